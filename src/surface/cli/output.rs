@@ -327,7 +327,10 @@ fn only_shown_commands(error: &mut clap::Error) {
         .map(|sub| sub.get_name().to_owned())
         .collect();
     let shown: Vec<_> = names.into_iter().filter(|name| !hidden.contains(name)).collect();
-    if !shown.is_empty() {
+    if shown.is_empty() {
+        // What else is suggested would leave an empty line.
+        error.remove(ContextKind::Suggested);
+    } else {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(shown));
     }
 }
