@@ -3,7 +3,7 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
 
-use super::{Client, Comment, File, Forge, ForgeError, Issue, NewCommit, PullRequests, Tip, bounded, query};
+use super::{Client, Comment, File, Forge, ForgeError, Issue, Listed, NewCommit, PullRequests, Tip, bounded, query};
 
 /// The paths and fields of a forge's API. All paths are relative to the repository.
 pub(super) struct Endpoints {
@@ -27,6 +27,8 @@ pub(super) struct Endpoints {
     pub(super) comment: fn(u64, u64) -> String,
     /// The query for all issues, most recently changed first if the forge can sort them.
     pub(super) issues_query: &'static str,
+    /// The field of the repository that says whether it has issues.
+    pub(super) has_issues: &'static str,
     /// The field with the number of an issue.
     pub(super) number: &'static str,
     /// The field with its text.
@@ -52,6 +54,19 @@ pub(super) trait Adapter: PullRequests {
 
     fn remove_branch(&self, branch: &str) -> Result<(), ForgeError> {
         self.client().delete(&self.branch_path(branch))
+    }
+
+    /// Returns whether issues could not be listed because they are disabled. GitHub answers 410 in this case; others
+    /// answer as if the token lacked permission, so the repository itself is queried.
+    fn has_issues_disabled(&self, error: &ForgeError) -> bool {
+        match error {
+            ForgeError::Refused { status: 410, .. } => true,
+            ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. } => {
+                let repo = self.client().get(self.repo());
+                repo.is_ok_and(|repo| repo[Self::ENDPOINTS.has_issues] == Value::Bool(false))
+            }
+            _ => false,
+        }
     }
 
     fn branch_path(&self, name: &str) -> String {
@@ -92,9 +107,11 @@ impl<T: Adapter> Forge for T {
         self.remove_branch(branch)
     }
 
-    fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
+    fn comments(&self, number: u64) -> Result<Listed<Comment>, ForgeError> {
         let path = format!("{}/{}{}", self.repo(), (Self::ENDPOINTS.comments)(number), Self::ENDPOINTS.comments_query);
-        self.client().list(&path, Value::as_array)?.into_iter().map(|one| self.client().parse(one)).collect()
+        let Listed { entries, end } = self.client().list_to_search(&path)?;
+        let comments = entries.into_iter().map(|one| self.client().parse(one)).collect::<Result<_, _>>()?;
+        Ok(Listed { entries: comments, end })
     }
 
     fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
@@ -108,11 +125,16 @@ impl<T: Adapter> Forge for T {
     }
 
     /// GitHub also lists pull requests, which are left out.
-    fn issues(&self) -> Result<Vec<Issue>, ForgeError> {
+    fn issues(&self) -> Result<Listed<Issue>, ForgeError> {
         let path = format!("{}/issues?{}", self.repo(), Self::ENDPOINTS.issues_query);
-        let all = self.client().list(&path, Value::as_array)?;
-        let issues = all.iter().filter(|one| one.get("pull_request").is_none_or(Value::is_null));
-        Ok(issues.filter_map(|one| Self::ENDPOINTS.issue(one)).collect())
+        let Listed { entries, end } = match self.client().list_to_search(&path) {
+            Err(error) if self.has_issues_disabled(&error) => {
+                return Err(ForgeError::IssuesDisabled { host: self.client().host().to_owned() });
+            }
+            listed => listed?,
+        };
+        let issues = entries.iter().filter(|one| one.get("pull_request").is_none_or(Value::is_null));
+        Ok(Listed { entries: issues.filter_map(|one| Self::ENDPOINTS.issue(one)).collect(), end })
     }
 
     fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError> {

@@ -19,7 +19,7 @@ use ureq::{
 };
 
 use super::{
-    ForgeError, Secret, bounded,
+    ForgeError, Listed, Secret, bounded,
     deadline::Deadline,
     is_private, redirect,
     response_cache::{CachedResponse, ResponseCache},
@@ -29,6 +29,8 @@ use super::{
 const MAX_ANSWER: u64 = 8 << 20;
 /// The maximum number of pages of one list.
 const MAX_PAGES: usize = 10;
+/// The maximum number of pages of a list that is searched for something that must exist only once.
+const MAX_SEARCHED_PAGES: usize = 100;
 /// The interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(20);
 /// The maximum number of attempts.
@@ -123,22 +125,41 @@ impl Client {
         self.ask("DELETE", &format!("{}{path}", self.base), None).map(drop)
     }
 
-    /// Requests all pages of a list. `items` extracts the list from a page.
+    /// Requests the pages of a list, up to a limit. `items` extracts the list from a page.
     ///
     /// # Errors
     /// Returns an error if a request fails.
     pub fn list(&self, path: &str, items: impl Fn(&Value) -> Option<&Vec<Value>>) -> Result<Vec<Value>, ForgeError> {
-        let mut all = Vec::new();
+        self.pages(path, MAX_PAGES, items).map(|listed| listed.entries)
+    }
+
+    /// Requests the pages of a list that is searched for something that must exist only once.
+    ///
+    /// # Errors
+    /// Returns an error if a request fails.
+    pub fn list_to_search(&self, path: &str) -> Result<Listed<Value>, ForgeError> {
+        self.pages(path, MAX_SEARCHED_PAGES, Value::as_array)
+    }
+
+    fn pages(
+        &self,
+        path: &str,
+        most: usize,
+        items: impl Fn(&Value) -> Option<&Vec<Value>>,
+    ) -> Result<Listed<Value>, ForgeError> {
+        let mut entries = Vec::new();
         let mut next = Some(format!("{}{path}", self.base));
-        for _ in 0..MAX_PAGES {
+        for _ in 0..most {
             let Some(url) = next.take() else { break };
             let (body, link) = self.ask("GET", &url, None)?;
             let found = items(&body).ok_or_else(|| self.unexpected("it contains no list"))?;
-            all.extend(found.iter().cloned());
+            entries.extend(found.iter().cloned());
             // Ignore links to other origins, because the secret would be sent along.
             next = link.filter(|url| url.strip_prefix(&*self.base).is_some_and(|rest| rest.starts_with('/')));
         }
-        Ok(all)
+        let (host, read) = (self.host.clone(), entries.len());
+        let end = if next.is_none() { Ok(()) } else { Err(ForgeError::TooMany { host, read }) };
+        Ok(Listed { entries, end })
     }
 
     /// Sends a document.
@@ -297,7 +318,8 @@ impl Client {
                 Err(self.unexpected(&format!("HTTP {status} with {:?}, which is not JSON", bounded(&kind, 60))))
             }
             (401 | 403, _) => Err(ForgeError::Unauthorized { host, problem }),
-            (404 | 410, _) => Err(ForgeError::NotFound { host, problem }),
+            (404, _) => Err(ForgeError::NotFound { host, problem }),
+            (500.., _) => Err(ForgeError::Failed { host, status, problem }),
             (status, _) => Err(ForgeError::Refused { host, status, problem }),
         }
     }
@@ -368,7 +390,8 @@ pub(super) fn agent() -> Agent {
         .new_agent()
 }
 
-/// Returns the error in a response: `message`, and the individual errors that GitHub adds.
+/// Returns the error in a response: `message`, and the individual errors that GitHub adds, which name a field and a code
+/// if they have no message.
 fn error_message(body: &Value) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -376,7 +399,12 @@ fn error_message(body: &Value) -> String {
     };
     let message = ["message", "error"].iter().find_map(|key| body.get(key)).map(text).unwrap_or_default();
     let errors = body.get("errors").and_then(Value::as_array).into_iter().flatten();
-    let more = errors.filter_map(|error| error.get("message").map(text));
+    let part = |error: &Value, key: &str| error.get(key).map(text).filter(|part| !part.is_empty());
+    let of_field = |error: &Value| {
+        let parts: Vec<_> = ["field", "code"].iter().filter_map(|key| part(error, key)).collect();
+        Some(parts.join(": ")).filter(|text| !text.is_empty())
+    };
+    let more = errors.filter_map(|error| part(error, "message").or_else(|| of_field(error)));
     std::iter::once(message).filter(|message| !message.is_empty()).chain(more).collect::<Vec<_>>().join("; ")
 }
 
@@ -447,6 +475,9 @@ mod tests {
     fn errors_are_found_in_responses_of_every_format() {
         let errors = serde_json::json!({"message": "Validation Failed", "errors": [{"message": "No commits"}, {}]});
         assert_eq!(error_message(&errors), "Validation Failed; No commits");
+        let errors = [serde_json::json!({"resource": "PullRequest", "field": "head", "code": "invalid"})];
+        let errors = serde_json::json!({"message": "Validation Failed", "errors": errors});
+        assert_eq!(error_message(&errors), "Validation Failed; head: invalid");
         assert_eq!(error_message(&serde_json::json!({"error": "404"})), "404");
         assert_eq!(error_message(&serde_json::json!([1])), "");
     }

@@ -57,6 +57,32 @@ pub enum ForgeError {
         /// The unexpected part.
         problem: String,
     },
+    /// Issues are disabled in the repository.
+    #[error("{host} has no issues for this repository: they are disabled")]
+    IssuesDisabled {
+        /// The forge.
+        host: String,
+    },
+    /// A list of the forge is longer than what is read of it, and what was searched may be in the rest.
+    #[error(
+        "{host} has more than {read} issues or comments here, so it is unknown whether this was posted before; it was not posted"
+    )]
+    TooMany {
+        /// The forge.
+        host: String,
+        /// The number of entries that were read.
+        read: usize,
+    },
+    /// The forge, or a server in front of it, fails.
+    #[error("{host} cannot answer ({status}): {problem}")]
+    Failed {
+        /// The forge.
+        host: String,
+        /// The HTTP status.
+        status: u16,
+        /// Its message.
+        problem: String,
+    },
     /// The forge refuses the request.
     #[error("{host} refused ({status}): {problem}")]
     Refused {

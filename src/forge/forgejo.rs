@@ -112,6 +112,7 @@ impl Adapter for Forgejo {
         comments_query: "",
         comment: |_, id| format!("issues/comments/{id}"),
         issues_query: "state=all&type=issues&limit=50",
+        has_issues: "has_issues",
         number: "number",
         text: "body",
         url: "html_url",

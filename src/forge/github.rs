@@ -102,6 +102,7 @@ impl Adapter for GitHub {
         comments_query: "?per_page=100",
         comment: |_, id| format!("issues/comments/{id}"),
         issues_query: "state=all&sort=updated&direction=desc&per_page=100",
+        has_issues: "has_issues",
         number: "number",
         text: "body",
         url: "html_url",

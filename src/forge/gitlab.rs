@@ -166,6 +166,7 @@ impl Adapter for GitLab {
         comments_query: "?sort=asc&per_page=100",
         comment: |number, id| format!("merge_requests/{number}/notes/{id}"),
         issues_query: "scope=all&order_by=updated_at&sort=desc&per_page=100",
+        has_issues: "issues_enabled",
         number: "iid",
         text: "description",
         url: "web_url",

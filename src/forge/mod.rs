@@ -132,7 +132,7 @@ pub trait Forge: PullRequests {
     ///
     /// # Errors
     /// Returns an error if the forge cannot be queried.
-    fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError>;
+    fn comments(&self, number: u64) -> Result<Listed<Comment>, ForgeError>;
 
     /// Writes a comment.
     ///
@@ -146,11 +146,12 @@ pub trait Forge: PullRequests {
     /// Returns an error if the forge refuses.
     fn edit_comment(&self, number: u64, id: u64, body: &str) -> Result<(), ForgeError>;
 
-    /// Returns the issues of the repository, open and closed. If there are very many, not all are returned.
+    /// Returns the issues of the repository, open and closed.
     ///
     /// # Errors
-    /// Returns an error if the forge cannot be queried.
-    fn issues(&self) -> Result<Vec<Issue>, ForgeError>;
+    /// Returns [`ForgeError::IssuesDisabled`] if the repository has no issues, and another error if the forge cannot be
+    /// queried.
+    fn issues(&self) -> Result<Listed<Issue>, ForgeError>;
 
     /// Opens an issue.
     ///
@@ -163,6 +164,15 @@ pub trait Forge: PullRequests {
     /// # Errors
     /// Returns an error if the forge refuses.
     fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError>;
+}
+
+/// The entries of a list, read up to a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed<T> {
+    /// The entries that were read.
+    pub entries: Vec<T>,
+    /// The error for a list that is longer than the limit: what is not among the entries may be in the rest.
+    pub end: Result<(), ForgeError>,
 }
 
 /// An issue.
@@ -354,14 +364,14 @@ impl FromStr for Kind {
             "github" => Ok(Self::GitHub),
             "gitlab" => Ok(Self::GitLab),
             "forgejo" | "gitea" => Ok(Self::Forgejo),
-            _ => Err(format!("{text:?} is not a kind of forge; expected one of: {}", Self::NAMES)),
+            _ => Err(format!("{text:?} is not a kind of forge; expected {}", Self::NAMES)),
         }
     }
 }
 
 impl Kind {
     /// The values of `blue.forge.<host>.type`.
-    pub const NAMES: &str = "github|gitlab|forgejo";
+    pub const NAMES: &str = "github, gitlab or forgejo";
 
     /// Adds the headers that this kind of forge expects in every request.
     #[cfg(feature = "forge")]

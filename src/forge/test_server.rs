@@ -51,7 +51,7 @@ pub(super) fn comments_are_listed_written_and_edited(connect: Connect, note: &Va
     let server = TestServer::start([(200, json!([note])), (201, note.clone()), (200, note.clone())]);
     let forge = connect(&server);
     let expected = Comment { id: 302, url: note["html_url"].as_str().map(str::to_owned), body: "B".into() };
-    assert_eq!(forge.comments(9).unwrap().as_slice(), std::slice::from_ref(&expected));
+    assert_eq!(forge.comments(9).unwrap().entries, std::slice::from_ref(&expected));
     assert_eq!(forge.comment(9, "B").unwrap(), expected);
     forge.edit_comment(9, 302, "C").unwrap();
     let asked = server.asked();
@@ -71,7 +71,7 @@ pub(super) fn issues_are_listed_opened_edited_and_closed(
     let forge = connect(&server);
     let issue =
         Issue { number: 7, is_open: true, url: "https://forge.test/7".into(), title: "T".into(), body: "B".into() };
-    assert_eq!(forge.issues().unwrap(), std::slice::from_ref(&issue));
+    assert_eq!(forge.issues().unwrap().entries, std::slice::from_ref(&issue));
     assert_eq!(forge.open_issue("T", "B").unwrap(), issue);
     forge.edit_issue(&issue).unwrap();
     forge.edit_issue(&Issue { is_open: false, ..issue }).unwrap();

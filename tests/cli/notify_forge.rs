@@ -139,9 +139,72 @@ fn uncloned_consumer_needs_an_allowed_owner() {
 fn failing_forge_is_reported_for_its_repository() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");
-    forge.instead(403, "", &json!({ "message": "no" }).to_string());
+    // The list of issues, and the repository itself.
+    for _ in 0..2 {
+        forge.instead(403, "", &json!({ "message": "no" }).to_string());
+    }
     let failed = tell(&world, &[]).exits(1);
     assert_eq!(outcomes(&failed), done("failed", ""));
     assert_eq!(tell(&world, &["--repo", "fungal"]).exits(0).json()["issues"], json!([]));
     assert_eq!(outcomes(&tell(&world, &["--repo", "access"]).exits(0)), done("opened", "2.0.0"));
+}
+
+#[test]
+fn denied_access_is_reported_even_if_nothing_is_due() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    tell(&world, &[]).exits(0);
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
+    world.commit("access", "Read the paths");
+    for (status, says) in
+        [(401, "does not accept the token"), (403, "does not accept"), (404, "has no such repository")]
+    {
+        // The list of issues, and the repository itself.
+        for _ in 0..2 {
+            forge.instead(status, "", &json!({ "message": "no" }).to_string());
+        }
+        let failed = tell(&world, &[]).exits(1);
+        assert!(outcomes(&failed) == done("failed", "") && failed.stdout.contains(says), "{status}: {failed}");
+    }
+    forge.instead(410, "", &json!({ "message": "Issues are disabled for this repo" }).to_string());
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), []);
+    forge.instead(404, "", &json!({ "message": "no" }).to_string());
+    forge.instead(200, "", &json!({ "has_issues": false }).to_string());
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), []);
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("closed", "2.0.0"));
+    rename_the_field(&world, "3.0.0", "places");
+    forge.instead(410, "", &json!({ "message": "Issues are disabled for this repo" }).to_string());
+    let failed = tell(&world, &[]).exits(1);
+    assert!(failed.stdout.contains("has no issues for this repository: they are disabled"), "{failed}");
+}
+
+#[test]
+fn issue_is_closed_after_the_last_import_was_removed() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    tell(&world, &[]).exits(0);
+    world.ok(&world.path("access"), &["unimport", "s3-access/s3-permissions"]);
+    world.commit("access", "Read no paths");
+    forge.log();
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("closed", "2.0.0"));
+    assert_eq!(issues(&forge)[0]["state"], "closed");
+}
+
+#[test]
+fn nothing_is_opened_if_not_all_issues_could_be_read() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    let page = |issues: &Value| {
+        let link = format!("Link: <{}/repos/{REPO}/issues?page=2>; rel=\"next\"\r\n", forge.url);
+        forge.instead(200, &link, &issues.to_string());
+    };
+    (0..100).for_each(|_| page(&json!([])));
+    let failed = tell(&world, &[]).exits(1);
+    assert!(outcomes(&failed) == done("failed", "") && failed.stdout.contains("posted before"), "{failed}");
+    assert_eq!(issues(&forge), [] as [Value; 0]);
+    // An issue that is found is kept up to date.
+    tell(&world, &[]).exits(0);
+    let found = json!(issues(&forge));
+    (0..100).for_each(|_| page(&found));
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("unchanged", "2.0.0"));
 }

@@ -344,7 +344,7 @@ fn unresponsive_forge_is_waited_for_once() {
     (0..60).for_each(|_| forge.instead(503, "", "{}"));
     let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
     forge.state.lock().unwrap().instead.clear();
-    assert!(of(&answer, "blue")["pr_problem"].as_str().unwrap().contains("refused (503)"), "{answer}");
+    assert!(of(&answer, "blue")["pr_problem"].as_str().unwrap().contains("cannot answer (503)"), "{answer}");
     forge.instead(429, "retry-after: 2\r\n", "{}");
     let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
     assert!(answer.to_string().contains("is limiting requests; it answers again in 2 s"), "{answer}");

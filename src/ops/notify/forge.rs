@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    issue,
+    importers, issue,
     pulls::{Done, Pulls},
 };
 use crate::{
     error::OpError,
-    forge::{Address, Forge, ForgeError, Issue},
+    forge::{Address, Forge, ForgeError, Issue, Listed},
     model::{
         name::{ContractRef, RepoName},
         realm::Repo,
@@ -79,18 +79,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError>
 fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
+    let importers = importers::past_and_present(&*here.store)?;
     let mut telling = IssueRun { ctx, here, request, forges: Forges::new(ctx), issues: Vec::new() };
     for repo in overview.repos().values() {
-        if request.repo.as_ref().is_some_and(|only| *only != repo.name) {
-            continue;
-        }
-        let mut lines = overview.domains_of(&repo.name);
-        let imports = lines.try_fold(false, |found, line| {
-            let summary = overview.summary(line)?;
-            let binding = summary.bindings.get(&repo.name);
-            Ok::<_, OpError>(found || binding.is_some_and(|binding| !binding.imports.is_empty()))
-        })?;
-        if imports {
+        let is_wanted = request.repo.as_ref().is_none_or(|only| *only == repo.name);
+        if is_wanted && importers.contains(&repo.name) {
             telling.repo(repo);
         }
     }
@@ -157,15 +150,14 @@ impl IssueRun<'_> {
         let proposed = if self.request.pull_request { self.propose(forge, repo, due)? } else { BTreeMap::new() };
         let rest: Vec<_> = due.iter().filter(|import| !proposed.contains_key(&issue::contract(import))).collect();
         let there = match forge.issues() {
-            // A repository may have issues disabled.
-            Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) if rest.is_empty() => return Ok(()),
+            Err(ForgeError::IssuesDisabled { .. }) if rest.is_empty() => return Ok(()),
             there => there?,
         };
         for import in &rest {
             let done = self.one(forge, repo, import, &there)?;
             self.issues.push(done);
         }
-        for issue in there.iter().filter(|issue| issue.is_open) {
+        for issue in there.entries.iter().filter(|issue| issue.is_open) {
             let Some(mark) = issue::IssueMarker::of(&issue.body) else { continue };
             let is_due = rest.iter().any(|import| issue::contract(import) == mark.contract);
             if is_due || mark.is_settled {
@@ -216,7 +208,7 @@ impl IssueRun<'_> {
         forge: &dyn Forge,
         repo: &RepoName,
         import: &ImportReview,
-        there: &[Issue],
+        there: &Listed<Issue>,
     ) -> Result<ForgeIssue, ForgeError> {
         let contract = issue::contract(import);
         let (title, body) = (issue::title(import), issue::text(import));
@@ -224,7 +216,7 @@ impl IssueRun<'_> {
             version: import.new_version.clone(),
             ..line(repo, Some(&contract), outcome, issue)
         };
-        let of_it = there.iter().filter_map(|issue| Some((issue, issue::IssueMarker::of(&issue.body)?)));
+        let of_it = there.entries.iter().filter_map(|issue| Some((issue, issue::IssueMarker::of(&issue.body)?)));
         let of_it: Vec<_> = of_it.filter(|(_, mark)| mark.contract == contract).collect();
         for (issue, _) in of_it.iter().filter(|(issue, _)| issue.is_open) {
             if issue::is_same(&issue.body, &body) && issue.title == title {
@@ -240,6 +232,7 @@ impl IssueRun<'_> {
         if let Some((issue, _)) = of_it.iter().find(|(issue, mark)| !issue.is_open && is_dismissed(mark)) {
             return Ok(done(IssueOutcome::Dismissed, Some(issue)));
         }
+        there.end.clone()?;
         let opened = if self.request.dry_run { None } else { Some(forge.open_issue(&title, &body)?) };
         Ok(done(IssueOutcome::Opened, opened.as_ref()))
     }

@@ -5,7 +5,7 @@ use std::{io::Write as _, path::Path};
 
 use crate::{
     error::{ErrorCode, OpError},
-    forge::{Comment, Forge, ForgeError, State},
+    forge::{Comment, Forge, ForgeError, Listed, State},
     ops::{Operation, ctx::Ctx, repos::forges::Forges},
     repo::{CodeRepo, work::Work},
     wire::{Answer, CommentOutcome, PrComment},
@@ -55,7 +55,9 @@ impl From<ForgeError> for Failure {
                 OpError::no(ErrorCode::Refused, message)
                     .next("give the token write access to pull requests, and check the URL of origin"),
             ),
-            ForgeError::Refused { .. } => Self::Other(OpError::no(ErrorCode::Refused, message)),
+            ForgeError::Refused { .. } | ForgeError::TooMany { .. } => {
+                Self::Other(OpError::no(ErrorCode::Refused, message))
+            }
             _ => Self::Other(OpError::cannot(ErrorCode::Remote, message)),
         }
     }
@@ -113,7 +115,8 @@ fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure>
 fn write_once(forge: &dyn Forge, number: u64, text: &str) -> Result<PrComment, Failure> {
     let answer =
         |comment: Comment, outcome| PrComment { number: Some(number), url: comment.url, outcome, reason: None };
-    for comment in forge.comments(number)?.into_iter().filter(|comment| comment.body.starts_with(MARKER)) {
+    let Listed { entries, end } = forge.comments(number)?;
+    for comment in entries.into_iter().filter(|comment| comment.body.starts_with(MARKER)) {
         if comment.body.replace("\r\n", "\n").trim_end() == text.trim_end() {
             return Ok(answer(comment, CommentOutcome::Unchanged));
         }
@@ -123,6 +126,7 @@ fn write_once(forge: &dyn Forge, number: u64, text: &str) -> Result<PrComment, F
             Err(error) => return Err(error.into()),
         }
     }
+    end?;
     Ok(answer(forge.comment(number, text)?, CommentOutcome::Created))
 }
 

@@ -272,7 +272,9 @@ fn line(job: &Job, branch: &str, created: bool) -> PrCreated {
 
 fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
     let (code, next_step): (_, Option<NextStep>) = match error {
-        ForgeError::Unreachable { .. } | ForgeError::Silent { .. } => ("unreachable", Some("try again".into())),
+        ForgeError::Unreachable { .. } | ForgeError::Silent { .. } | ForgeError::Failed { .. } => {
+            ("unreachable", Some("try again".into()))
+        }
         ForgeError::Elsewhere { host, .. } => ("redirected", Some(set_api_url_step(host))),
         ForgeError::Unauthorized { .. } => {
             ("unauthorized", Some("give the token write access to pull requests".into()))
@@ -280,7 +282,9 @@ fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
         ForgeError::NotFound { .. } => ("not-found", Some("check the URL of origin, and the token's access".into())),
         ForgeError::RateLimited { .. } => ("rate-limited", Some("try again later".into())),
         ForgeError::Unexpected { .. } => ("unexpected-response", None),
-        ForgeError::Refused { .. } => ("refused", None),
+        ForgeError::Refused { .. } | ForgeError::IssuesDisabled { .. } | ForgeError::TooMany { .. } => {
+            ("refused", None)
+        }
     };
     let problem = RepoProblem::new(repo, code, error.to_string());
     match next_step {

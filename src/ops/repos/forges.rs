@@ -129,15 +129,14 @@ impl<'c> Forges<'c> {
     }
 
     fn kind(&mut self, host: &str) -> Result<Kind, ForgeUnavailable> {
-        let next_step = format!("git config --global blue.forge.{host}.type {}", Kind::NAMES);
-        let next_step = NextStep::from(next_step);
+        let next_step = NextStep::from(format!("git config --global blue.forge.{host}.type TYPE"));
         match self.setting(&format!("blue.forge.{host}.type"))? {
             Some(text) => {
                 text.parse().map_err(|message| ForgeUnavailable { code: ErrorCode::NoForge, message, next_step })
             }
             None => Kind::of_host(host).ok_or_else(|| ForgeUnavailable {
                 code: ErrorCode::NoForge,
-                message: format!("cannot tell what kind of forge {host} is"),
+                message: format!("cannot tell what kind of forge {host} is: {}", Kind::NAMES),
                 next_step,
             }),
         }
