@@ -18,11 +18,16 @@ fn place() -> (World, GitHub) {
     (world, forge)
 }
 
+/// Returns the variables of a workflow run of pull request 7 of a repository.
+fn run_of(repository: &str) -> [(&'static str, &OsStr); 2] {
+    [("GITHUB_REPOSITORY", OsStr::new(repository)), ("GITHUB_REF", OsStr::new("refs/pull/7/merge"))]
+}
+
 /// Comments like a workflow run of pull request 7.
 fn comment(world: &World, report: &str, summary: bool) -> Run {
     world.write("report.md", report);
     let (report, file) = (world.path("report.md"), world.path("summary.md"));
-    let mut vars = vec![("GITHUB_REF", OsStr::new("refs/pull/7/merge"))];
+    let mut vars = run_of("acme/aperture").to_vec();
     vars.extend(summary.then_some(("GITHUB_STEP_SUMMARY", file.as_os_str())));
     let args = ["realm", "pr", "comment", "--body", report.to_str().unwrap(), "--json"];
     world.blue_with(&world.path("aperture"), &args, &vars)
@@ -87,4 +92,21 @@ fn branch_determines_the_pull_request() {
     // The short name of the command works too.
     let again = world.feed("git", &blue, &["blue", "pr", "comment", "--body", "-"], "ok").exits(0);
     assert!(again.stdout.starts_with("the comment is up to date"), "{again}");
+}
+
+#[test]
+fn number_of_the_run_is_only_used_in_its_repository() {
+    let (world, forge) = place();
+    world.write("report.md", "ok");
+    let report = world.path("report.md");
+    let args = ["realm", "pr", "comment", "--body", report.to_str().unwrap(), "--json"];
+    let gitlab = |path| [("CI_PROJECT_PATH", OsStr::new(path)), ("CI_MERGE_REQUEST_IID", OsStr::new("7"))];
+    for vars in [run_of("acme/aperture"), gitlab("acme/aperture")] {
+        let lost = world.blue_with(&world.path("fungal"), &args, &vars).exits(1);
+        assert!(lost.stdout.contains("pass --number N"), "{lost}");
+        assert_eq!(forge.state.lock().unwrap().comments.get("acme/fungal"), None);
+    }
+    let vars = gitlab("Acme/Aperture");
+    let answer = world.blue_with(&world.path("aperture"), &args, &vars).exits(0).json();
+    assert_eq!((&answer["number"], comments(&forge).len()), (&json!(7), 1));
 }

@@ -5,7 +5,7 @@ use std::{io::Write as _, path::Path};
 
 use crate::{
     error::{ErrorCode, OpError},
-    forge::{Comment, Forge, ForgeError, Listed, State},
+    forge::{Address, Comment, Forge, ForgeError, Listed, State},
     ops::{Operation, ctx::Ctx, repos::forges::Forges},
     repo::{CodeRepo, work::Work},
     wire::{Answer, CommentOutcome, PrComment},
@@ -103,7 +103,7 @@ fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure>
     let mut forges = Forges::new(ctx);
     let on = forges.at("this repository", &folder, code.origin_url().as_deref()).map_err(closed)?;
     let forge = on.forge.map_err(closed)?;
-    let number = match request.number.or_else(|| of_runner(ctx)) {
+    let number = match request.number.or_else(|| of_runner(ctx, &on.address)) {
         Some(number) => number,
         None => of_branch(ctx, code, &*forge)?,
     };
@@ -130,11 +130,18 @@ fn write_once(forge: &dyn Forge, number: u64, text: &str) -> Result<PrComment, F
     Ok(answer(forge.comment(number, text)?, CommentOutcome::Created))
 }
 
-/// Returns the pull request of a workflow run: GitHub and Forgejo check out `refs/pull/N/merge`.
-fn of_runner(ctx: &Ctx) -> Option<u64> {
+/// Returns the pull request of a workflow run, if it is one of the repository at `address`: a run may also check out
+/// other repositories. GitHub and Forgejo check out `refs/pull/N/merge`; GitLab runs the pipelines of a fork's merge
+/// request in the fork.
+fn of_runner(ctx: &Ctx, address: &Address) -> Option<u64> {
+    let runs_for = |names: &[&str]| {
+        let path = names.iter().find_map(|name| ctx.env.text(name));
+        path.is_some_and(|path| path.eq_ignore_ascii_case(&address.path))
+    };
     let of_ref = || ctx.env.text("GITHUB_REF")?.strip_prefix("refs/pull/")?.split('/').next()?.parse().ok();
     let of_gitlab = || ctx.env.text("CI_MERGE_REQUEST_IID")?.parse().ok();
-    of_ref().or_else(of_gitlab)
+    let github = runs_for(&["GITHUB_REPOSITORY"]).then(of_ref).flatten();
+    github.or_else(|| runs_for(&["CI_MERGE_REQUEST_PROJECT_PATH", "CI_PROJECT_PATH"]).then(of_gitlab).flatten())
 }
 
 fn of_branch(ctx: &Ctx, code: &CodeRepo, forge: &dyn Forge) -> Result<u64, Failure> {
