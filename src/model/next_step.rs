@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// The separator between a command and its reason on a line.
 const REASON: &str = "  # ";
 /// The programs that a next step can start with.
-const PROGRAMS: [&str; 6] = ["git ", "cd ", "mkdir ", "cargo ", "unset ", "chmod "];
+const PROGRAMS: [&str; 7] = ["git ", "cd ", "mkdir ", "cargo ", "unset ", "chmod ", "npm "];
 
 /// A next step: a command, the MCP tool that does the same, or advice if no command does it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

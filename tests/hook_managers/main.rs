@@ -94,9 +94,9 @@ fn husky_with(managed: &Managed) {
     // Its warning and its advice.
     managed.run("husky", &[]);
     managed.hooks("status").exits(1);
-    let prepare = "{\"scripts\": {\"prepare\": \"husky && git blue hooks install\"}}\n";
+    let prepare = "{\"scripts\": {\"prepare\": \"husky && (git blue hooks install || true)\"}}\n";
     world.write("fungal/package.json", prepare);
-    managed.run("sh", &["-c", "husky && git blue hooks install"]);
+    managed.run("sh", &["-c", "husky && (git blue hooks install || true)"]);
     assert!(!managed.hooks("status").exits(0).stdout.contains("anew"));
     managed.publishes("1.2.0", 2);
     managed.hooks("uninstall").exits(0);

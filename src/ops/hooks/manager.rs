@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use crate::model::text::shell_word;
+
 /// A program that manages hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manager {
@@ -71,23 +73,33 @@ impl Manager {
 
     /// Returns what the manager will do to our block, if anything, and the command that restores the block or makes
     /// the manager run us.
-    pub fn threat(self, top: &Path) -> Option<(&'static str, &'static str)> {
+    pub fn threat(self, top: &Path) -> Option<(&'static str, String)> {
         match self {
             Self::Husky => {
                 let package = std::fs::read_to_string(top.join("package.json")).unwrap_or_default();
                 let restores = package.contains("git blue hooks install") || package.contains("git-blue hooks install");
-                let command = r#"npm pkg set scripts.prepare="husky && git blue hooks install""#;
-                (!restores).then_some(("husky rewrites this file at every npm install", command))
+                (!restores).then(|| ("husky rewrites this file at every npm install", husky_step(&package)))
             }
             Self::Lefthook => Some((
                 "lefthook rewrites this file when its configuration changes",
                 "let lefthook run it: post-commit: { commands: { git-blue: { run: git blue hook post-commit } } } in \
-                 lefthook.yml, and the same for the other hooks",
+                 lefthook.yml, and the same for the other hooks"
+                    .to_owned(),
             )),
             // It still runs the files that it has moved.
             Self::PreCommit => None,
         }
     }
+}
+
+/// Returns the step that makes `npm install` restore our hooks after husky. It keeps what the script does now, and does
+/// not fail where git blue is not installed.
+fn husky_step(package: &str) -> String {
+    let package: serde_json::Value = serde_json::from_str(package).unwrap_or_default();
+    let now = package["scripts"]["prepare"].as_str().map(str::trim).filter(|script| !script.is_empty());
+    let script = format!("{} && (git blue hooks install || true)", now.unwrap_or("husky"));
+    let reason = if now.is_some() { "extend" } else { "add" };
+    format!("npm pkg set scripts.prepare={}  # {reason} the script that runs after npm install", shell_word(&script))
 }
 
 #[cfg(test)]
@@ -130,8 +142,16 @@ mod tests {
         assert!(!Manager::Husky.runs_us(top.path(), "post-commit"));
         write(".husky/post-commit", "git blue hook post-commit\n");
         assert!(Manager::Husky.runs_us(top.path(), "post-commit") && !Manager::Husky.runs_us(top.path(), "post-merge"));
-        assert!(Manager::Husky.threat(top.path()).is_some());
-        write("package.json", r#"{"scripts": {"prepare": "husky && git blue hooks install"}}"#);
+        let step = |package: &str| {
+            write("package.json", package);
+            Manager::Husky.threat(top.path()).map(|(_, step)| step)
+        };
+        let prepare = "npm pkg set scripts.prepare='husky && (git blue hooks install || true)'  # add the script";
+        assert!(step("{}").unwrap().starts_with(prepare));
+        let existing = step(r#"{"scripts": {"prepare": "husky && npm run build"}}"#).unwrap();
+        let extended = "'husky && npm run build && (git blue hooks install || true)'  # extend the script";
+        assert!(existing.contains(extended), "{existing}");
+        write("package.json", r#"{"scripts": {"prepare": "husky && (git blue hooks install || true)"}}"#);
         assert_eq!(Manager::Husky.threat(top.path()), None);
         write(".lefthook.yml", "post-commit:\n  commands:\n    blue:\n      run: git blue hook post-commit\n");
         assert!(Manager::Lefthook.runs_us(top.path(), "post-commit"));

@@ -284,7 +284,7 @@ fn threats(place: &Place<'_>, hooks: &[HookState]) -> Vec<(String, String)> {
         let file = HookFile::read(Path::new(&hook.file)).ok();
         Manager::of(&place.folder, file.as_ref().and_then(HookFile::text))?.threat(&place.top)
     });
-    let mut found: Vec<_> = managers.map(|(what, step)| (what.to_owned(), step.to_owned())).collect();
+    let mut found: Vec<_> = managers.map(|(what, step)| (what.to_owned(), step)).collect();
     found.dedup();
     found
 }
