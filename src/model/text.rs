@@ -63,8 +63,28 @@ pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
+        // Between plain quotes, a line break would be shown in another form. Interactive shells expand this.
+        false if word.contains(char::is_control) => format!("$'{}'", escaped(word)),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
+}
+
+/// Escapes a text for `$'…'`, which shells expand to the text.
+fn escaped(word: &str) -> String {
+    let mut text = String::new();
+    for c in word.chars() {
+        match c {
+            '\n' => text.push_str("\\n"),
+            '\t' => text.push_str("\\t"),
+            '\\' | '\'' => text.extend(['\\', c]),
+            // Three octal digits for each byte, since more digits may follow.
+            c if c.is_control() => {
+                c.to_string().bytes().for_each(|byte| text += &format!("\\{byte:03o}"));
+            }
+            c => text.push(c),
+        }
+    }
+    text
 }
 
 /// Returns a path as one word for a POSIX shell.
@@ -121,7 +141,20 @@ pub(crate) use as_text;
 
 #[cfg(test)]
 mod tests {
-    use super::reason;
+    use super::{reason, shell_word};
+
+    #[test]
+    fn a_word_is_quoted_for_a_shell() {
+        for (word, quoted) in [
+            ("a/b.json", "a/b.json"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("a\nb'\\", r"$'a\nb\'\\'"),
+            ("\u{1}\u{85}", r"$'\001\302\205'"),
+        ] {
+            assert_eq!(shell_word(word), quoted);
+        }
+    }
 
     #[test]
     fn a_reason_is_written_by_the_user() {

@@ -438,3 +438,18 @@ fn contract_reads_version_from_another_file() {
         assert!(check.stdout.contains(says), "{written}: {check:?}");
     }
 }
+
+#[test]
+fn schema_file_with_a_line_break_in_its_name_is_committed_by_the_next_step() {
+    let world = two();
+    let dir = world.path("shop");
+    world.write("shop/a\nb'.json", r#"{"type": "object"}"#);
+    let made = world.ok(&dir, &["contract", "new", ORDER, "--schema", "a\nb'.json", "--domain-members", "billing"]);
+    let steps = world.next_steps(&made);
+    let step = steps.iter().find(|step| step.starts_with("git add ")).unwrap();
+    assert!(step.contains(r"$'a\nb\'.json'"), "{step}");
+    let mut shell = world.command("bash", &dir);
+    shell.args(["-c", step]);
+    world.finish(shell, "bash").exits(0);
+    assert!(world.git(&dir, &["status", "--porcelain"]).stdout.is_empty());
+}

@@ -87,7 +87,10 @@ fn requests_without_token_are_refused() {
             assert_eq!(answer.header("www-authenticate"), "Bearer");
         }
     }
-    daemon.ask_as("GET", &format!("/realms?token={}", daemon.token), &host, b"").is(401);
+    let none = daemon.ask_as("GET", &format!("/realms?token={}", daemon.token), &host, b"").is(401);
+    assert_eq!(none.json()["message"], "send the token: Authorization: Bearer TOKEN");
+    let wrong = daemon.ask_as("GET", "/realms", &format!("{host}Authorization: Bearer x\r\n"), b"").is(401);
+    assert!(wrong.json()["message"].as_str().unwrap().starts_with("the token is not accepted"), "{wrong:?}");
     let health = daemon.ask_as("GET", "/health", &host, b"").is(200).json();
     assert_eq!(health["server"], "git-blue");
     assert!(!health.to_string().contains("aperture") && !health.to_string().contains(&daemon.token));

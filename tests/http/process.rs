@@ -154,6 +154,7 @@ fn taken_port_is_reported() {
     });
     let run = world.blue(&world.root(), &["daemon", "start", "--port", &port]).exits(128);
     assert!(run.stderr.contains("in use by another program"), "{run:?}");
+    assert!(run.stderr.contains("hint: git blue daemon start --port 0  # use any free port"), "{run:?}");
     // It was sent nothing.
     assert!(!foreign.join().unwrap().to_lowercase().contains("authorization"));
 

@@ -108,5 +108,5 @@ fn none(was: Option<&SessionId>) -> OpError {
         None => "there is no session in this working tree".to_owned(),
         Some(id) => format!("there is no session in this working tree: {id} has already ended"),
     };
-    OpError::no(ErrorCode::NoSession, message).next("git blue session start")
+    OpError::no(ErrorCode::NoSession, message).next("git blue session start  # start one")
 }

@@ -91,7 +91,7 @@ fn taken(port: u16, error: OpError) -> OpError {
         _ => "another program",
     };
     let message = format!("{}: it is in use by {who}", error.message);
-    OpError { message, ..error }.next("git blue daemon start --port PORT  # choose another port")
+    OpError { message, ..error }.next("git blue daemon start --port 0  # use any free port")
 }
 
 /// Returns the state of the daemon.

@@ -76,13 +76,15 @@ fn answering(env: &Env, home: &Path) -> Result<Option<Running>, OpError> {
     Ok((health["home"] == *http::home_id(env)?).then_some(running))
 }
 
-/// Returns an error with the last output of the process.
+/// Returns an error with the last output of the process: its error, and its next steps.
 fn failed(log: &Path) -> OpError {
     let said = fs::read_to_string(log).unwrap_or_default();
     let line = said.lines().find(|line| line.contains("fatal:")).or_else(|| said.lines().last()).unwrap_or_default();
     let line = line.trim_start_matches("fatal:").trim();
+    let steps = said.lines().filter_map(|line| line.strip_prefix("hint:")).map(str::trim);
     let line = if line.is_empty() { "the daemon exited without a message" } else { line };
-    OpError::cannot(ErrorCode::NotStarted, line).next(format!("see {}", log.display()))
+    let error = steps.fold(OpError::cannot(ErrorCode::NotStarted, line), OpError::next);
+    error.next(format!("see {}", log.display()))
 }
 
 /// Stops the daemon, and returns once its port is free. Returns `None` if none was running.

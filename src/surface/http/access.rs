@@ -143,11 +143,17 @@ pub fn needed(method: &Method) -> ClientRole {
 }
 
 /// Returns the error for a client that may not do what it requests.
-pub fn refusal(role: ClientRole) -> OpError {
+pub fn refusal(role: ClientRole, request: &Parts) -> OpError {
     match role {
-        ClientRole::Stranger => OpError::no(ErrorCode::NoToken, "send the token: Authorization: Bearer TOKEN")
-            .next("git blue daemon token  # print it")
-            .next("git blue daemon open  # sign a browser in"),
+        ClientRole::Stranger => {
+            let message = match request.headers.contains_key(AUTHORIZATION) {
+                true => "the token is not accepted: send the one of this daemon, as Authorization: Bearer TOKEN",
+                false => "send the token: Authorization: Bearer TOKEN",
+            };
+            OpError::no(ErrorCode::NoToken, message)
+                .next("git blue daemon token  # print it")
+                .next("git blue daemon open  # sign a browser in")
+        }
         ClientRole::Browser | ClientRole::User => OpError::no(ErrorCode::ReadOnly, "a browser's cookie can only read")
             .next("git blue daemon token  # print the token, which can write"),
     }

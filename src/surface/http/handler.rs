@@ -110,7 +110,7 @@ impl Handler {
         let found: Vec<_> = ROUTES.iter().filter_map(fits).collect();
         let is_open = found.iter().any(|(route, _)| matches!(route.does, RouteAction::Health | RouteAction::Open));
         if !is_open && role < access::needed(&parts.method) {
-            let refusal = access::refusal(role);
+            let refusal = access::refusal(role, &parts);
             return match found.is_empty() && page::is_at(parts.uri.path()) {
                 true => Ok(page::refusal(&refusal).with_www_authenticate().finish()),
                 false => Err(refusal),
@@ -231,7 +231,7 @@ impl Handler {
 
     async fn mcp(&self, role: ClientRole, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
         if role < ClientRole::User {
-            return Err(access::refusal(role));
+            return Err(access::refusal(role, &parts));
         }
         let body = body::whole(body).await?;
         let mut response = self.mcp.answer(parts, body).await;
