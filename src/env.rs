@@ -98,6 +98,8 @@ pub struct Env {
     cache: bool,
     lasts: bool,
     on_wait: Option<LockWaitCallback>,
+    /// The words of the command that runs; empty outside of the command line.
+    command: &'static [&'static str],
 }
 
 /// Called when a write waits for a lock, with the lock file and its holder, if known.
@@ -122,6 +124,7 @@ impl Env {
             cache: true,
             lasts: false,
             on_wait: None,
+            command: &[],
         })
     }
 
@@ -139,6 +142,7 @@ impl Env {
             cache: true,
             lasts: false,
             on_wait: None,
+            command: &[],
         }
     }
 
@@ -228,6 +232,17 @@ impl Env {
     /// Returns the function to call when a write waits for a lock.
     pub fn on_wait(&self) -> Option<LockWaitCallback> {
         self.on_wait
+    }
+
+    /// Returns the environment of a command, by its words after `git blue`.
+    #[must_use]
+    pub fn with_command(self, command: &'static [&'static str]) -> Self {
+        Self { command, ..self }
+    }
+
+    /// Returns the words of the command that runs; empty outside of the command line.
+    pub fn command(&self) -> &'static [&'static str] {
+        self.command
     }
 
     /// Returns the environment of a command that must not use the cache.

@@ -63,7 +63,7 @@ pub fn home(env: &Env) -> Result<Home, OpError> {
 /// # Errors
 /// Returns an error if there is none.
 pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
-    home.realm(realm)?.ok_or_else(|| unknown::error(false, home, realm, None))
+    home.realm(realm)?.ok_or_else(|| unknown::error(None, home, realm, None))
 }
 
 /// Opens a realm of this machine on behalf of its repository `repo`, regardless of the working directory.
@@ -71,7 +71,7 @@ pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
 /// # Errors
 /// Returns an error if this machine does not have the realm, or the realm does not have that repository.
 pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
-    let known = check_proposal(false, home, realm, None)?;
+    let known = check_proposal(None, home, realm, None)?;
     let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
     if let Some(repo) = repo
@@ -117,7 +117,7 @@ pub fn find(
             None => config("blue.repo").map(|text| text.parse()).transpose()?,
         },
     };
-    let known = check_proposal(unknown::is_ci(env), home, &realm, proposed.as_ref())?;
+    let known = check_proposal(unknown::ci_command(env).as_deref(), home, &realm, proposed.as_ref())?;
     let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
     repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
@@ -172,13 +172,13 @@ fn check_realm_of_store(known: &KnownRealm, store: &GitStore) -> Result<(), OpEr
 
 /// Compares the proposal of a repository with what the user recorded. The proposal is never used in place of it.
 fn check_proposal(
-    is_ci: bool,
+    in_ci: Option<&str>,
     home: &Home,
     realm: &RealmName,
     proposed: Option<&Config>,
 ) -> Result<KnownRealm, OpError> {
     let Some(known) = home.realm(realm)? else {
-        return Err(unknown::error(is_ci, home, realm, proposed));
+        return Err(unknown::error(in_ci, home, realm, proposed));
     };
     config::same_url(&known, proposed)?;
     Ok(known)

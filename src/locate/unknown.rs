@@ -13,8 +13,8 @@ use crate::{
 const MIN_LEN: usize = 5;
 
 /// Returns the error for a realm that this machine does not have. `proposed` is the repository's proposal, which is
-/// only shown. In CI (`is_ci`), the advice is for a realm that is not kept.
-pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> OpError {
+/// only shown. In CI, the advice is for a realm that is not kept: `in_ci` is the command to advise.
+pub fn error(in_ci: Option<&str>, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> OpError {
     let proposal = proposed.filter(|config| config.realm.name == *realm);
     let url = proposal.and_then(|config| config.realm.url.as_deref());
     let shared = url.map(|url| format!(" (shared at {url}, according to {CONFIG})")).unwrap_or_default();
@@ -25,14 +25,18 @@ pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Conf
         ErrorCode::UnknownRealm,
         format!("the realm {realm}{shared} is not known on this machine{question}"),
     );
-    match (url.filter(|url| url::accept(url).is_ok()), proposal) {
-        (Some(url), _) if is_ci => error
-            .next(format!("git blue check --realm-url {}  # in CI: store nothing here", shell_word(url)))
+    match (url.filter(|url| url::accept(url).is_ok()), proposal, in_ci) {
+        (Some(url), _, Some(command)) => error
+            .next(format!("git blue {command} --realm-url {}  # in CI: store nothing here", shell_word(url)))
             .next(init_from_url(url)),
-        (Some(url), _) => error.next(init_from_url(url)),
-        (None, Some(_)) if url.is_some() => error.next(format!("the URL in {CONFIG} is not accepted: ask its author")),
-        (None, _) if is_ci => error.next("git blue check --realm-url URL  # in CI: give the URL of the realm"),
-        (None, Some(_)) if meant.is_none() => error
+        (Some(url), ..) => error.next(init_from_url(url)),
+        (None, Some(_), _) if url.is_some() => {
+            error.next(format!("the URL in {CONFIG} is not accepted: ask its author"))
+        }
+        (None, _, Some(command)) => {
+            error.next(format!("git blue {command} --realm-url URL  # in CI: give the URL of the realm"))
+        }
+        (None, Some(_), _) if meant.is_none() => error
             .next("git blue init --url URL  # fetch it: ask the person who joined this repository for the URL")
             .next(format!("git blue init --realm {realm}  # or create it, if it does not exist yet")),
         _ => with_known(error, realm, &known, meant.is_some()),
@@ -60,6 +64,16 @@ pub fn known(home: &Home) -> Vec<RealmName> {
 /// Returns the realm whose name is similar enough for `realm` to be a typo of it, if there is one.
 pub fn similar_realm<'a>(realm: &RealmName, known: &'a [RealmName]) -> Option<&'a RealmName> {
     if realm.as_str().len() < MIN_LEN { None } else { nearest::nearest(realm, known) }
+}
+
+/// The commands that take `--realm-url`, beside `check`.
+const WITH_URL: [&[&str]; 2] = [&["contract", "publish"], &["notify", "forge"]];
+
+/// Returns the command to advise in CI: the one that runs if it takes the URL of a realm, or else `check`. Returns
+/// `None` outside of CI.
+pub fn ci_command(env: &Env) -> Option<String> {
+    let command = Some(env.command()).filter(|command| WITH_URL.contains(command)).unwrap_or(&["check"]);
+    is_ci(env).then(|| command.join(" "))
 }
 
 /// Returns whether this runs in CI, where nothing is kept.

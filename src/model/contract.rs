@@ -183,6 +183,12 @@ pub struct Compatibility {
 }
 
 impl Compatibility {
+    /// Returns the directions that are promised.
+    pub fn directions(self) -> Vec<BrokenDirection> {
+        let promised = [(BrokenDirection::Backwards, self.backwards), (BrokenDirection::Forwards, self.forwards)];
+        promised.into_iter().filter(|(_, is_promised)| *is_promised).map(|(direction, _)| direction).collect()
+    }
+
     /// Describes the promise about the next versions.
     pub fn promise(self) -> &'static str {
         match (self.backwards, self.forwards) {

@@ -139,7 +139,7 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
     if request.realm.is_some() && !is_elsewhere && !is_slip {
         return Ok(());
     }
-    let error = unknown::error(unknown::is_ci(&ctx.env), &ctx.home, realm, proposed);
+    let error = unknown::error(unknown::ci_command(&ctx.env).as_deref(), &ctx.home, realm, proposed);
     let make = format!("git blue init --realm {realm} --new  # create another realm of that name on this machine");
     Err(if request.realm.is_some() { error.next(make) } else { error })
 }

@@ -48,6 +48,9 @@ fn teammate_gets_the_one_right_command() {
     let step = world.next_step(&ci);
     assert!(step.starts_with(&format!("git blue check --realm-url {hub}")), "{step}");
     assert_eq!(world.finish_shell(&clone, &step).code, 0);
+    let publish = ["contract", "publish", "--sync"];
+    let step = world.next_step(&world.blue_with(&clone, &publish, &[("CI", OsStr::new("true"))]));
+    assert!(step.starts_with(&format!("git blue contract publish --realm-url {hub}")), "{step}");
     snapshot("joining_unknown", &[&shown[0], &shown[2], &rival, &ci]);
     // The suggested command works.
     let joined = world.finish_shell(&clone, &world.next_step(&shown[0]));

@@ -318,6 +318,11 @@ fn ci_publishes_by_url_and_stores_nothing() {
     let job = world.path("job");
     world.git(&job, &["checkout", "--quiet", "--detach"]);
     let publish = ["contract", "publish", "--realm-url", &hub];
+    // Like a runner of GitLab: no branch, and no `origin/HEAD`.
+    world.git(&job, &["branch", "--quiet", "-D", "main"]);
+    world.git(&job, &["remote", "set-head", "origin", "--delete"]);
+    world.blue(&job, &publish).exits(1);
+    world.set("CI_DEFAULT_BRANCH", "main");
     let dry = world.ok(&job, &[&publish[..], &["--dry-run"]].concat());
     assert!(dry.stdout.contains("would publish"), "{dry}");
     let published = world.ok(&job, &publish);

@@ -102,7 +102,7 @@ fn junit_has_a_case_for_each_contract() {
     let world = proposed();
     let xml = report(&world, "junit");
     assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "), "{xml}");
-    assert!(xml.contains("tests=\"3\" failures=\"1\""), "{xml}");
+    assert!(xml.contains("tests=\"2\" failures=\"1\""), "{xml}");
     assert!(
         xml.contains("<testcase classname=\"git-blue.s3-access\" name=\"s3-access/s3-permissions\"><failure "),
         "{xml}"
@@ -110,7 +110,68 @@ fn junit_has_a_case_for_each_contract() {
     assert!(xml.contains("&gt;=1.0.0, &lt;2.0.0"), "{xml}");
     world.bump("1.1.0");
     let run = world.blue(&world.path("fungal"), &["check", "--format", "junit"]).exits(0);
-    assert!(run.stdout.contains("tests=\"3\" failures=\"0\"") && !run.stdout.contains("<failure"), "{run}");
+    assert!(run.stdout.contains("tests=\"2\" failures=\"0\"") && !run.stdout.contains("<failure"), "{run}");
+    // Only what this change touches is compared with its promise.
+    let consumer = world.blue(&world.path("access"), &["check", "--format", "junit"]);
+    assert!(consumer.stdout.contains("tests=\"1\"") && !consumer.stdout.contains("backwards"), "{consumer}");
+    // A file that cannot be read leaves no case that passes.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), "name: [\n");
+    world.commit("fungal", "A mistake");
+    let run = world.blue(&world.path("fungal"), &["check", "--format", "junit"]).exits(1);
+    assert!(run.stdout.contains("tests=\"1\" failures=\"1\""), "{run}");
+    let case = "name=\"s3-access/s3-permissions\"><failure type=\"unreadable-file\"";
+    assert!(run.stdout.contains(case), "{run}");
+}
+
+#[test]
+fn missing_base_is_in_the_reports() {
+    let world = proposed();
+    let base = [("GITHUB_BASE_REF", OsStr::new("elsewhere")), ("GITHUB_ACTIONS", OsStr::new("true"))];
+    let run = world.blue_with(&world.path("fungal"), &["check", "--output", "markdown=a.md"], &base).exits(1);
+    let says = "the base origin/elsewhere is not in this clone, so its problems count as errors";
+    assert!(run.stdout.contains(&format!("::notice title=missing-base::{says}\n")), "{run}");
+    assert!(world.read("fungal/a.md").contains(says));
+    let json = world.blue_with(&world.path("fungal"), &["check", "--json"], &base).exits(1).json();
+    assert_eq!(json["missing_base"], "origin/elsewhere");
+}
+
+#[test]
+fn check_that_cannot_run_says_so_in_every_report() {
+    let world = proposed();
+    let folder = world.path("fungal");
+    let formats = ["markdown", "junit", "sarif", "gitlab", "json", "github"];
+    let mut args = vec!["check".to_owned()];
+    args.extend(formats.iter().flat_map(|format| ["--output".to_owned(), format!("{format}=report.{format}")]));
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    world.blue(&folder, &args).exits(1);
+    let read = |format: &str| world.read(&format!("fungal/report.{format}"));
+    assert!(read("markdown").starts_with("### Contracts: failed\n"));
+    args.extend(["--realm-url", "./nowhere.git"]);
+    let run = world.blue(&folder, &args).exits(128);
+    assert!(run.stdout.is_empty() && run.stderr.starts_with("fatal: "), "{run}");
+    let markdown = read("markdown");
+    assert!(markdown.starts_with("### Contracts: not checked\n\ngit blue check could not run\n"), "{markdown}");
+    assert!(markdown.contains("| error |") && markdown.contains("`remote`"), "{markdown}");
+    let junit = read("junit");
+    assert!(junit.contains("tests=\"1\" failures=\"0\" errors=\"1\"") && junit.contains("<error type="), "{junit}");
+    let sarif: Value = serde_json::from_str(&read("sarif")).unwrap();
+    let run = &sarif["runs"][0];
+    assert_eq!((&run["results"], &run["invocations"][0]["executionSuccessful"]), (&Value::Null, &json!(false)));
+    let quality: Value = serde_json::from_str(&read("gitlab")).unwrap();
+    assert_eq!(quality[0]["check_name"], "remote");
+    let answer: Value = serde_json::from_str(&read("json")).unwrap();
+    assert_eq!(answer["status"], "error");
+    assert!(read("github").starts_with("::error title=remote::"), "{}", read("github"));
+    // In a workflow run, as the format of the answer.
+    let (run, summary) = in_workflow(&world, &["--realm-url", "./nowhere.git"]);
+    let run = run.exits(128);
+    assert!(run.stdout.starts_with("::error title=remote::") && run.stderr.starts_with("fatal: "), "{run}");
+    assert!(run.stdout.ends_with("not checked: git blue check could not run\n"), "{run}");
+    assert!(summary.starts_with("### Contracts: not checked\n"), "{summary}");
+    // Also outside of a repository that can be opened.
+    world.write("plain/.git", "gitdir: /nowhere\n");
+    let run = world.blue(&world.path("plain"), &["check", "--output", "markdown=a.md"]).exits(128);
+    assert!(world.read("plain/a.md").starts_with("### Contracts: not checked\n"), "{run}");
 }
 
 #[test]
@@ -132,5 +193,9 @@ fn several_reports_at_once_and_invalid_options() {
         assert!(run.stderr.contains(says), "{run}");
     }
     let run = world.blue(&provider, &["check", "--output", "sarif=no/such/folder"]).exits(128);
-    assert!(run.stderr.contains("no/such/folder"), "{run}");
+    assert!(run.stderr.contains("no/such/folder") && run.stdout.contains("error: access imports"), "{run}");
+    let args = ["check", "--json", "--output", "sarif=no/such/folder", "--output", "junit=c.xml"];
+    let run = world.blue(&provider, &args).exits(128);
+    assert!(run.json()["valid"] == false && run.stderr.contains("no/such/folder"), "{run}");
+    assert!(world.read("fungal/c.xml").contains("<failure"));
 }

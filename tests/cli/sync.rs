@@ -322,6 +322,9 @@ fn ci_checks_against_a_realm_by_url() {
     let url = format!("file://{hub}");
     let good = world.ok(&runner, &["check", "--realm-url", &url]);
     assert!(!world.path("runner/blue").exists(), "nothing is recorded");
+    let mut homeless = world.command("git-blue", &runner);
+    homeless.args(["check", "--realm-url", &url]).env_remove("HOME").env_remove("GIT_BLUE_HOME");
+    world.finish(homeless, "check").exits(0);
     world.write(&format!("access-ci/{BINDING_FILE}"), &importing(">=2.0.0"));
     let bad = world.blue(&runner, &["check", "--worktree", "--realm-path", &hub]).exits(1);
     snapshot("sync_ci", &[&good, &bad]);

@@ -141,6 +141,8 @@ fn action_sends_the_token_only_to_the_realm() {
     ];
     let (code, output) = on_runner(&place, "main", &step(check, &values));
     assert_eq!(code, 128, "a realm that cannot be reached is no pass: {output}");
+    let report = std::fs::read_to_string(place.path().join("temp/contracts.md")).unwrap();
+    assert!(report.starts_with("### Contracts: not checked"), "{report}");
     assert!(!output.contains("s3cret"), "{output}");
     let ask = |host: &str| {
         let fill = format!("printf 'protocol=https\\nhost={host}\\n\\n' | REALM_TOKEN=s3cret git credential fill");

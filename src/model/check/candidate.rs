@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{Cause, Finding, files};
 use crate::model::{
-    candidate::{Candidate, Declared, Judged, imported_name},
+    candidate::{self, Candidate, Declared, Judged, imported_name},
     change::DomainChange,
     contract::Contract,
     domain_view::{Damage, DomainView},
@@ -18,9 +18,10 @@ use crate::model::{
 
 /// Returns findings for files that could not be read, and for stray files.
 pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
-    let problems = judged.candidate.problems.iter().map(|problem| Finding {
-        column: problem.column,
-        ..Finding::error("unreadable-file", problem.message.clone()).at(&problem.path, problem.line)
+    let problems = judged.candidate.problems.iter().map(|problem| {
+        let finding = Finding::error("unreadable-file", problem.message.clone()).at(&problem.path, problem.line);
+        let (domain, contract) = candidate::contract_of(&problem.path).unzip();
+        Finding { column: problem.column, domain, contract, ..finding }
     });
     let strays = judged.candidate.strays.iter();
     problems.chain(strays.map(|stray| Finding::warning("stray-file", stray.message.clone()).at(&stray.path, None)))

@@ -28,6 +28,7 @@ use cause::JudgedRepos;
 
 use crate::model::{
     candidate::Judged,
+    contract::BrokenDirection,
     cycle::DependencyGraph,
     domain_summary::DomainSummary,
     domain_view::{Damage, DomainView, Subject},
@@ -118,6 +119,9 @@ pub struct SchemaHash {
     pub schema_hash: String,
     /// The owner: the only repository that may change it.
     pub owner: RepoName,
+    /// The directions in which the owner promises compatibility, if the checked files change the contract.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promised: Vec<BrokenDirection>,
 }
 
 /// A check in progress, domain by domain.
@@ -265,6 +269,10 @@ impl<'a> Check<'a> {
         if !self.input.listed {
             return;
         }
+        let changed = self.input.judged.iter().flat_map(|judged| judged.candidate.contracts_in(name));
+        let changed = changed.filter(|(_, declared)| declared.changed);
+        let mut promised: BTreeMap<_, _> =
+            changed.map(|(contract, declared)| (contract, declared.document.compatibility.directions())).collect();
         let Examination { mut schema_hashes, .. } = examination;
         self.report.contracts.extend(domain.contracts.iter().map(|(contract, summary)| SchemaHash {
             domain: name.clone(),
@@ -272,6 +280,7 @@ impl<'a> Check<'a> {
             version: summary.version.clone(),
             owner: summary.owner.clone(),
             schema_hash: schema_hashes.remove(contract).unwrap_or_default(),
+            promised: promised.remove(contract).unwrap_or_default(),
         }));
     }
 

@@ -92,7 +92,8 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     share(ctx, request)?;
     let code = ctx.code()?;
     let proposed = proposed(code)?;
-    let unknown = || unknown::error(unknown::is_ci(&ctx.env), &ctx.home, &request.realm, proposed.as_ref());
+    let unknown =
+        || unknown::error(unknown::ci_command(&ctx.env).as_deref(), &ctx.home, &request.realm, proposed.as_ref());
     let known = ctx.home.realm(&request.realm)?.ok_or_else(unknown)?;
     let store = open(&ctx.home, &known, ctx.options())?;
     read::realm(&store)?;

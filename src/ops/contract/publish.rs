@@ -84,7 +84,7 @@ pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Resul
             code.head()?.commit.ok_or_else(|| OpError::no(ErrorCode::NoCommit, "there is no commit yet to publish"))?
         }
     };
-    let branch = require_publishing_branch(code, &commit)?;
+    let branch = require_publishing_branch(ctx, code, &commit)?;
     let overview = Overview::if_cached(acting.store)?;
     publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request)
 }
@@ -211,14 +211,15 @@ pub fn is_disputed(acting: ActingRepo<'_>, name: &DomainName) -> Result<bool, Op
     Ok(read::lookup(acting.store, &tree, layout::lost_bindings(acting.repo).as_str())?.is_some())
 }
 
+/// The default branch, on runners of GitLab, whose clones have no branch and no `origin/HEAD`.
+const DEFAULT_BRANCH: &str = "CI_DEFAULT_BRANCH";
+
 /// Returns the publishing branch if `commit` is on it, in this clone or at origin.
-fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
-    let branch = code
-        .publishing_branch()?
-        .ok_or_else(|| OpError::no(ErrorCode::NoPublishingBranch, "cannot tell which branch is published"));
-    let branch = match branch {
-        Ok(branch) => branch,
-        Err(error) => return Err(publishing_branch::steps(code)?.into_iter().fold(error, OpError::next)),
+fn require_publishing_branch(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
+    let of_runner = || ctx.env.text(DEFAULT_BRANCH).filter(|name| !name.is_empty()).map(str::to_owned);
+    let Some(branch) = code.publishing_branch()?.or_else(of_runner) else {
+        let error = OpError::no(ErrorCode::NoPublishingBranch, "cannot tell which branch is published");
+        return Err(publishing_branch::steps(code)?.into_iter().fold(error, OpError::next));
     };
     for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
         if let Some(tip) = code.reference(&name)?

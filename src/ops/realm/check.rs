@@ -292,6 +292,7 @@ impl<'a> Work<'a> {
             branches,
             files: candidate.map(Candidate::files),
             base: base.commit,
+            missing_base: base.missing.filter(|_| !errors.is_empty()),
             valid: errors.is_empty() && (warnings.is_empty() || !request.strict),
             errors,
             warnings,
@@ -313,7 +314,7 @@ impl<'a> Work<'a> {
         let former = self.former_names(&body.errors);
         let first = if is_uncommitted { steps::UNCOMMITTED.to_owned() } else { first };
         let nothing = if is_uncommitted { steps::UNCOMMITTED } else { steps::NO_FILES };
-        let answer = steps::answer(body, base.missing, (first, nothing), request);
+        let answer = steps::answer(body, (first, nothing), request);
         let answer = former.into_iter().fold(answer, Answer::next);
         to_catch_up.into_iter().fold(answer, Answer::next)
     }

@@ -48,7 +48,7 @@ pub struct Arguments {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    formats: Formats,
+    pub(super) formats: Formats,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,7 +90,7 @@ impl Arguments {
         };
         let answer = compat::run(ctx, &request)?;
         let mut formats = self.formats;
-        formats.of_runner(ctx);
+        formats.of_runner(&ctx.env);
         let report =
             || report::of_compat(&answer.body, [&old, &new].map(|source| side(ctx, source, &answer.body)), self.strict);
         formats.deliver(ctx, output, &answer, report, render)?;

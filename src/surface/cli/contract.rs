@@ -118,7 +118,7 @@ pub struct Publish {
     sync: bool,
     /// Publish to the realm at this URL and push it there, as in CI; store nothing here
     #[arg(long, value_name = "URL", conflicts_with = "realm")]
-    realm_url: Option<String>,
+    pub(super) realm_url: Option<String>,
     /// The repository's name in that realm, if .blue/config.yaml does not set it
     #[arg(long, value_name = "NAME", requires = "realm_url")]
     repo: Option<RepoName>,

@@ -47,7 +47,7 @@ pub struct Diff {
     #[command(flatten)]
     request: contract::diff::Request,
     #[command(flatten)]
-    formats: Formats,
+    pub(super) formats: Formats,
 }
 
 impl Diff {

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{json_of, output::Output, text::Text};
+use super::{json, json_of, output::Output, text::Text};
 use crate::{
+    env::Env,
     error::OpError,
     ops::ctx::Ctx,
     surface::report::{self, Format, Report},
-    wire::Answer,
+    wire::{Answer, Failure},
 };
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Formats {
     /// The output format [default: human, or github for check and compat in a workflow run]
     #[arg(long, value_enum, conflicts_with = "json")]
@@ -36,8 +37,8 @@ fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
 
 impl Formats {
     /// Sets the format that the CI runner reads, unless the user asked for another one.
-    pub fn of_runner(&mut self, ctx: &Ctx) {
-        self.format = self.format.or_else(|| report::of_runner(&ctx.env));
+    pub fn of_runner(&mut self, env: &Env) {
+        self.format = self.format.or_else(|| report::of_runner(env));
     }
 
     /// Returns the format of the answer. Sets `output` to JSON if the format is JSON.
@@ -56,7 +57,7 @@ impl Formats {
     /// human-readable text.
     ///
     /// # Errors
-    /// Returns an error if an output cannot be written.
+    /// Returns an error if an output cannot be written, after writing all others.
     pub fn deliver<T: Serialize>(
         &self,
         ctx: &Ctx,
@@ -70,18 +71,51 @@ impl Formats {
         let is_reported = !is_plain(printed) || self.output.iter().any(|(format, _)| !is_plain(*format));
         let report = is_reported.then(report);
         let rendered = |format: Format| report.as_ref().and_then(|report| report.render(format));
+        let mut written = Ok(());
         for (format, file) in &self.output {
             let text = rendered(*format).unwrap_or_else(|| json_of(answer));
-            std::fs::write(ctx.env.cwd().join(file), text).map_err(OpError::io("write", file))?;
+            written = written.and(write(&ctx.env, file, &text));
         }
+        // A report that cannot be written does not hide the answer.
         match rendered(printed) {
             Some(text) => output.write_plainly(&text)?,
             None => output.answer(answer, render)?,
         };
-        let summary = ctx.env.text("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty() && printed == Format::Github);
-        match (summary, &report) {
-            (Some(summary), Some(report)) => report::append_summary(Path::new(summary), report),
-            _ => Ok(()),
+        if let Some(report) = &report {
+            written = written.and(summarize(&ctx.env, printed, report));
+        }
+        if written.is_err() {
+            // Standard output already has its document.
+            output.json = false;
+        }
+        written
+    }
+
+    /// Writes the requested reports for a command that failed before it had an answer. They say so, because earlier
+    /// reports may exist under their names.
+    pub fn deliver_failure(&self, env: &Env, output: &mut Output<'_>, command: &'static str, error: &OpError) {
+        let printed = self.printed(output);
+        let report = Report::of_failure(command, error);
+        let mut written = Ok(());
+        for (format, file) in &self.output {
+            let text = report.render(*format).unwrap_or_else(|| json(&Failure::from(error)));
+            written = written.and(write(env, file, &text));
+        }
+        if let Some(text) = report.render(printed) {
+            written = written.and(output.write_plainly(&text).map(drop));
+        }
+        if let Err(problem) = written.and(summarize(env, printed, &report)) {
+            output.note(&problem.message);
         }
     }
+}
+
+fn write(env: &Env, file: &Path, text: &str) -> Result<(), OpError> {
+    std::fs::write(env.cwd().join(file), text).map_err(OpError::io("write", file))
+}
+
+/// Appends the report to the step summary of a workflow run.
+fn summarize(env: &Env, printed: Format, report: &Report) -> Result<(), OpError> {
+    let file = env.text("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty() && printed == Format::Github);
+    file.map_or(Ok(()), |file| report::append_summary(Path::new(file), report))
 }

@@ -54,6 +54,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
+    locate,
     model::name::{ContractRef, RealmName},
     ops::{self, Run as _, as_of::AsOf, binding, ctx::Ctx},
 };
@@ -61,6 +62,7 @@ use crate::{
 pub use output::{Output, json, json_of};
 pub use process::main;
 
+use formats::Formats;
 use listing::{All, Names};
 
 /// The name of the program.
@@ -193,6 +195,35 @@ enum Command {
     },
 }
 
+impl Command {
+    /// Returns whether the realm is at a URL or in a folder that the arguments name.
+    fn takes_realm_from_elsewhere(&self) -> bool {
+        match self {
+            Self::Check(check) | Self::Realm(realm::Command::Check(check)) => {
+                check.realm_url.is_some() || check.realm_path.is_some()
+            }
+            Self::Contract(contract::Command::Publish(publish)) => publish.realm_url.is_some(),
+            Self::Notify(notify::Command::Forge(request)) => request.realm_url.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Returns the name of a command whose answer is reported in formats for CI, with the formats that are due.
+    fn reported(&self, env: &Env) -> Option<(&'static str, Formats)> {
+        let (name, formats, is_for_runners) = match self {
+            Self::Check(check) | Self::Realm(realm::Command::Check(check)) => ("git blue check", &check.formats, true),
+            Self::Compat(arguments) => ("git blue compat", &arguments.formats, true),
+            Self::Contract(contract::Command::Diff(diff)) => ("git blue contract diff", &diff.formats, false),
+            _ => return None,
+        };
+        let mut formats = formats.clone();
+        if is_for_runners {
+            formats.of_runner(env);
+        }
+        Some((name, formats))
+    }
+}
+
 #[derive(Debug, clap::Args)]
 struct Hook {
     /// The name of the hook
@@ -292,6 +323,12 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return end(outcome, output);
     }
     let env = if output.quiet { env } else { env.with_on_wait(waiting) };
+    let env = operation.map_or(env.clone(), |operation| env.with_command(operation.cli));
+    // A realm at a URL needs no records of this machine, and stores none.
+    let needs_home = command.takes_realm_from_elsewhere() && locate::home(&env).is_err();
+    let home = needs_home.then(|| tempfile::tempdir_in(env.temporary_folder()).ok()).flatten();
+    let env = home.iter().fold(env, |env, home| env.with(locate::HOME, home.path()));
+    let reported = command.reported(&env).map(|(name, formats)| (name, formats, env.clone()));
     let opened = Ctx::open(env, realm.clone());
     let opened = opened.and_then(|ctx| at.into_iter().try_fold(ctx, |ctx, at| ctx.as_of(&at.of(contract.clone()))));
     let outcome = opened.and_then(|ctx| {
@@ -314,6 +351,9 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         }
         Ok(verdict)
     });
+    if let (Some((command, formats, env)), Err(error), false) = (reported, &outcome, output.is_written()) {
+        formats.deliver_failure(&env, output, command, error);
+    }
     tracing::debug!(operation = operation.map(|operation| operation.name), ok = outcome.is_ok(), "done");
     end(outcome, output)
 }

@@ -39,6 +39,8 @@ pub struct Output<'a> {
     progress: Option<Progress>,
     /// Answers that are printed only if something failed.
     held: Option<String>,
+    /// Whether something was written to standard output.
+    is_written: bool,
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
 }
@@ -65,6 +67,7 @@ impl<'a> Output<'a> {
             pager: None,
             progress: None,
             held: None,
+            is_written: false,
             out,
             err,
         }
@@ -134,6 +137,11 @@ impl<'a> Output<'a> {
     /// Returns an empty text with the color setting of this output and the user's time zone.
     pub fn text(&self) -> Text {
         Text::new(self.color).in_zone(Rc::clone(&self.zone))
+    }
+
+    /// Returns whether something was written to standard output.
+    pub fn is_written(&self) -> bool {
+        self.is_written
     }
 
     /// Returns whether standard output is a terminal.
@@ -217,7 +225,7 @@ impl<'a> Output<'a> {
     /// # Errors
     /// Returns an error if the output cannot be written.
     pub fn write(&mut self, text: &str) -> Result<Delivery, OpError> {
-        self.progress = None;
+        (self.progress, self.is_written) = (None, true);
         if let Some(pager) = self.pager.as_ref().filter(|_| !self.json) {
             match pager.show(text) {
                 Shown::Wholly => return Ok(Delivery::Done),
@@ -233,7 +241,7 @@ impl<'a> Output<'a> {
     /// # Errors
     /// Returns an error if the output cannot be written.
     pub fn write_plainly(&mut self, text: &str) -> Result<Delivery, OpError> {
-        self.progress = None;
+        (self.progress, self.is_written) = (None, true);
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
             Ok(()) => Ok(Delivery::Done),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Delivery::Closed),

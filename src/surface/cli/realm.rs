@@ -143,10 +143,10 @@ pub struct Check {
     advisory: bool,
     /// Fetch the realm from this URL for this check only, as in CI
     #[arg(long, value_name = "URL", conflicts_with = "realm_path")]
-    realm_url: Option<String>,
+    pub(super) realm_url: Option<String>,
     /// Read the realm from this local store (or clone with its refs) for this check only
     #[arg(long, value_name = "DIR")]
-    realm_path: Option<std::path::PathBuf>,
+    pub(super) realm_path: Option<std::path::PathBuf>,
     /// Run the validation scripts that this repository's committed files name. With CI=true,
     /// a joined clone runs them even without this option.
     #[arg(long)]
@@ -155,13 +155,13 @@ pub struct Check {
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     script_timeout: u64,
     #[command(flatten)]
-    formats: Formats,
+    pub(super) formats: Formats,
 }
 
 impl Check {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let mut formats = self.formats;
-        formats.of_runner(ctx);
+        formats.of_runner(&ctx.env);
         let is_listed = formats.any(output, &[Format::Json, Format::Junit]);
         let temporary = match (&self.realm_url, &self.realm_path) {
             (Some(url), _) => Some(repos::ephemeral_realm::at_url(ctx, url)?),

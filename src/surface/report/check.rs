@@ -1,10 +1,10 @@
 //! Builds the report on a check.
 
-use super::{Case, Entry, Level, Place, Related, RelatedFile, Report, below, count, fingerprint};
+use super::{Case, Entry, Level, Outcome, Place, Related, RelatedFile, Report, below, count, fingerprint};
 use crate::{
     model::{
         check::{Finding, Severity},
-        verdict::{Basis, Outcome, Verdict},
+        verdict::{self, Basis, Verdict},
     },
     wire::RealmCheck,
 };
@@ -22,23 +22,40 @@ pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
     let findings = body.errors.iter().chain(&body.warnings);
     let elsewhere = &body.elsewhere;
     let note = format!("Elsewhere in the realm, not counted here: {}", count(elsewhere.errors, "error"));
-    let contracts = body.schema_hashes.iter().map(|one| format!("{}/{}", one.domain, one.contract));
-    let cases = contracts.flat_map(|subject| {
-        let directions = ["", " backwards", " forwards"];
-        directions.map(|direction| (group(&subject), format!("{subject}{direction}")))
+    let cases = body.schema_hashes.iter().flat_map(|one| {
+        let subject = format!("{}/{}", one.domain, one.contract);
+        let promised = one.promised.iter().map(|direction| format!("{subject} {}", direction.word()));
+        std::iter::once(subject.clone()).chain(promised).map(|name| (one.domain.to_string(), name)).collect::<Vec<_>>()
     });
     let report = Report {
         command: "git blue check",
-        passed: body.valid,
+        outcome: Outcome::of(body.valid),
         counts: format!("{errors}, {warnings}, {} checked", count(body.contracts, "contract")),
         scope: format!(" in the realm `{}`", body.realm),
         notes: (elsewhere.errors > 0).then_some(note).into_iter().collect(),
         home: below(prefix, CONFIG),
         cases: cases.collect(),
-        entries: findings.map(|finding| entry(finding, prefix)).collect(),
+        entries: findings.map(|finding| entry(finding, prefix)).chain(body.missing_base.as_deref().map(base)).collect(),
         strict,
     };
     report.settled()
+}
+
+/// Returns the remark that the commit to compare with is missing.
+fn base(missing: &str) -> Entry {
+    Entry {
+        level: Level::Note,
+        rule: "missing-base".to_owned(),
+        meaning: None,
+        case: case(None, None),
+        message: format!("the base {missing} is not in this clone, so its problems count as errors"),
+        place: None,
+        old: None,
+        is_undecided: false,
+        is_approved: false,
+        fingerprint: fingerprint(&["missing-base"]),
+        subject: None,
+    }
 }
 
 fn entry(finding: &Finding, prefix: &str) -> Entry {
@@ -84,8 +101,9 @@ fn group(subject: &str) -> String {
 /// Returns the test case of a finding: the contract, and the direction if there is a verdict.
 fn case(subject: Option<&str>, verdict: Option<&Verdict>) -> Case {
     let subject = subject.unwrap_or(REPOSITORY);
-    let verdict = verdict
-        .filter(|one| matches!(one.basis, Basis::Schemas | Basis::Expects) && one.verdict != Outcome::Compatible);
+    let verdict = verdict.filter(|one| {
+        matches!(one.basis, Basis::Schemas | Basis::Expects) && one.verdict != verdict::Outcome::Compatible
+    });
     let direction = verdict.map(|one| format!(" {}", one.direction.word())).unwrap_or_default();
     (group(subject), format!("{subject}{direction}"))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Case, Entry, Level, Place, Related, RelatedFile, Report, check::CONFIG, count, fingerprint};
+use super::{Case, Entry, Level, Outcome, Place, Related, RelatedFile, Report, check::CONFIG, count, fingerprint};
 use crate::{
     model::{
         compatibility::RULES,
@@ -69,7 +69,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
     entries.extend(body.warnings.iter().map(|one| comparison.misspelled(one)));
     let report = Report {
         command: "git blue compat",
-        passed: body.compatible.unwrap_or(!strict),
+        outcome: Outcome::of(body.compatible.unwrap_or(!strict)),
         counts: counts(&entries),
         scope: format!(" from `{}` to `{}`", as_code(&body.old), as_code(&body.new)),
         notes: vec![needs(body.bump)],
@@ -115,7 +115,7 @@ pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
     let bump = body.compared.as_ref().map(|one| one.bump).or(body.values.as_ref().map(|one| one.bump));
     let report = Report {
         command: "git blue contract diff",
-        passed: entries.iter().all(|entry| entry.level != Level::Error),
+        outcome: Outcome::of(entries.iter().all(|entry| entry.level != Level::Error)),
         counts: counts(&entries),
         scope: format!(" from {} to {} of `{subject}`", body.old_version, body.new_version),
         notes: bump.map(needs).into_iter().collect(),

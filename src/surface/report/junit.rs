@@ -1,11 +1,11 @@
 //! JUnit XML, with a case for each contract and direction that was checked, and one for everything else that has
-//! findings.
+//! findings. If the command could not run, there is one case with an error.
 
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::{Case, Entry, Report};
+use super::{Case, Entry, Outcome, Report};
 
 /// Returns the report as an XML document.
 pub fn render(report: &Report) -> String {
@@ -17,10 +17,11 @@ pub fn render(report: &Report) -> String {
     let is_skipped = |found: &[&Entry]| !is_failed(found) && found.iter().any(|entry| entry.is_undecided);
     let failed = cases.values().filter(|found| is_failed(found)).count();
     let skipped = cases.values().filter(|found| is_skipped(found)).count();
+    let (failed, errors) = if report.outcome == Outcome::NotRun { (0, failed) } else { (failed, 0) };
     let name = report.command;
     let suites = html! {
-        testsuites name=(name) tests=(cases.len()) failures=(failed) errors="0" skipped=(skipped) {
-            testsuite name=(name) tests=(cases.len()) failures=(failed) errors="0" skipped=(skipped) {
+        testsuites name=(name) tests=(cases.len()) failures=(failed) errors=(errors) skipped=(skipped) {
+            testsuite name=(name) tests=(cases.len()) failures=(failed) errors=(errors) skipped=(skipped) {
                 @for (case, found) in &cases {
                     (test_case(report, case, found))
                 }
@@ -37,7 +38,9 @@ fn test_case(report: &Report, (group, name): &Case, found: &[&Entry]) -> Markup 
     let undecided = remarks.iter().find(|entry| entry.is_undecided).filter(|_| failures.is_empty());
     html! {
         testcase classname={ "git-blue." (group) } name=(name) {
-            @if let Some(first) = failures.first() {
+            @if let Some(first) = failures.first().filter(|_| report.outcome == Outcome::NotRun) {
+                error type=(first.rule) message=(first.message) { (lines(&failures)) }
+            } @else if let Some(first) = failures.first() {
                 failure type=(first.rule) message=(first.message) { (lines(&failures)) }
             }
             @if let Some(undecided) = undecided {

@@ -12,7 +12,7 @@ mod sarif;
 
 use std::{collections::BTreeMap, path::Path};
 
-use crate::{env::Env, model::hash, surface::cli::text::clean};
+use crate::{env::Env, error::OpError, model::hash, surface::cli::text::clean};
 
 pub use check::of_check;
 pub use compared::{SideFile, names, of_compat, of_diff};
@@ -42,8 +42,7 @@ pub enum Format {
 pub struct Report {
     /// The command that made the report, such as `git blue check`.
     command: &'static str,
-    /// Whether it has no failures.
-    passed: bool,
+    outcome: Outcome,
     /// The number of findings, such as `1 error, 0 warnings, 3 contracts checked`.
     counts: String,
     /// The location of the findings, as the end of that sentence.
@@ -58,6 +57,31 @@ pub struct Report {
     entries: Vec<Entry>,
     /// Whether warnings are failures.
     strict: bool,
+}
+
+/// The outcome of the command that made a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// There are no failures.
+    Passed,
+    /// There are failures.
+    Failed,
+    /// The command could not run, so nothing is known.
+    NotRun,
+}
+
+impl Outcome {
+    fn of(passed: bool) -> Self {
+        if passed { Self::Passed } else { Self::Failed }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "ok",
+            Self::Failed => "failed",
+            Self::NotRun => "not checked",
+        }
+    }
 }
 
 /// A test case: its group and its name.
@@ -136,6 +160,36 @@ impl Level {
 }
 
 impl Report {
+    /// Returns the report of a command that could not run. Its only entry is the error.
+    pub fn of_failure(command: &'static str, error: &OpError) -> Self {
+        let case = ("git-blue".to_owned(), command.to_owned());
+        let entry = Entry {
+            level: Level::Error,
+            rule: error.code.as_str().to_owned(),
+            meaning: None,
+            subject: None,
+            case,
+            message: error.message.clone(),
+            place: None,
+            old: None,
+            is_undecided: false,
+            is_approved: false,
+            fingerprint: fingerprint(&[command, error.code.as_str()]),
+        };
+        let report = Self {
+            command,
+            outcome: Outcome::NotRun,
+            counts: format!("{command} could not run"),
+            scope: String::new(),
+            notes: Vec::new(),
+            home: check::CONFIG.to_owned(),
+            cases: Vec::new(),
+            entries: vec![entry],
+            strict: false,
+        };
+        report.settled()
+    }
+
     /// Renders the report in a format. Returns `None` for [`Format::Human`] and [`Format::Json`], which the command
     /// line prints itself.
     pub fn render(&self, format: Format) -> Option<String> {
@@ -165,7 +219,7 @@ impl Report {
     }
 
     fn outcome(&self) -> &'static str {
-        if self.passed { "ok" } else { "failed" }
+        self.outcome.word()
     }
 
     fn fails(&self, entry: &Entry) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Entry, Place, Related, RelatedFile, Report};
+use super::{Entry, Outcome, Place, Related, RelatedFile, Report};
 use crate::model::percent;
 
 /// The URL of the format's schema.
@@ -17,6 +17,9 @@ const REALM: &str = "REALM";
 
 /// Returns the report as a JSON document.
 pub fn render(report: &Report) -> String {
+    if report.outcome == Outcome::NotRun {
+        return document(&not_run(report));
+    }
     let entries: Vec<_> = report.entries.iter().take(MAX).collect();
     // Entries are sorted, so the first one of a rule is the worst.
     let mut rules: BTreeMap<&str, &Entry> = BTreeMap::new();
@@ -36,7 +39,20 @@ pub fn render(report: &Report) -> String {
         let text = "The realm: `git blue contract get DOMAIN/CONTRACT --version VERSION` shows DOMAIN/CONTRACT/VERSION";
         run["originalUriBaseIds"] = json!({ REALM: { "description": { "text": text } } });
     }
+    document(&run)
+}
+
+fn document(run: &Value) -> String {
     format!("{:#}\n", json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] }))
+}
+
+/// Returns the run of a command that could not run. Without results, it does not say that earlier findings are gone.
+fn not_run(report: &Report) -> Value {
+    let notify = |entry: &Entry| json!({ "level": "error", "message": { "text": entry.message }, "descriptor": { "id": entry.rule } });
+    let notifications: Vec<_> = report.entries.iter().map(notify).collect();
+    let driver = json!({ "name": "git-blue", "semanticVersion": env!("CARGO_PKG_VERSION") });
+    let invocation = json!({ "executionSuccessful": false, "toolConfigurationNotifications": notifications });
+    json!({ "tool": { "driver": driver }, "invocations": [invocation], "results": null })
 }
 
 fn rule(entry: &Entry) -> Value {

@@ -17,7 +17,6 @@ const MAX_STEPS: usize = 5;
 /// files.
 pub fn answer(
     body: RealmCheck,
-    missing_base: Option<String>,
     (first, nothing): (String, &str),
     request: &Request,
 ) -> Answer<RealmCheck> {
@@ -25,6 +24,7 @@ pub fn answer(
     let says_nothing = body.files == Some(0);
     let (valid, has_errors) = (body.valid, !body.errors.is_empty());
     let by_range = body.imports_by_range;
+    let fetch = body.missing_base.as_deref().map(check_base::fetch);
     let has_scripts = body.scripts.iter().any(|one| one.outcome == wire::ScriptOutcome::NotRun);
     let mut answer = Answer::new(body);
     if is_new {
@@ -36,8 +36,7 @@ pub fn answer(
     if has_scripts {
         answer = answer.next("git blue check --run-scripts  # also run the scripts");
     }
-    if let (Some(base), true) = (missing_base, has_errors) {
-        let step = check_base::fetch(&base);
+    if let Some(step) = fetch {
         answer = answer.next(format!("{step}  # the base is not in this clone, so its problems count as errors"));
     }
     match (valid, has_errors) {
