@@ -178,6 +178,8 @@ fn diff_reports_in_the_file_to_be_published() {
     assert_eq!(one["relatedLocations"][0]["message"]["text"], "2.2.0 /schema/properties/id/type");
     let (xml, code) = reported(&world, "fungal", &["contract", "diff", AT, "--worktree"], "junit");
     assert!(code == 0 && xml.contains(&format!("name=\"{AT} backwards\"><failure ")), "{xml}");
+    // A direction that is not promised does not pass either.
+    assert!(xml.contains(&format!("name=\"{AT} forwards\"><skipped message=")), "{xml}");
     // Published versions are in no file on the runner.
     let (quality, _) = reported(&world, "fungal", &["contract", "diff", AT, "1.0.0", "2.2.0"], "gitlab");
     let quality: Value = serde_json::from_str(&quality).unwrap();

@@ -223,6 +223,7 @@ struct RealmCheck {
     branches: Vec<Value>,
     files: Option<usize>,
     base: Option<String>,
+    missing_base: Option<String>,
     elsewhere: Value,
     unpublished: Option<Value>,
     behind: Option<Value>,
@@ -251,6 +252,7 @@ fn realm_check() {
     assert_eq!((&*check.judged, check.rfc, check.branches.len(), check.files), ("repository", None, 0, Some(1)));
     assert_eq!(check.read_only, None);
     assert!(check.behind.is_none());
+    assert_eq!(check.missing_base, None);
     assert_eq!((check.base, check.unpublished, &check.elsewhere["errors"]), (None, None, &Value::from(0)));
     assert_eq!((check.contracts, check.imports_by_range), (check.schema_hashes.len(), 0));
     assert_eq!(check.scripts, [] as [Value; 0]);
@@ -423,7 +425,7 @@ fn notifications_list() {
     assert_eq!(one.arrived_at, one.created_at, "it was made on this machine");
     assert_eq!(one.author.as_deref(), Some("Ada <ada@example.com>"));
     assert_eq!(one.source_commit, Some(world.line(&world.path("fungal"), &["rev-parse", "HEAD"])));
-    assert!(!one.changed_by_other && !one.by_other_clone && !one.in_future);
+    assert!(one.also.is_empty() && !one.changed_by_other && !one.by_other_clone && !one.in_future);
     assert!(one.created_at.starts_with("2026-01-24T12:") && one.created_at.ends_with(":00Z"), "{}", one.created_at);
     assert_eq!(one.state, "pending");
 }

@@ -323,7 +323,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return end(outcome, output);
     }
     let env = if output.quiet { env } else { env.with_on_wait(waiting) };
-    let env = operation.map_or(env.clone(), |operation| env.with_command(operation.cli));
+    let env = operation.into_iter().fold(env, |env, operation| env.with_command(operation.cli));
     // A realm at a URL needs no records of this machine, and stores none.
     let needs_home = command.takes_realm_from_elsewhere() && locate::home(&env).is_err();
     let home = needs_home.then(|| tempfile::tempdir_in(env.temporary_folder()).ok()).flatten();

@@ -112,7 +112,7 @@ fn render_receiver(one: &ReceiverLine, was_sent: bool, text: &mut Text) {
 
 fn render_forge(body: &NotifyForge, text: &mut Text) {
     if body.issues.is_empty() {
-        text.line(&[plain("no import is broken or behind, and no issue is open")]);
+        text.line(&[plain("no import is broken or behind, and no open issue was found")]);
     }
     let rows = body.issues.iter().map(|one| {
         let (word, style) = match one.outcome {

@@ -107,7 +107,7 @@ pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
             [(BrokenDirection::Backwards, &compared.backwards), (BrokenDirection::Forwards, &compared.forwards)]
         {
             entries.extend(comparison.unknown(direction, found));
-            cases.push(comparison.case(Some(direction)));
+            cases.extend(comparison.judged.contains(&direction).then(|| comparison.case(Some(direction))));
         }
     }
     let values = body.values.iter().flat_map(|values| &values.differences);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::{Case, Entry, Outcome, Report};
+use super::{Case, Entry, Level, Outcome, Report};
 
 /// Returns the report as an XML document.
 pub fn render(report: &Report) -> String {
@@ -14,9 +14,8 @@ pub fn render(report: &Report) -> String {
         cases.entry(&entry.case).or_default().push(entry);
     }
     let is_failed = |found: &[&Entry]| found.iter().any(|entry| report.fails(entry));
-    let is_skipped = |found: &[&Entry]| !is_failed(found) && found.iter().any(|entry| entry.is_undecided);
     let failed = cases.values().filter(|found| is_failed(found)).count();
-    let skipped = cases.values().filter(|found| is_skipped(found)).count();
+    let skipped = cases.iter().filter(|(case, found)| reason_to_skip(report, case, found).is_some()).count();
     let (failed, errors) = if report.outcome == Outcome::NotRun { (0, failed) } else { (failed, 0) };
     let name = report.command;
     let suites = html! {
@@ -33,9 +32,9 @@ pub fn render(report: &Report) -> String {
 
 /// Returns a test case. JUnit allows one failure per case: its message is the first finding, and its text contains all
 /// of them.
-fn test_case(report: &Report, (group, name): &Case, found: &[&Entry]) -> Markup {
+fn test_case(report: &Report, case: &Case, found: &[&Entry]) -> Markup {
+    let (group, name) = case;
     let (failures, remarks): (Vec<_>, Vec<_>) = found.iter().copied().partition(|entry| report.fails(entry));
-    let undecided = remarks.iter().find(|entry| entry.is_undecided).filter(|_| failures.is_empty());
     html! {
         testcase classname={ "git-blue." (group) } name=(name) {
             @if let Some(first) = failures.first().filter(|_| report.outcome == Outcome::NotRun) {
@@ -43,14 +42,24 @@ fn test_case(report: &Report, (group, name): &Case, found: &[&Entry]) -> Markup 
             } @else if let Some(first) = failures.first() {
                 failure type=(first.rule) message=(first.message) { (lines(&failures)) }
             }
-            @if let Some(undecided) = undecided {
-                skipped message=(undecided.message) {}
+            @if let Some(reason) = reason_to_skip(report, case, found) {
+                skipped message=(reason.message) {}
             }
             @if !remarks.is_empty() {
                 system-out { (lines(&remarks)) }
             }
         }
     }
+}
+
+/// Returns why a case neither passes nor fails: something in it is undecided, or it was not checked and has only remarks.
+fn reason_to_skip<'e>(report: &Report, case: &Case, found: &[&'e Entry]) -> Option<&'e Entry> {
+    if found.iter().any(|entry| report.fails(entry)) {
+        return None;
+    }
+    let undecided = found.iter().find(|entry| entry.is_undecided).copied();
+    let is_remark = !report.cases.contains(case) && found.iter().all(|entry| entry.level == Level::Note);
+    undecided.or_else(|| found.first().copied().filter(|_| is_remark))
 }
 
 fn lines(found: &[&Entry]) -> String {
