@@ -20,6 +20,7 @@ mod forgejo;
 mod github;
 #[cfg(feature = "forge")]
 mod gitlab;
+mod listed;
 #[cfg(feature = "forge")]
 mod pulls;
 #[cfg(feature = "forge")]
@@ -43,6 +44,7 @@ pub use client::Client;
 #[cfg(not(feature = "forge"))]
 pub use disabled::{Client, post};
 pub use error::ForgeError;
+pub use listed::Listed;
 pub use secret::Secret;
 #[cfg(feature = "forge")]
 pub use webhook::post;
@@ -149,8 +151,7 @@ pub trait Forge: PullRequests {
     /// Returns the issues of the repository, open and closed.
     ///
     /// # Errors
-    /// Returns [`ForgeError::IssuesDisabled`] if the repository has no issues, and another error if the forge cannot be
-    /// queried.
+    /// Returns [`ForgeError::IssuesDisabled`] if the repository has no issues, or the error of the query.
     fn issues(&self) -> Result<Listed<Issue>, ForgeError>;
 
     /// Opens an issue.
@@ -164,15 +165,6 @@ pub trait Forge: PullRequests {
     /// # Errors
     /// Returns an error if the forge refuses.
     fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError>;
-}
-
-/// The entries of a list, read up to a limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed<T> {
-    /// The entries that were read.
-    pub entries: Vec<T>,
-    /// The error for a list that is longer than the limit: what is not among the entries may be in the rest.
-    pub end: Result<(), ForgeError>,
 }
 
 /// An issue.

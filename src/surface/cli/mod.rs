@@ -29,6 +29,7 @@ mod notifications;
 mod notify;
 mod output;
 mod pager;
+mod parsed;
 mod pr;
 mod prime;
 mod process;
@@ -55,14 +56,13 @@ use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
     locate,
-    model::name::{ContractRef, RealmName},
+    model::name::RealmName,
     ops::{self, Run as _, as_of::AsOf, binding, ctx::Ctx},
 };
 
 pub use output::{Output, json, json_of};
 pub use process::main;
 
-use formats::Formats;
 use listing::{All, Names};
 
 /// The name of the program.
@@ -195,35 +195,6 @@ enum Command {
     },
 }
 
-impl Command {
-    /// Returns whether the realm is at a URL or in a folder that the arguments name.
-    fn takes_realm_from_elsewhere(&self) -> bool {
-        match self {
-            Self::Check(check) | Self::Realm(realm::Command::Check(check)) => {
-                check.realm_url.is_some() || check.realm_path.is_some()
-            }
-            Self::Contract(contract::Command::Publish(publish)) => publish.realm_url.is_some(),
-            Self::Notify(notify::Command::Forge(request)) => request.realm_url.is_some(),
-            _ => false,
-        }
-    }
-
-    /// Returns the name of a command whose answer is reported in formats for CI, with the formats that are due.
-    fn reported(&self, env: &Env) -> Option<(&'static str, Formats)> {
-        let (name, formats, is_for_runners) = match self {
-            Self::Check(check) | Self::Realm(realm::Command::Check(check)) => ("git blue check", &check.formats, true),
-            Self::Compat(arguments) => ("git blue compat", &arguments.formats, true),
-            Self::Contract(contract::Command::Diff(diff)) => ("git blue contract diff", &diff.formats, false),
-            _ => return None,
-        };
-        let mut formats = formats.clone();
-        if is_for_runners {
-            formats.of_runner(env);
-        }
-        Some((name, formats))
-    }
-}
-
 #[derive(Debug, clap::Args)]
 struct Hook {
     /// The name of the hook
@@ -266,8 +237,8 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
             return output.error(&paths.iter().fold(error, |error, path| error.next(format!("git blue {path}"))));
         }
     };
-    let operation = parsed.as_ref().ok().and_then(operation);
-    let contract = parsed.as_ref().ok().and_then(contract);
+    let operation = parsed.as_ref().ok().and_then(parsed::operation);
+    let contract = parsed.as_ref().ok().and_then(parsed::contract);
     let cli = match parsed.and_then(|matches| read(matches, operation)) {
         Ok(cli) => cli,
         Err(error) => return output.usage(error, wants_json(arguments)),
@@ -404,31 +375,6 @@ fn pushed() -> String {
 fn takes_time(operation: &ops::Operation) -> bool {
     let works = [ops::upkeep::gc::OPERATION, ops::worktree::remove::OPERATION, ops::pr::create::OPERATION];
     !operation.writes || works.iter().any(|work| work.name == operation.name)
-}
-
-/// Returns the operation that a command line calls, under its full or its short name.
-fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
-    let mut path = Vec::new();
-    let mut matches = matches;
-    while let Some((name, below)) = matches.subcommand() {
-        path.push(name);
-        matches = below;
-    }
-    match path[..] {
-        ["status" | "check" | "review" | "sync"] => path.insert(0, "realm"),
-        ["leave"] => path = vec!["realm", "admin", "leave"],
-        _ => {}
-    }
-    ops::TABLE.iter().find(|operation| operation.cli == path)
-}
-
-/// Returns the contract that a command line names, if any.
-fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
-    let mut matches = matches;
-    while let Some((_, below)) = matches.subcommand() {
-        matches = below;
-    }
-    matches.try_get_one::<ContractRef>("contract").ok().flatten().cloned()
 }
 
 /// Returns whether the arguments contain `--json`, which also applies if they cannot be parsed.

@@ -1,0 +1,58 @@
+//! The properties of a parsed command line that are known before the command runs.
+
+use super::{Command, contract, formats::Formats, notify, realm};
+use crate::{env::Env, model::name::ContractRef, ops};
+
+/// Returns the operation that a command line calls, under its full or its short name.
+pub fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
+    let mut path = Vec::new();
+    let mut matches = matches;
+    while let Some((name, below)) = matches.subcommand() {
+        path.push(name);
+        matches = below;
+    }
+    match path[..] {
+        ["status" | "check" | "review" | "sync"] => path.insert(0, "realm"),
+        ["leave"] => path = vec!["realm", "admin", "leave"],
+        _ => {}
+    }
+    ops::TABLE.iter().find(|operation| operation.cli == path)
+}
+
+/// Returns the contract that a command line names, if any.
+pub fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
+    let mut matches = matches;
+    while let Some((_, below)) = matches.subcommand() {
+        matches = below;
+    }
+    matches.try_get_one::<ContractRef>("contract").ok().flatten().cloned()
+}
+
+impl Command {
+    /// Returns whether the realm is at a URL or in a folder that the arguments name.
+    pub fn takes_realm_from_elsewhere(&self) -> bool {
+        match self {
+            Self::Check(check) | Self::Realm(realm::Command::Check(check)) => {
+                check.realm_url.is_some() || check.realm_path.is_some()
+            }
+            Self::Contract(contract::Command::Publish(publish)) => publish.realm_url.is_some(),
+            Self::Notify(notify::Command::Forge(request)) => request.realm_url.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Returns the name of a command whose answer is reported in formats for CI, with the formats that are due.
+    pub fn reported(&self, env: &Env) -> Option<(&'static str, Formats)> {
+        let (name, formats, is_for_runners) = match self {
+            Self::Check(check) | Self::Realm(realm::Command::Check(check)) => ("git blue check", &check.formats, true),
+            Self::Compat(arguments) => ("git blue compat", &arguments.formats, true),
+            Self::Contract(contract::Command::Diff(diff)) => ("git blue contract diff", &diff.formats, false),
+            _ => return None,
+        };
+        let mut formats = formats.clone();
+        if is_for_runners {
+            formats.of_runner(env);
+        }
+        Some((name, formats))
+    }
+}
