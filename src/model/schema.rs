@@ -46,7 +46,7 @@ pub use problem::{Part, Problem};
 
 use document::Document;
 use metered::{Meter, Metered, MeteredValue, Spent, within};
-use problem::{of_value, problem, shortened, whole};
+use problem::{of_schema, of_value, problem, shortened, whole};
 
 /// The maximum number of problems that are reported for one document. A final one counts the others.
 const MAX_PROBLEMS: usize = 50;
@@ -125,7 +125,7 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
     }
     let validator = match options_for(options(), schema).build(&ecma::patterns(schema)) {
         Ok(validator) if !value.is_null() => validator,
-        built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),
+        built => return Ok(built.err().map(|error| of_schema(schema, &error)).into_iter().collect()),
     };
     let meter = Meter::new(MAX_READS, u64::MAX, deadline.clone());
     if within(|| validator.is_valid(MeteredValue::new(value, &meter)))? {
@@ -235,8 +235,11 @@ mod tests {
             (json!({"type": "arrray"}), "\"arrray\" is not a type; expected array, boolean"),
             (json!({"$ref": "other.json"}), "\"other.json\" points outside the schema"),
             (json!({"$schema": "https://example.com/own"}), "$schema names an unknown dialect"),
-            (json!({"pattern": "("}), "\"(\" is not a regular expression"),
-            (json!({"pattern": "a{2}{3}"}), "\"a{2}{3}\" is not a regular expression; a quantifier follows another"),
+            (json!({"pattern": "("}), "cannot read the regular expression \"(\""),
+            (
+                json!({"pattern": "a{2}{3}"}),
+                "cannot read the regular expression \"a{2}{3}\"; a quantifier follows another",
+            ),
             (json!({"pattern": "a\\Z"}), "write ^ for \\A"),
             (json!({"$ref": "#/none"}), "there is nothing at \"#/none\""),
             (json!({"$ref": "#none"}), "nothing has the anchor \"none\""),

@@ -1,6 +1,5 @@
-//! Compiles patterns to automata, and searches for a string that some accept and others refuse.
+//! Compiles patterns to automata.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
@@ -8,31 +7,24 @@ use regex_automata::nfa::thompson;
 use regex_automata::util::primitives::StateID;
 use regex_automata::{Anchored, Input, MatchKind};
 
-use super::budget::Budget;
 use super::counted::{self, Counted, Lengths};
-use super::found::Found;
 use super::looking::{self, Looking};
-use super::stretch;
 
 /// The size limit of the automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
 /// The number of states of a nondeterministic automaton from which on its characters are better not read byte by byte.
 const LARGE: usize = 5_000;
-/// The maximum number of states of a product automaton that are visited.
-pub(super) const MOST_STATES: usize = 60_000;
-/// The length up to which characters are counted one by one.
-const SHORT: u64 = 64;
 
 thread_local! {
     /// The automaton of all texts, which rejects bytes that are no UTF-8.
-    static ANY_TEXT: Option<Rc<Dfa>> = dfa("^(?s:.)*$");
+    pub(super) static ANY_TEXT: Option<Rc<Dfa>> = dfa("^(?s:.)*$");
 }
 
 type Dfa = dense::DFA<Vec<u32>>;
 
 /// A pattern: a conjunction of regular expressions that must match, or must not match.
 pub(super) struct Pattern {
-    parts: Vec<(Machine, bool)>,
+    pub(super) parts: Vec<(Machine, bool)>,
     /// The lengths of the texts that match, of those that the parts accept.
     pub(super) lengths: Lengths,
 }
@@ -45,7 +37,7 @@ impl From<Vec<(Machine, bool)>> for Pattern {
 
 /// The automaton of a regular expression.
 #[derive(Clone)]
-enum Machine {
+pub(super) enum Machine {
     Plain(Rc<Dfa>),
     /// One with look-arounds.
     Looking(Rc<Looking>),
@@ -69,7 +61,7 @@ impl Machine {
         Looking::build(regex).filter(|looking| looking.is_exact).map(|looking| Self::Looking(Rc::new(looking)))
     }
 
-    fn start(&self) -> Option<u32> {
+    pub(super) fn start(&self) -> Option<u32> {
         match self {
             Self::Plain(dfa) => {
                 let input = Input::new("").anchored(Anchored::No);
@@ -80,7 +72,7 @@ impl Machine {
     }
 
     /// Returns the state after a byte, [`MATCHED`] or [`DEAD`].
-    fn next(&self, state: u32, byte: u8) -> u32 {
+    pub(super) fn next(&self, state: u32, byte: u8) -> u32 {
         match self {
             _ if state == MATCHED || state == DEAD => state,
             Self::Plain(dfa) => {
@@ -99,7 +91,7 @@ impl Machine {
         }
     }
 
-    fn accepts(&self, state: u32) -> bool {
+    pub(super) fn accepts(&self, state: u32) -> bool {
         match self {
             _ if state == MATCHED || state == DEAD => state == MATCHED,
             Self::Plain(dfa) => dfa.is_match_state(dfa.next_eoi_state(StateID::new_unchecked(state as usize))),
@@ -108,7 +100,7 @@ impl Machine {
     }
 
     /// Returns a key that is the same for bytes that the automaton does not distinguish.
-    fn byte_key(&self, byte: u8) -> Vec<u32> {
+    pub(super) fn byte_key(&self, byte: u8) -> Vec<u32> {
         match self {
             Self::Plain(dfa) => vec![u32::from(dfa.byte_classes().get(byte))],
             Self::Looking(looking) => looking.byte_key(byte),
@@ -267,141 +259,7 @@ fn is_one_branch(text: &str) -> bool {
     true
 }
 
-/// The demands on a string: patterns whose automata must or must not accept it, and its length in characters.
-pub(super) struct Search<'a> {
-    pub(super) patterns: Vec<(&'a Pattern, bool)>,
-    pub(super) lengths: Lengths,
-}
-
-impl Search<'_> {
-    /// Returns a shortest string that satisfies the demands.
-    pub(super) fn find(&self, budget: &mut Budget<'_>) -> Found<String> {
-        let Lengths { least, most } = self.lengths;
-        if least > SHORT {
-            match stretch::find(&self.product(None), self.lengths, budget) {
-                Found::Unsure => {}
-                found => return found,
-            }
-        }
-        match self.product(None).find(budget) {
-            Found::One(text) if most.is_some_and(|most| text.chars().count() as u64 > most) => {
-                self.product(most).find(budget)
-            }
-            found => found,
-        }
-    }
-
-    fn product(&self, most: Option<u64>) -> Product {
-        let mut dfas = Vec::new();
-        let mut wanted = Vec::new();
-        for (pattern, sign) in &self.patterns {
-            let first = dfas.len();
-            dfas.extend(pattern.parts.iter().map(|(machine, _)| machine.clone()));
-            let parts = pattern.parts.iter().enumerate().map(|(at, (_, sign))| (first + at, *sign)).collect();
-            wanted.push((parts, *sign));
-        }
-        if let Some(text) = ANY_TEXT.with(Clone::clone) {
-            wanted.push((vec![(dfas.len(), true)], true));
-            dfas.push(Machine::Plain(text));
-        }
-        Product { dfas, wanted, least: self.lengths.least, most }
-    }
-}
-
 /// The state of a pattern that has already matched, regardless of what follows.
-const MATCHED: u32 = u32::MAX;
+pub(super) const MATCHED: u32 = u32::MAX;
 /// The state of a pattern that cannot match, regardless of what follows.
-const DEAD: u32 = u32::MAX - 1;
-
-pub(super) struct Product {
-    dfas: Vec<Machine>,
-    wanted: Vec<(Vec<(usize, bool)>, bool)>,
-    least: u64,
-    most: Option<u64>,
-}
-
-impl Product {
-    fn find(&self, budget: &mut Budget<'_>) -> Found<String> {
-        let Some(start) = self.start() else { return Found::Unsure };
-        let alphabet = self.alphabet();
-        let mut known: HashMap<(Vec<u32>, u64), usize> = HashMap::from([((start.clone(), 0), 0)]);
-        let mut order = vec![(start, 0u64, 0usize, 0u8)];
-        let mut at = 0;
-        while at < order.len() {
-            if order.len() > MOST_STATES || (at % 16 == 0 && !budget.step()) {
-                return Found::Unsure;
-            }
-            let (states, count, ..) = order[at].clone();
-            if count >= self.least && self.accepts(&states) {
-                return spell(&order, at).map_or(Found::Unsure, Found::One);
-            }
-            for byte in &alphabet {
-                let is_start = byte & 0xC0 != 0x80;
-                let count = if is_start { count + 1 } else { count };
-                if self.most.is_some_and(|most| count > most) {
-                    continue;
-                }
-                let count = if self.most.is_none() { count.min(self.least) } else { count };
-                let Some(next) = self.next(&states, *byte) else { continue };
-                let fresh = order.len();
-                known.entry((next.clone(), count)).or_insert_with(|| {
-                    order.push((next, count, at, *byte));
-                    fresh
-                });
-            }
-            at += 1;
-        }
-        Found::None
-    }
-
-    pub(super) fn start(&self) -> Option<Vec<u32>> {
-        self.dfas.iter().map(Machine::start).collect()
-    }
-
-    /// Returns one byte of each class that the automata distinguish, preferring letters.
-    pub(super) fn alphabet(&self) -> Vec<u8> {
-        let rank = |byte: u8| match byte {
-            b'a'..=b'z' => 0,
-            b'0'..=b'9' => 1,
-            b'A'..=b'Z' => 2,
-            b'!'..=b'~' => 3,
-            b' ' => 4,
-            0x80.. => 5,
-            _ => 6,
-        };
-        let mut bytes: Vec<u8> = (0..=255).collect();
-        bytes.sort_by_key(|byte| (rank(*byte), *byte));
-        let mut seen = std::collections::HashSet::new();
-        bytes.retain(|byte| {
-            let kind: Vec<_> = self.dfas.iter().map(|machine| machine.byte_key(*byte)).collect();
-            seen.insert((kind, byte & 0xC0 == 0x80))
-        });
-        bytes
-    }
-
-    pub(super) fn next(&self, states: &[u32], byte: u8) -> Option<Vec<u32>> {
-        let next: Vec<_> = self.dfas.iter().zip(states).map(|(machine, state)| machine.next(*state, byte)).collect();
-        let fails = |(at, part): &(usize, bool)| next[*at] == if *part { DEAD } else { MATCHED };
-        let holds = |(at, part): &(usize, bool)| next[*at] == if *part { MATCHED } else { DEAD };
-        let is_hopeless = self
-            .wanted
-            .iter()
-            .any(|(parts, sign)| if *sign { parts.iter().any(fails) } else { parts.iter().all(holds) });
-        (!is_hopeless).then_some(next)
-    }
-
-    pub(super) fn accepts(&self, states: &[u32]) -> bool {
-        let has_matched = |at: usize| self.dfas[at].accepts(states[at]);
-        self.wanted.iter().all(|(parts, sign)| parts.iter().all(|(at, part)| has_matched(*at) == *part) == *sign)
-    }
-}
-
-fn spell(order: &[(Vec<u32>, u64, usize, u8)], mut at: usize) -> Option<String> {
-    let mut bytes = Vec::new();
-    while at != 0 {
-        bytes.push(order[at].3);
-        at = order[at].2;
-    }
-    bytes.reverse();
-    String::from_utf8(bytes).ok()
-}
+pub(super) const DEAD: u32 = u32::MAX - 1;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::automaton::{MOST_STATES, Product};
 use super::budget::Budget;
 use super::counted::Lengths;
 use super::found::Found;
+use super::product::{MOST_STATES, Product};
 
 /// The reachable states of a product of automata, from which a text can still be accepted.
 struct Graph {

@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use super::approximate;
-use super::automaton::{Pattern, Search};
+use super::automaton::Pattern;
 use super::counted::Lengths;
 use super::formats;
 use super::found::Found;
 use super::node::Sym;
 use super::prove::Engine;
+use super::search::Search;
 use serde_json::Value;
 
 /// The maximum number of candidates that are tried.

@@ -199,13 +199,8 @@ fn is_quantifier(mut letters: Letters<'_>) -> bool {
     digits > 0 && letters.next() == Some('}')
 }
 
-/// Returns the pattern that was rewritten to be refused, because a quantifier follows another one.
-pub fn repeated_twice(rewritten: &str) -> Option<&str> {
-    rewritten.strip_suffix('(').filter(|pattern| repeats_repetition(pattern))
-}
-
 /// Returns whether a quantifier in braces follows another quantifier, as in `a?{2}`.
-fn repeats_repetition(pattern: &str) -> bool {
+pub fn repeats_repetition(pattern: &str) -> bool {
     let mut letters = pattern.chars().peekable();
     let (mut in_class, mut is_repeated) = (false, false);
     while let Some(letter) = letters.next() {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Draft, Part, Problem,
+    Draft, Problem,
     document::Document,
     ecma, encoded,
     forest::{PartId, Tree},
@@ -99,7 +99,7 @@ pub fn problem(document: &Document<'_>) -> Option<Problem> {
     let patterns = found.patterns.iter().map(|(pattern, place)| (json!({"pattern": pattern}), place));
     lost.chain(patterns).find_map(|(alone, place)| {
         let error = super::options().build(&ecma::patterns(&encoded(&alone))).err()?;
-        Some(Problem { pointer: place.clone(), ..super::problem(Part::Schema, &error) })
+        Some(Problem { pointer: place.clone(), ..super::of_schema(&alone, &error) })
     })
 }
 

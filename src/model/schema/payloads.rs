@@ -4,8 +4,8 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{
-    Budget, Deadline, Forest, LEVEL_SIZE, LEVELS_HERE, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Part,
-    Problem, depth, ecma, on_a_stack_of, options, options_for, pattern, problem, shortened, size, undecided, within,
+    Budget, Deadline, Forest, LEVEL_SIZE, LEVELS_HERE, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Problem,
+    depth, ecma, of_schema, on_a_stack_of, options, options_for, pattern, shortened, size, undecided, within,
 };
 
 /// The maximum number of failures that are listed for one payload.
@@ -54,7 +54,7 @@ fn all(
     budget: &Budget,
 ) -> Result<Vec<Vec<Failure>>, Problem> {
     let validator =
-        options_for(options(), schema).build(&ecma::patterns(schema)).map_err(|error| problem(Part::Schema, &error))?;
+        options_for(options(), schema).build(&ecma::patterns(schema)).map_err(|error| of_schema(schema, &error))?;
     Ok(payloads.iter().map(|payload| one(&validator, payload, deadline, budget)).collect())
 }
 
@@ -100,6 +100,7 @@ fn unknown(problem: &Problem) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::schema::Part;
     use serde_json::json;
 
     #[test]

@@ -57,6 +57,27 @@ pub(super) fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
     Problem { part, pointer, message: message.unwrap_or_else(|| shortened(error.to_string())) }
 }
 
+/// Returns the problem of a schema whose patterns were rewritten for the validator. It shows a pattern as it is written.
+pub(super) fn of_schema(schema: &Value, error: &ValidationError<'_>) -> Problem {
+    let found = problem(Part::Schema, error);
+    let is_pattern = matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex");
+    match schema.pointer(&found.pointer).and_then(Value::as_str).filter(|_| is_pattern) {
+        Some(written) => Problem { message: of_pattern(written), ..found },
+        None => found,
+    }
+}
+
+/// Returns the message for a pattern that the validator does not accept.
+fn of_pattern(pattern: &str) -> String {
+    let is_anchored = [r"\A", r"\Z", r"\z"].iter().any(|anchor| pattern.contains(anchor));
+    let hint = match () {
+        () if ecma::repeats_repetition(pattern) => "; a quantifier follows another",
+        () if is_anchored => "; write ^ for \\A, and $ for \\Z",
+        () => "",
+    };
+    shortened(format!("cannot read the regular expression {pattern:?}")) + hint
+}
+
 /// Returns advice on mistakes in a schema that the validator's message does not explain.
 fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
     let said = error.to_string();
@@ -79,15 +100,7 @@ fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
         );
     }
     if matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex") {
-        let pattern = error.instance().as_str().unwrap_or_default();
-        if let Some(pattern) = ecma::repeated_twice(pattern) {
-            return Some(
-                shortened(format!("{pattern:?} is not a regular expression")) + "; a quantifier follows another",
-            );
-        }
-        let is_anchored = [r"\A", r"\Z", r"\z"].iter().any(|anchor| pattern.contains(anchor));
-        let hint = if is_anchored { "; write ^ for \\A, and $ for \\Z" } else { "" };
-        return Some(shortened(format!("{} is not a regular expression", error.instance())) + hint);
+        return Some(of_pattern(error.instance().as_str().unwrap_or_default()));
     }
     match error.kind() {
         ValidationErrorKind::Referencing(referencing::Error::PointerToNowhere { pointer }) => {

@@ -15,11 +15,7 @@ const MAX_STEPS: usize = 5;
 
 /// Returns the answer with its next steps. `first` creates the first contract, `nothing` is about a repository without
 /// files.
-pub fn answer(
-    body: RealmCheck,
-    (first, nothing): (String, &str),
-    request: &Request,
-) -> Answer<RealmCheck> {
+pub fn answer(body: RealmCheck, (first, nothing): (String, &str), request: &Request) -> Answer<RealmCheck> {
     let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
     let says_nothing = body.files == Some(0);
     let (valid, has_errors) = (body.valid, !body.errors.is_empty());
