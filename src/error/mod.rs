@@ -255,9 +255,13 @@ impl From<Refusal> for OpError {
             Reason::UndecidedVersion { minor, major, .. } => {
                 error.next(format!("{} if it may break consumers, or \"{minor}\" if it does not", write(major)))
             }
-            Reason::Down { .. } => error
-                .next("git pull  # merge the newer versions")
-                .next("git blue contract publish --rollback --reason \"…\"  # or publish the older version again"),
+            // A clone that lacks the newer version is refused before its files are judged.
+            Reason::Down { current, .. } => {
+                let place = refusal.version_in.as_ref().map(|file| format!(" in {file}")).unwrap_or_default();
+                error
+                    .next("git blue contract publish --rollback --reason \"…\"  # publish the older version again")
+                    .next(format!("or write a version above {current}{place}, and commit"))
+            }
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
             Reason::Damaged => error.next("git blue check  # show the file"),
             Reason::OtherOwner { .. }

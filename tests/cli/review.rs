@@ -208,7 +208,7 @@ fn path_with_shell_syntax_is_not_in_the_step() {
     let world = World::pair();
     let binding = "{\"role\": \"consumer\", \"imports\": [{\"contract\": \"s3-permissions\", \"version\": \">=1.0.0, <2.0.0\", \"binding\": \"a\\ntouch pwned\", \"adapted_version\": \"1.0.0\"}]}";
     world.plant("bindings/access.json", binding);
-    world.bump("2.0.0");
+    publish(&world, "2.0.0", "path", "string");
     let step = step(&review(&world));
     assert!(!step.contains('\n') && !step.contains("pwned") && step.contains("first adapt the code"), "{step}");
 }

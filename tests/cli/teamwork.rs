@@ -204,6 +204,16 @@ fn realm_that_moved_is_followed_by_other_machines() {
     assert!(status.stderr.contains(&format!("write url: {new} in .blue/config.yaml")), "{status}");
 }
 
+/// A clone that lacks the newest version must merge it before it chooses another.
+#[test]
+fn version_that_a_teammate_used_first_is_merged_first() {
+    let (world, mate) = diverged();
+    world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.1.0").replace("jobs/", "tasks/"));
+    world.commit("mate", "Paths 1.1.0");
+    let check = world.blue(&mate, &["check"]).exits(1);
+    assert!(check.stdout.contains("1.1.0 was published meanwhile with different content: merge"), "{check}");
+}
+
 /// Any repository may remove a domain that nobody uses, and the other machines accept it.
 #[test]
 fn removed_domain_stays_removed_on_other_machines() {

@@ -142,10 +142,19 @@ fn refused(
             if domain.versions.get(contract).is_some_and(|versions| versions.contains(version)) =>
         {
             // These files never had the newer version, so nobody went back from it.
-            let or = if candidate.behind.contains(name) { "" } else { ", or publish with --rollback" };
-            let message =
-                format!("{name}/{contract} is {version} here and {current} in the realm; merge the newer versions{or}");
+            let what = match candidate.behind.contains(name) {
+                true => "merge the newer versions".to_owned(),
+                false => format!("publish it with --rollback, or write a version above {current}"),
+            };
+            let message = format!("{name}/{contract} is {version} here and {current} in the realm; {what}");
             vec![place(Finding::warning("behind", message))]
+        }
+        Reason::Republished { version, .. } if candidate.behind.contains(name) => {
+            let message = format!(
+                "{name}/{contract} {version} was published meanwhile with different content: merge the published commit, \
+                 then raise the version"
+            );
+            vec![place(Finding::error(refusal.code(), message))]
         }
         // Callers that have the file add the lines.
         Reason::Invalid(faults) | Reason::Undecided(faults) => faults

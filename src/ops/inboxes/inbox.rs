@@ -1,7 +1,7 @@
 //! The inboxes of readers. An inbox is a ref of this machine whose tree contains, for each domain, the domain's tree as
 //! the reader last knew it, and the notifications delivered in the last 30 days.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
@@ -301,7 +301,9 @@ fn append(
         told = before;
     }
     let at = now.timestamp();
-    told.retain(|told| !is_older(told.at, at, KEPT_DAYS));
+    // Other readers of the repository may have been told of the same.
+    let again: BTreeSet<_> = receipt.told.iter().map(|one| &one.id).collect();
+    told.retain(|told| !is_older(told.at, at, KEPT_DAYS) && !again.contains(&told.notification.id));
     told.extend(receipt.told.iter().cloned().map(|notification| DeliveredNotification { at, notification }));
     let surplus = told.len().saturating_sub(MAX_TOLD);
     told.drain(..surplus);

@@ -252,11 +252,19 @@ impl Domain<'_> {
         }
         let code = code(&body.binding);
         let code = expects.map_or(code.clone(), |expects| format!("{code} and {expects}"));
+        let outcome = body.verdict.as_ref().map(|verdict| verdict.verdict);
+        let removed: Vec<_> = body.fields.iter().filter(|field| field.change == FieldChange::Removed).collect();
         if state.standing.resolved() != Some(new) {
             let range = Range::since(new);
-            return match body.binding_file.is_some() && self.files.has_worktree {
-                true => format!("git blue import {at} '{range}'  # first adapt {code} to {new}; this updates {place}"),
-                false => format!(
+            let proof = body.verdict.as_ref().filter(|_| outcome == Some(Outcome::Compatible) && removed.is_empty());
+            return match (body.binding_file.is_some() && self.files.has_worktree, proof) {
+                (true, Some(proof)) => {
+                    format!("git blue import {at} '{range}'  # {}; this updates {place}", proof.phrase())
+                }
+                (true, None) => {
+                    format!("git blue import {at} '{range}'  # first adapt {code} to {new}; this updates {place}")
+                }
+                (false, _) => format!(
                     "git blue contract diff {at}  # then adapt {code} to {new}, and write \"{range}\" in {place}, in \
                         a clone with a working tree"
                 ),
@@ -265,8 +273,6 @@ impl Domain<'_> {
         if expects.is_some() {
             return format!("git blue check --worktree  # first adapt {code} to {new}: the import expects more of it");
         }
-        let outcome = body.verdict.as_ref().map(|verdict| verdict.verdict);
-        let removed: Vec<_> = body.fields.iter().filter(|field| field.change == FieldChange::Removed).collect();
         let first = match outcome {
             Some(Outcome::Compatible) if !removed.is_empty() => {
                 // Names of fields are text that somebody else wrote.
