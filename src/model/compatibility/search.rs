@@ -50,3 +50,34 @@ impl Search<'_> {
         Product { dfas, wanted, least: self.lengths.least, most }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::model::compatibility::budget::Limits;
+
+    fn found(pattern: &str, least: u64, most: Option<u64>) -> Found<String> {
+        let now = || Duration::ZERO;
+        let mut budget = Budget::new(&now, Limits::default());
+        let pattern = Pattern::compile(pattern).unwrap();
+        Search { patterns: vec![(&pattern, true)], lengths: Lengths { least, most } }.find(&mut budget)
+    }
+
+    #[test]
+    fn long_texts_are_found_or_excluded() {
+        let length = |found: Found<String>| match found {
+            Found::One(text) => Some(text.chars().count()),
+            Found::None => None,
+            Found::Unsure => panic!("unsure"),
+        };
+        assert_eq!(length(found(r"^(?=.*[0-9])[a-zé0-9]{2,80}$", 65, None)), Some(80));
+        assert_eq!(length(found(r"^(?=.*[0-9])[a-zé0-9]{2,80}$", 81, None)), None);
+        assert_eq!(length(found(r"^(?!a)b{70}$", 65, Some(70))), Some(70));
+        assert_eq!(length(found("^(ab)+$", 101, None)), Some(102));
+        assert_eq!(length(found("^(ab)+$", 101, Some(101))), None);
+        assert_eq!(length(found("(?<=é)x{3}", 1_000_000, None)), Some(1_000_000));
+        assert_eq!(length(found("^a(?=b)c", 65, None)), None);
+    }
+}

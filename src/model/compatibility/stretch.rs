@@ -10,7 +10,7 @@ use super::product::{MOST_STATES, Product};
 /// The reachable states of a product of automata, from which a text can still be accepted.
 struct Graph {
     /// For each state, the bytes to other states. State 0 is the first one.
-    edges: Vec<Vec<(u8, usize)>>,
+    edges: Vec<Vec<(u8, u32)>>,
     accepts: Vec<bool>,
 }
 
@@ -35,6 +35,17 @@ fn characters(text: &[u8]) -> u64 {
     text.iter().filter(|byte| is_start(**byte)).count() as u64
 }
 
+/// Returns the text that leads to a state.
+fn spelled(best: &[Option<(u64, u8, usize)>], mut state: usize) -> Found<String> {
+    let mut text = Vec::new();
+    while let Some((_, byte, before)) = best[state].filter(|_| state != 0) {
+        text.push(byte);
+        state = before;
+    }
+    text.reverse();
+    String::from_utf8(text).map_or(Found::Unsure, Found::One)
+}
+
 impl Graph {
     fn of(product: &Product, budget: &mut Budget<'_>) -> Option<Self> {
         let start = product.start()?;
@@ -53,7 +64,7 @@ impl Graph {
                 if id == fresh {
                     order.push(next);
                 }
-                to.push((*byte, id));
+                to.push((*byte, u32::try_from(id).ok()?));
             }
             edges.push(to);
         }
@@ -65,7 +76,7 @@ impl Graph {
     fn trimmed(mut self) -> Self {
         let mut before = vec![Vec::new(); self.edges.len()];
         for (from, to) in self.edges.iter().enumerate() {
-            to.iter().for_each(|(_, to)| before[*to].push(from));
+            to.iter().for_each(|(_, to)| before[*to as usize].push(from));
         }
         let mut is_alive = vec![false; self.edges.len()];
         let mut open: Vec<_> = (0..self.edges.len()).filter(|state| self.accepts[*state]).collect();
@@ -77,7 +88,7 @@ impl Graph {
         if is_alive.first() != Some(&true) {
             self.edges.clear();
         }
-        self.edges.iter_mut().for_each(|to| to.retain(|(_, to)| is_alive[*to]));
+        self.edges.iter_mut().for_each(|to| to.retain(|(_, to)| is_alive[*to as usize]));
         self
     }
 
@@ -90,9 +101,10 @@ impl Graph {
             match self.edges[*state].get(*at) {
                 Some((_, to)) => {
                     *at += 1;
-                    match marks[*to] {
-                        0 => path.push((*to, 0)),
-                        1 => return Err(*to),
+                    let to = *to as usize;
+                    match marks[to] {
+                        0 => path.push((to, 0)),
+                        1 => return Err(to),
                         _ => {}
                     }
                 }
@@ -109,23 +121,24 @@ impl Graph {
 
     /// Returns the longest text, if there are finitely many.
     fn longest(&self, order: &[usize], lengths: Lengths) -> Found<String> {
-        let mut best: Vec<Option<Vec<u8>>> = vec![None; self.edges.len()];
-        best[0] = Some(Vec::new());
+        // The length of the longest text that leads to a state, with its last byte and the state before it.
+        let mut best: Vec<Option<(u64, u8, usize)>> = vec![None; self.edges.len()];
+        best[0] = Some((0, 0, 0));
         for state in order {
-            let Some(text) = best[*state].clone() else { continue };
+            let Some((length, ..)) = best[*state] else { continue };
             for (byte, to) in &self.edges[*state] {
-                let longer: Vec<u8> = text.iter().copied().chain([*byte]).collect();
-                if best[*to].as_ref().is_none_or(|known| characters(known) < characters(&longer)) {
-                    best[*to] = Some(longer);
+                let (length, to) = (length + u64::from(is_start(*byte)), *to as usize);
+                if best[to].is_none_or(|(known, ..)| known < length) {
+                    best[to] = Some((length, *byte, *state));
                 }
             }
         }
-        let texts = best.into_iter().zip(&self.accepts).filter_map(|(text, accepts)| text.filter(|_| *accepts));
-        let longest = texts.max_by_key(|text| characters(text)).unwrap_or_default();
-        match characters(&longest) {
-            length if length < lengths.least => Found::None,
-            length if lengths.most.is_some_and(|most| length > most) => Found::Unsure,
-            _ => String::from_utf8(longest).map_or(Found::Unsure, Found::One),
+        let accepted = (0..best.len()).filter(|state| self.accepts[*state] && best[*state].is_some());
+        let Some(last) = accepted.max_by_key(|state| best[*state]) else { return Found::None };
+        match best[last] {
+            Some((length, ..)) if length < lengths.least => Found::None,
+            Some((length, ..)) if lengths.most.is_none_or(|most| length <= most) => spelled(&best, last),
+            _ => Found::Unsure,
         }
     }
 
@@ -153,7 +166,8 @@ impl Graph {
         let (mut queue, mut at) = (vec![(from, 0, 0u8)], 0);
         while let Some((state, ..)) = queue.get(at).copied() {
             for (byte, to) in &self.edges[state] {
-                if is_end(*to) {
+                let to = *to as usize;
+                if is_end(to) {
                     let mut text = vec![*byte];
                     let mut here = at;
                     while here != 0 {
@@ -163,8 +177,8 @@ impl Graph {
                     text.reverse();
                     return Some(text);
                 }
-                if !std::mem::replace(&mut seen[*to], true) {
-                    queue.push((*to, at, *byte));
+                if !std::mem::replace(&mut seen[to], true) {
+                    queue.push((to, at, *byte));
                 }
             }
             at += 1;
