@@ -214,6 +214,22 @@ fn version_that_a_teammate_used_first_is_merged_first() {
     assert!(check.stdout.contains("1.1.0 was published meanwhile with different content: merge"), "{check}");
 }
 
+/// A clone that has left can still push that, and its old name is committed until the removal of the file is.
+#[test]
+fn leaving_is_shared_by_the_printed_step() {
+    let (world, mate) = team();
+    let left = world.on("second").ok(&mate, &["leave", "--force"]);
+    assert_eq!(world.next_step(&left), "git blue --realm aperture sync  # not pushed yet", "{left}");
+    assert_eq!(world.finish_shell(&mate, &world.next_step(&left)).code, 0);
+    let renamed = world.blue(&mate, &["init", "--realm", "aperture", "--repo", "depot"]).exits(1);
+    assert!(renamed.stderr.contains("HEAD:.blue/config.yaml names this repository fungal"), "{renamed}");
+    assert_eq!(world.finish_shell(&mate, &world.next_step(&renamed)).code, 0);
+    world.ok(&mate, &["init", "--realm", "aperture", "--repo", "depot"]);
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    let status = world.json(&world.path("fungal"), &["realm", "topology"]);
+    assert_eq!(status["domains"][0]["members"], serde_json::json!([]), "{status}");
+}
+
 /// Any repository may remove a domain that nobody uses, and the other machines accept it.
 #[test]
 fn removed_domain_stays_removed_on_other_machines() {

@@ -210,8 +210,15 @@ pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Re
     if let (Some(config), Some(wanted)) = (proposed, &request.repo)
         && config.repo != *wanted
     {
-        let message = format!("{CONFIG} names this repository {}, not {wanted}", config.repo);
-        return Err(OpError::no(ErrorCode::OtherName, message).next(format!("edit {CONFIG}, or omit --repo")));
+        let is_removed = code.workdir().is_some_and(|root| !root.join(CONFIG).exists());
+        let place = if is_removed { "HEAD:" } else { "" };
+        let message = format!("{place}{CONFIG} names this repository {}, not {wanted}", config.repo);
+        return Err(OpError::no(ErrorCode::OtherName, message).next(match is_removed {
+            true => {
+                format!("git add --all {CONFIG} && git commit -m \"Leave the realm\"  # the file is removed already")
+            }
+            false => format!("edit {CONFIG}, or omit --repo"),
+        }));
     }
     if let Some(name) = proposed.map(|config| &config.repo).or(request.repo.as_ref()) {
         return Ok(name.clone());

@@ -10,6 +10,7 @@ use crate::ops::{
     publish::work_file::WorkFile,
     repos::joined,
     runs,
+    sync::auto,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -80,7 +81,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     let undone = if request.undo { undo_init(ctx, acting)? } else { Vec::new() };
     let removed = undone.iter().any(|one| one == CONFIG);
     let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains, undone };
-    let answer = Answer::new(body);
+    let answer = match auto::is_by_hand(ctx, acting.realm, acting.store)? {
+        true => Answer::new(body).next(format!("git blue --realm {} sync  # not pushed yet", acting.realm)),
+        false => Answer::new(body),
+    };
     let answer = match orphans.is_empty() {
         true => answer,
         false => answer.next(format!(
