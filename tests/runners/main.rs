@@ -128,8 +128,10 @@ import { parse } from 'junit2json';
 import { readFileSync } from 'node:fs';
 const suites = await parse(readFileSync(process.argv[1], 'utf8'));
 const cases = suites.testsuite.flatMap(suite => suite.testcase);
-for (const one of cases)
+for (const one of cases) {
     for (const failure of one.failure ?? []) console.log('Failure', one.classname, one.name, failure.message);
+    for (const skipped of one.skipped ?? []) console.log('Skipped', one.classname, one.name, skipped.message);
+}
 console.log(cases.length);";
     let run = |command: &mut Command| {
         let output = command.output().unwrap();
