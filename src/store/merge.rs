@@ -55,11 +55,11 @@ pub fn merge(
 /// Files whose content replaces that in a side's tree; `None` means absent.
 pub type Overrides = BTreeMap<TreePath, Option<Oid>>;
 
-/// Merges like [`merge`], but with `overrides` replacing the content of files on either side. The edits are relative
+/// Merges like [`merge()`], but with `overrides` replacing the content of files on either side. The edits are relative
 /// to the local tree with these replacements.
 ///
 /// # Errors
-/// Returns the errors of [`merge`].
+/// Returns the errors of [`merge()`].
 pub fn merge_with_overrides(
     store: &dyn Store,
     name: &StoreRef,
