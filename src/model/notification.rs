@@ -126,7 +126,7 @@ pub struct Change {
     pub id: String,
     /// Its kind.
     pub kind: ChangeType,
-    /// What else changed at the same path.
+    /// The other kinds of change at the same path.
     pub also: Vec<ChangeType>,
     /// The domain.
     pub domain: DomainName,

@@ -301,7 +301,7 @@ fn append(
         told = before;
     }
     let at = now.timestamp();
-    // Other readers of the repository may have been told of the same.
+    // A notification that another reader was sent at the same time is listed once.
     let again: BTreeSet<_> = receipt.told.iter().map(|one| &one.id).collect();
     told.retain(|told| !is_older(told.at, at, KEPT_DAYS) && !again.contains(&told.notification.id));
     told.extend(receipt.told.iter().cloned().map(|notification| DeliveredNotification { at, notification }));
