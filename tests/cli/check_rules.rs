@@ -261,6 +261,20 @@ fn yanked_and_retired() {
 }
 
 #[test]
+fn a_range_that_only_accepts_a_yanked_version() {
+    let world = World::pair();
+    world.write("access/.blue/bindings/s3-access.yaml", &importing("=1.0.0"));
+    world.commit("access", "Pin the version");
+    world.bump("1.1.0");
+    let check = world.blue(&world.path("access"), &["check"]).exits(1);
+    assert!(check.stdout.contains("the range \">=1.0.0, <2.0.0\" accepts both versions"), "{check}");
+    let provider = world.path("fungal");
+    world.ok(&provider, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "it leaks"]);
+    let check = world.blue(&world.path("access"), &["check"]).exits(1);
+    assert!(check.stdout.contains("1.0.0 was yanked") && !check.stdout.contains("accepts both"), "{check}");
+}
+
+#[test]
 fn all_failing_paths_of_a_value() {
     let world = World::pair();
     tamper(&world, |document| document["value"] = json!({"read": ["x", 1, null]}));

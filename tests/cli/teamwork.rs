@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::world::{CONTRACT_FILE, World, contract};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 
 /// `fungal` on one machine, which has published and pushed 1.0.0, and a clone of it on another machine that has joined.
 /// The realm is shared at `hub.git`, the code at `code.git`.
@@ -103,6 +103,10 @@ fn refused_commit_is_not_announced_as_published_soon() {
 fn teammate_of_a_renamed_repository_joins_again() {
     let (world, mate) = team();
     let fungal = world.path("fungal");
+    world.join("access");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.write(&format!("access/{BINDING_FILE}"), &importing("^1"));
+    world.commit("access", "Import");
     world.ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
     world.commit("fungal", "Take the name mycelium");
     push(&world);
@@ -114,6 +118,9 @@ fn teammate_of_a_renamed_repository_joins_again() {
     world.ok(&mate, &["init"]);
     let status = world.json(&mate, &["status"]);
     assert_eq!(status["read_only"], serde_json::Value::Null, "{status}");
+    // What was pending under the old name still is.
+    let list = world.ok(&mate, &["notifications", "list"]);
+    assert!(list.stdout.contains("access published its binding in s3-access"), "{list}");
     world.write(
         &format!("mate/{CONTRACT_FILE}"),
         &world.read(&format!("mate/{CONTRACT_FILE}")).replace("1.0.0", "1.1.0"),

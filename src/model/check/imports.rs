@@ -13,6 +13,7 @@ use crate::model::{
     nearest::did_you_mean,
     realm::Repo,
     verdict::{Outcome, States, Verdict},
+    version::Version,
 };
 
 /// Checks the bindings of a domain. `published` is the domain without the candidate, which causes all differences from
@@ -122,10 +123,12 @@ fn standing(
         ImportResolution::Broken { current } => {
             let was = published.contracts.get(contract).map(|contract| &contract.version);
             let verb = if was == Some(&current) { "the current version is" } else { "this change publishes" };
-            let wider = range.widened(&current).filter(|_| !breaks_expectation(import, verdict));
+            let yanked = import.adapted().filter(|version| is_yanked(domain, import, version));
+            let wider = range.widened(&current).filter(|_| yanked.is_none() && !breaks_expectation(import, verdict));
             let wider = wider.map(|range| format!("the range \"{range}\" accepts both versions"));
+            let yanked = yanked.map(|version| format!("{version} was yanked"));
             let decided = verdict.filter(|verdict| verdict.verdict != Outcome::Unknown);
-            let notes = decided.map(consequence).into_iter().chain(uses(import)).chain(wider);
+            let notes = yanked.into_iter().chain(decided.map(consequence)).chain(uses(import)).chain(wider);
             let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}");
             let verdict = verdict.cloned();
             Finding { version: Some(current), verdict, ..Finding::error("import-broken", message).notes(notes) }
@@ -161,6 +164,11 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
     let finding = finding.notes(std::iter::once(verdict.phrase()).chain(uses(import)));
     let finding = Finding { version: Some(version.clone()), verdict: Some(verdict.clone()), ..finding };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
+}
+
+/// Returns whether a version of the imported contract was yanked.
+fn is_yanked(domain: &DomainSummary, import: &Import, version: &Version) -> bool {
+    domain.contracts.get(&import.contract).is_some_and(|contract| contract.yanked_reason(version).is_some())
 }
 
 /// Returns whether a version does not satisfy what an import expects, regardless of its range.

@@ -23,6 +23,7 @@ use crate::{
         Operation,
         ctx::{ActingRepo, Ctx},
         domain::{self, Part},
+        inboxes,
         message::Message,
         publish::work_file::WorkFile,
         repos::joined,
@@ -98,7 +99,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
         renaming.finish()?;
     }
     let changed = is_new || !domains.is_empty();
-    renaming.inboxes()?;
+    inboxes::renamed::take_over(&store, old, new, || ctx.env.now_here())?;
     let Rewritten { files, by_hand } = renaming.rename_locally(&realm)?;
     let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
     let is_elsewhere = files.is_empty() && by_hand.is_empty();
@@ -315,43 +316,6 @@ impl Renaming<'_> {
                 false => Vec::new(),
             })
         })
-    }
-
-    /// Renames the inboxes of this machine's readers. The rename is not a notification to the repository itself.
-    fn inboxes(&self) -> Result<(), OpError> {
-        for (name, tip) in self.store.inboxes()? {
-            let StoreRef::Inbox(repo, reader) = &name else { continue };
-            if repo != self.old {
-                continue;
-            }
-            let renamed = StoreRef::Inbox(self.new.clone(), reader.clone());
-            let tree = self.store.commit(&tip)?.tree;
-            let mut edits = Vec::new();
-            for folder in [layout::BASELINES, layout::JOINED] {
-                for entry in read::folder(self.store, &tree, folder)? {
-                    let Ok(domain) = entry.name.parse::<DomainName>() else { continue };
-                    let path =
-                        if folder == layout::JOINED { layout::joined(&domain) } else { layout::baseline(&domain) };
-                    let known = read::lookup(self.store, &entry.id, layout::binding(self.old).as_str())?;
-                    edits.push((path.clone(), Edit::Link(EntryKind::Tree, entry.id)));
-                    if let Some(known) = known {
-                        edits.push((layout::binding(self.old).below(&path), Edit::Remove));
-                        let renamed = layout::binding(self.new).below(&path);
-                        edits.push((renamed, Edit::Link(EntryKind::Blob, known.id)));
-                    }
-                }
-            }
-            if let Some(told) = read::lookup(self.store, &tree, layout::told().as_str())? {
-                edits.push((layout::told(), Edit::Link(EntryKind::Blob, told.id)));
-            }
-            let now = self.ctx.env.now_here();
-            write(self.store, &renamed, |_| {
-                Ok::<_, OpError>(Some(crate::ops::inboxes::inbox::local_change(edits.clone(), &now)))
-            })?;
-            let _lease = self.store.lock(&name)?;
-            self.store.forget(&name, tip)?;
-        }
-        Ok(())
     }
 
     /// Renames the repository on this machine and in the current working tree. Returns the files to commit, and those

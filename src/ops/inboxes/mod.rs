@@ -10,3 +10,4 @@ pub mod import_effects;
 pub mod inbox;
 pub mod pending;
 pub mod realm_changes;
+pub mod renamed;

@@ -16,6 +16,7 @@ use crate::{
         inboxes::{
             arrival, first_baselines,
             pending::{self, MAX_TOLD, Pending},
+            renamed,
         },
         publish::unpublished::{self, CaughtUp},
         runs,
@@ -115,6 +116,7 @@ pub fn with(
         }
         if received.iter().flatten().any(Received::has_fetched) {
             let here: Vec<_> = ctx.home.repo_paths(realm)?.into_keys().collect();
+            renamed::follow(store, &here, || ctx.env.now_here())?;
             first_baselines::record(ctx, realm, store, &here)?;
         }
         between()?;
