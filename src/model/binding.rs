@@ -93,7 +93,7 @@ pub struct Import {
     #[serde(default)]
     #[schemars(skip)]
     pub resolved_version: Option<Version>,
-    /// The time at which it was. Not allowed in files that people write.
+    /// The time at which the range was resolved. Not allowed in files that people write.
     #[serde(default)]
     #[schemars(skip)]
     pub resolved_at: Option<jiff::Timestamp>,

@@ -52,7 +52,7 @@ impl Blame {
         self.document = document;
     }
 
-    /// Returns the parts at and below a pointer, each as large as one version introduced it. Returns nothing if there
+    /// Returns the largest parts at and below a pointer that were each introduced by one version. Returns none if there
     /// is nothing at the pointer.
     pub fn parts(&self, pointer: &str) -> Vec<Part<'_>> {
         let mut found = Vec::new();

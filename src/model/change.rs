@@ -29,7 +29,7 @@ pub enum DomainChange {
     Source(RepoName, Source),
     /// Removes the last published commit of a repository.
     RemoveSource(RepoName),
-    /// Writes the hand-overs of a contract.
+    /// Writes the transfers of a contract.
     Transfers(Transfers),
     /// Records the approval of a breaking change.
     Approval(Box<Approval>),

@@ -98,7 +98,7 @@ fn midnight(day: civil::Date) -> Option<Timestamp> {
     day.to_zoned(TimeZone::UTC).ok().map(|time| time.timestamp())
 }
 
-/// A period of time. Without one of its ends it is unbounded there.
+/// A period of time. It is unbounded on a side that is not given.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Period {
@@ -111,7 +111,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// Returns whether a time is within the moment.
+    /// Returns whether a time is within the period.
     pub fn contains(&self, time: Timestamp, now: Timestamp) -> bool {
         self.since.as_ref().is_none_or(|since| since.start(now) <= time)
             && self.until.as_ref().is_none_or(|until| time <= until.end(now))

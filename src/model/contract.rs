@@ -177,7 +177,7 @@ pub struct Compatibility {
     /// Whether consumers built against the new version accept every value of the old one.
     #[serde(default)]
     pub forwards: bool,
-    /// The reading of the schema of the side that sends the values; lenient by default.
+    /// The interpretation of the sending side's schema; lenient by default.
     #[serde(default, skip_serializing_if = "SchemaReading::is_lenient")]
     pub reading: SchemaReading,
 }
@@ -269,7 +269,7 @@ impl BrokenDirection {
     }
 }
 
-/// The interpretation of the schema of the side that sends.
+/// The interpretation of the sending side's schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SchemaReading {

@@ -59,7 +59,7 @@ impl DependencyGraph {
     pub fn add(&mut self, domain: &DomainSummary) {
         for (consumer, binding) in &domain.bindings {
             for import in &binding.imports {
-                // Of all contracts that one repository has from another, the first is named.
+                // Of all contracts that one repository imports from another, the first is named.
                 let consumers = domain.owner(&import.contract).and_then(|owner| self.to.get(owner));
                 if consumers.is_none_or(|consumers| !consumers.contains_key(consumer)) {
                     links(domain, consumer, import).into_iter().for_each(|link| self.insert(link));
@@ -148,8 +148,8 @@ impl DependencyGraph {
     }
 }
 
-/// Returns the repositories that a repository relies on by one import, as links. The provider of a contract is its owner
-/// or, if it was never published, each repository that exports it.
+/// Returns the repositories that a repository relies on through one import, as links. The provider of a contract is its
+/// owner or, if it was never published, each repository that exports it.
 pub fn links(domain: &DomainSummary, consumer: &RepoName, import: &Import) -> Vec<Link> {
     let exporters = || {
         let exporting = domain.bindings.iter().filter(|(_, part)| part.export(&import.contract).is_some());

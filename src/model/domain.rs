@@ -1,4 +1,4 @@
-//! A domain: the coordination context between repositories, and the unit of atomicity.
+//! A domain: a set of repositories that coordinate, and the unit of atomicity.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
-//! A digest of a domain: the part of its summary that `status` shows, which is counts, the first contracts, and the
-//! contracts of each owner that break the most importers. A repository may be in hundreds of domains, and decoding
-//! every summary only to count its entries took most of the time of `status`.
+//! A digest of a domain: its members, bindings, counts and first contracts, and the contracts of each owner that break
+//! the most importers. `status` needs no more. A repository may be in hundreds of domains, and decoding every summary
+//! only to count its entries took most of the time of `status`.
 //!
-//! A digest is a text with one line for each entry, and the entries of a kind follow each other. Readers search for the
-//! first, and decode only the lines that they show.
+//! A digest is text with one line for each entry, grouped by kind. To read it, search for the first line of a kind, and
+//! decode only the lines that are shown.
 
 use std::{cmp::Reverse, collections::BTreeSet, fmt::Write as _, str::FromStr};
 
@@ -22,7 +22,7 @@ pub const MAX_CONTRACTS: usize = 50;
 const MAX_IMPORTERS: usize = 50;
 /// Marks a contract whose current version was yanked.
 const YANKED: &str = "yanked";
-/// Represents an empty list, and no mark.
+/// Represents an empty list or a missing mark.
 const NONE: &str = "-";
 
 /// The digest of a domain.

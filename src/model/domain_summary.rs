@@ -53,7 +53,7 @@ pub struct ContractSummary {
     /// Older versions that the provider still serves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supported: Vec<Range>,
-    /// Set if consumers should move away.
+    /// Set if consumers should stop using it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecated>,
     /// Set once the owner retired it.
@@ -88,7 +88,7 @@ impl ContractSummary {
         self.yanked_reason(&self.version).is_some()
     }
 
-    /// Returns whether importers of its current version should move away.
+    /// Returns whether importers of its current version should stop using it.
     pub fn is_leaving(&self) -> bool {
         self.deprecated.is_some() || self.retired.is_some() || self.is_yanked()
     }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn standing_is_the_same_as_in_the_whole_domain() {
+    fn resolve_import_is_the_same_as_in_the_whole_domain() {
         let info = Domain {
             name: "s3".parse().unwrap(),
             description: String::new(),

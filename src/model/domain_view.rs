@@ -177,7 +177,7 @@ pub struct AvailableVersions<'a> {
 }
 
 impl<'a> AvailableVersions<'a> {
-    /// Returns the offer of a contract.
+    /// Returns the versions of a contract that its importers can get.
     pub fn of(contract: &'a Contract) -> Self {
         Self { current: &contract.version, supported: &contract.supported, yanked: &contract.yanked }
     }
@@ -211,7 +211,7 @@ pub enum ImportResolution {
 }
 
 impl ImportResolution {
-    /// Returns the state of an import, given the offer of its contract and the contract's published versions.
+    /// Returns the state of an import, given the available and the published versions of its contract.
     pub fn of(import: &Import, offer: Option<AvailableVersions<'_>>, published: Option<&BTreeSet<Version>>) -> Self {
         let Some(offer) = offer else {
             return Self::Missing;

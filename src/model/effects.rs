@@ -23,7 +23,7 @@ pub struct Break {
     pub repo: RepoName,
     /// The range of the import.
     pub requirement: Range,
-    /// The file of that repository that relies on the contract.
+    /// The files of that repository that rely on the contract.
     pub binding: UsedIn,
     /// The verdict that shows the break. `None` if the range refuses the version.
     pub verdict: Option<Verdict>,
@@ -129,7 +129,7 @@ pub fn of_keywords(contract: &Contract) -> Vec<Remark> {
     ineffective(name, &contract.schema, "/schema", |place, message| format!("{name}: {place}: {message}"))
 }
 
-/// Returns remarks on such words in what the imports of a binding expect.
+/// Returns remarks on ineffective words in the `expects` schemas of a binding's imports.
 pub fn of_expectations(binding: &Binding) -> Vec<Remark> {
     let imports = binding.imports.iter().enumerate();
     let of_import = |(index, import): (usize, &Import)| {

@@ -10,7 +10,7 @@ use super::{
 
 /// The maximum number of changes that are listed for one version.
 const MAX_CHANGES: usize = 20;
-/// The length limit of a listed pointer, in bytes.
+/// The length limit of a listed pointer, in characters.
 const MAX_PLACE: usize = 200;
 
 /// Returns a document with the evolution that the realm has recorded, and with a generated entry for this version

@@ -19,7 +19,7 @@ pub fn of_text(text: impl AsRef<[u8]>) -> String {
 
 /// Returns `bytes` as lower-case hex digits.
 pub fn hex(bytes: &[u8]) -> String {
-    // `write!` takes many times as long, and reading a realm prints thousands of ids.
+    // `write!` takes many times as long, and reading a realm formats thousands of ids.
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
 }
@@ -47,7 +47,7 @@ mod tests {
         assert_ne!(canonical(&a), canonical(&json!({"a": [100, "ä"], "b": 2})));
     }
 
-    /// The example of RFC 8785 section 3.2.4, hashed.
+    /// The example of RFC 8785, section 3.2.
     #[test]
     fn follows_rfc_8785() {
         let value: serde_json::Value = serde_json::from_str(

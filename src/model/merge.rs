@@ -202,7 +202,7 @@ pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
     }
 }
 
-/// Merges the hand-overs of a contract. The longer record wins.
+/// Merges the transfers of a contract. The longer record wins.
 pub fn transfers(ours: &Transfers, theirs: &Transfers) -> Transfers {
     let order = ours.transfers.len().cmp(&theirs.transfers.len());
     pick(order.then_with(|| by_hash(ours, theirs)), ours, theirs).0

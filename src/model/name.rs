@@ -137,7 +137,7 @@ name_type!(
     "repo"
 );
 name_type!(
-    /// Names a domain: the coordination context between repositories.
+    /// Names a domain: a set of repositories that coordinate.
     DomainName,
     "domain"
 );
@@ -147,7 +147,7 @@ name_type!(
     "contract"
 );
 name_type!(
-    /// Names a place where a realm is shared.
+    /// Names a remote: a place where a realm is shared.
     RemoteName,
     "remote"
 );

@@ -221,7 +221,7 @@ pub fn contract_kinds(delta: &Delta<Contract>) -> Vec<ChangeType> {
             }
         }
         Some(old) if old.version != new.version => {
-            // Another version usually supports other versions.
+            // A new version usually supports other versions, so that is not a change of its own.
             let more = same_version_kinds(old, new).filter(|kind| *kind != ChangeType::SupportChanged);
             std::iter::once(ChangeType::VersionChanged).chain(more).collect()
         }

@@ -94,8 +94,8 @@ pub fn ignoring_promise(
 /// pre-release, breaks are only reported.
 ///
 /// # Errors
-/// Returns [`Reason::BreaksPromise`] if the document breaks the promise, and [`Reason::UndecidedVersion`] if its version
-/// is `auto` and it is unknown whether it does.
+/// Returns [`Reason::BreaksPromise`] if the document breaks the promise, and [`Reason::UndecidedVersion`] if its
+/// version is `auto` and it is unknown whether it does.
 pub fn check_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Result<(), Refusal> {
     let is_auto = document.version.is_auto();
     let document = &*settled(domain, document, judge);
@@ -118,7 +118,7 @@ pub fn check_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>
     Err(refuse(domain, &document.name, reason))
 }
 
-/// Returns the problems within a document itself, each with its place.
+/// Returns the reason to refuse a document because of its own content, if there is one.
 fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
     let problems = schema::problems(&document.schema.0, &document.value.0, judge.values());
     let is_undecided = problems.iter().any(|problem| problem.part == Part::Undecided);
@@ -197,7 +197,7 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
     }
 }
 
-/// Decides in which direction the contract moves from the current document.
+/// Decides how a document follows the current one, given the direction in which its version may go.
 fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result<Decision, Refusal> {
     let name = document.name.clone();
     let version = document.version.clone();
@@ -213,7 +213,7 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
     let event = match held {
         None => Event::Added(name, version),
         Some(current) if current.version == version => {
-            // A document does not change the marks in the realm.
+            // Only the realm records yanked versions and the retirement; a document does not change them.
             let document = Contract { yanked: current.yanked.clone(), retired: current.retired.clone(), ..document };
             let changes: Vec<_> =
                 if document == *current { None } else { Some(DomainChange::Contract(Box::new(document))) }

@@ -1,4 +1,4 @@
-//! A realm: one shared space of state, and the repositories in it.
+//! A realm: one shared space of contracts and repositories.
 
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +86,8 @@ impl Repo {
     pub fn is_same_repository(&self, other: &Self) -> bool {
         let knows_roots = !self.roots.is_empty() && !other.roots.is_empty();
         let shares = knows_roots.then(|| self.roots.iter().any(|root| other.roots.contains(root)));
-        let likeness = RepoMatch::of([self.url.as_deref(), other.url.as_deref()], shares);
-        matches!(likeness, RepoMatch::Same | RepoMatch::SharedRoot)
+        let relation = RepoMatch::of([self.url.as_deref(), other.url.as_deref()], shares);
+        matches!(relation, RepoMatch::Same | RepoMatch::SharedRoot)
     }
 }
 

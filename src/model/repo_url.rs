@@ -13,7 +13,7 @@ pub enum RepoUrl {
 }
 
 impl RepoUrl {
-    /// Parses a URL like git. User, password, scheme, default port, a trailing slash and `.git` are ignored.
+    /// Parses a URL as git does. User, password, scheme, default port, a trailing slash and `.git` are ignored.
     pub fn of(url: &str) -> Self {
         if let Some((scheme, rest)) = url.split_once("://") {
             let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));

@@ -55,7 +55,7 @@ const MAX_PROBLEMS: usize = 50;
 const MAX_READS: u64 = 50_000_000;
 /// The maximum number of errors that are collected, including those of alternatives. Each takes a kilobyte.
 const MAX_ERRORS: u64 = 10_000;
-/// The size limit of one compiled pattern, in bytes. The states of all patterns are limited before ([`pattern`]).
+/// The size limit of one compiled pattern, in bytes. The states of all patterns are limited beforehand ([`pattern`]).
 const PATTERN_SIZE: usize = 64 << 20;
 /// The limit on the backtracking steps of a pattern, and on the memory for matching one without backtracking.
 const BACKTRACKS: usize = 100_000;
@@ -117,8 +117,8 @@ fn judge_large(document: &Document<'_>, value: &Value, deadline: &Deadline) -> R
     judge(&part::for_value(document, value), value, deadline)
 }
 
-/// Compiles a schema, which also validates it against its meta-schema, and validates a value. Returns the problem of the
-/// schema if there is one.
+/// Compiles a schema, which also validates it against its meta-schema, and validates a value. Returns the problem of
+/// the schema if there is one.
 fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
     if deadline.is_over() {
         return Err(Spent::Time);
@@ -167,7 +167,7 @@ fn with_patterns(patterns: PatternOptions<FancyRegex>) -> Options {
     options.with_keyword("multipleOf", multiple::keyword)
 }
 
-/// Adds what a validator of `schema` needs.
+/// Adds the meta-schemas of other drafts if `schema` refers to one.
 pub(super) fn options_for(options: Options, schema: &Value) -> Options {
     match official::needs_other_drafts(schema) {
         true => options.with_registry(&referencing::SPECIFICATIONS),

@@ -52,7 +52,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// One file that a commit changed against a rule.
+/// One file that a commit changed in violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleViolation {
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uniting_records_of_one_commit_is_symmetric() {
+    fn merging_records_of_one_commit_is_symmetric() {
         let breach = |path: &str| RuleViolation {
             path: path.into(),
             rule: Rule::ContractRemoved,

@@ -63,7 +63,8 @@ pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
-        // Between plain quotes, a line break would be shown in another form. Interactive shells expand this.
+        // Output shows control characters escaped, so plain quotes would not preserve them. Interactive shells expand
+        // this.
         false if word.contains(char::is_control) => format!("$'{}'", escaped(word)),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }

@@ -1,22 +1,21 @@
-//! Hand-overs of a contract: its owner offers it, and another repository accepts it by publishing it from its own
-//! files.
+//! Transfers of a contract: its owner offers it, and another repository accepts it by publishing it from its own files.
 
 use serde::{Deserialize, Serialize};
 
 use super::name::{ContractName, RepoName};
 
-/// The content of `transfers/<contract>.json`: all hand-overs of a contract, oldest first. They are kept so that every
+/// The content of `transfers/<contract>.json`: all transfers of a contract, oldest first. They are kept so that every
 /// machine can verify how the owner came to own the contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfers {
     /// The contract.
     pub contract: ContractName,
-    /// The hand-overs. The last one may still be open.
+    /// The transfers. The last one may still be open.
     pub transfers: Vec<Transfer>,
 }
 
-/// One hand-over.
+/// One transfer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
@@ -27,7 +26,7 @@ pub struct Transfer {
 }
 
 impl Transfers {
-    /// Creates the record of a contract that was never handed over.
+    /// Creates the record of a contract that was never transferred.
     pub fn of(contract: ContractName) -> Self {
         Self { contract, transfers: Vec::new() }
     }
