@@ -1,4 +1,4 @@
-//! Lays a repository's files over the realm, and finds what publishing would refuse, by the same rules.
+//! Applies a repository's files to the realm, and finds what publishing would refuse, by the same rules.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -127,7 +127,7 @@ fn refused(
 ) -> Vec<Finding> {
     let name = &domain.info.name;
     let line = declared.lines.get(refusal.field().unwrap_or("version")).copied();
-    // A version that went down has the one that its content needs.
+    // If the version went down, suggest the one that the content needs.
     let needed = || Some(next_version::needed(domain, domain.contracts.get(contract)?, &declared.document, judge).0);
     let bump = match *refusal.reason {
         Reason::Down { .. } => needed(),
@@ -141,7 +141,7 @@ fn refused(
         Reason::Down { version, current }
             if domain.versions.get(contract).is_some_and(|versions| versions.contains(version)) =>
         {
-            // These files never had the newer version, so nobody went back from it.
+            // If these files never had the newer version, nobody went back from it.
             let what = match candidate.behind.contains(name) {
                 true => "merge the newer versions".to_owned(),
                 false => format!("publish it with --rollback, or write a version above {current}"),

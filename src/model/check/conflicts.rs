@@ -33,8 +33,8 @@ pub fn owner_elsewhere<'d>(
     domain.owner(name).filter(|owner| me.is_some_and(|me| me != *owner))
 }
 
-/// Returns whether a conflict concerns a repository: it is about the repository itself or one of its domains, or about a
-/// commit that broke a rule of the realm.
+/// Returns whether a conflict concerns a repository: it is about the repository itself or one of its domains, or about
+/// a commit that broke a rule of the realm.
 pub fn is_concerned(conflict: &Conflict, domain: Option<&DomainSummary>, me: &RepoName) -> bool {
     match (conflict, domain) {
         (Conflict::Binding(repo) | Conflict::Repo(repo), _) => repo == me,

@@ -1,5 +1,5 @@
-//! Examines the content of contracts. The result depends only on that content and takes longer than all other rules
-//! together, so it is worth caching.
+//! Examines the content of contracts. This depends only on that content and takes longer than all other rules together,
+//! so the result is worth caching.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,7 +95,8 @@ fn content(contract: &Contract, budget: &Budget) -> Vec<Finding> {
     contradiction.into_iter().chain(problems).collect()
 }
 
-/// Returns findings for a schema that changed without a new version, even if the stored hash was rewritten too.
+/// Returns findings for content that changed without a new version, even if the stored hash was rewritten too, and for
+/// missing hashes and versions.
 fn stored_hashes(domain: &DomainView, contract: &Contract, schema_hash: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (name, version) = (&contract.name, &contract.version);

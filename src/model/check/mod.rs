@@ -178,9 +178,10 @@ impl<'a> Check<'a> {
         self.count(domain, examination, states);
     }
 
-    /// Judges a domain with the files applied to it. The view must contain the documents that its importers were written
-    /// against. `examined` are the schema hashes of an earlier examination of the domain without the files that had no
-    /// findings. Returns the hashes if the domain was not examined before, is clean, and the files do not change it.
+    /// Judges a domain with the files applied to it. The view must contain the documents that its importers were
+    /// written against. `examined` are the schema hashes of an earlier examination of the domain without the files, if
+    /// it had no findings. Returns the hashes if the domain was not examined before, is clean, and the files do not
+    /// change it.
     pub fn check_with_candidate(
         &mut self,
         domain: &DomainView,
@@ -189,8 +190,8 @@ impl<'a> Check<'a> {
         let (published, CheckInput { judged, now, judge, .. }) = (DomainSummary::from(domain), self.input);
         let AppliedDomain { after, findings: of_files, is_other } =
             candidate::apply_candidate(domain, judged, (now, judge));
-        let laid = is_other.then(|| DomainSummary::from(&*after));
-        let summary = laid.as_ref().unwrap_or(&published);
+        let changed = is_other.then(|| DomainSummary::from(&*after));
+        let summary = changed.as_ref().unwrap_or(&published);
         let was_examined = examined.is_some();
         let mut examination = match examined {
             Some(hashes) => Examination::since(hashes, domain, &after, judge.values()),
@@ -223,7 +224,7 @@ impl<'a> Check<'a> {
     ) -> Vec<Finding> {
         let (CheckInput { repos, mode, .. }, name) = (self.input, &domain.info.name);
         let mut findings: Vec<_> = domain.damage.iter().map(|damage| damaged(damage).domain(name)).collect();
-        // Files that would settle a conflict have not done so before they are published.
+        // Files settle a conflict only once they are published.
         findings.extend(conflicts::check(published, self.input.me));
         if mode != Mode::Importer {
             contracts::check(repos, domain, examination, self.today, &mut findings);

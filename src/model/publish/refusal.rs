@@ -1,4 +1,4 @@
-//! Why the rules refuse a change, and how to resolve it.
+//! The reasons for refusing a change, and how to resolve them.
 
 use crate::model::{
     domain_view::DomainView,
@@ -79,7 +79,7 @@ pub enum Reason {
         /// The candidate's version.
         version: Version,
     },
-    /// A rollback to something that was never published.
+    /// The version to roll back to, or to yank, was never published.
     #[error("{0} was never published")]
     NotPublished(Version),
     /// The version was yanked.

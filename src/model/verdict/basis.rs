@@ -21,7 +21,7 @@ pub enum Basis {
 }
 
 impl Verdict {
-    /// Returns the verdict, phrased as the end of a sentence: `1.2.0 refuses {"id":1} (widened-type at /id: 1 is not a
+    /// Returns the verdict, phrased as the end of a sentence: `1.2.0 rejects {"id":1} (widened-type at /id: 1 is not a
     /// string), which 1.3.0 allows`.
     pub fn phrase(&self) -> String {
         match (self.basis, &self.difference) {

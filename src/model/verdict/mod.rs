@@ -65,7 +65,7 @@ pub struct Verdict {
     pub basis: Basis,
     /// The direction that was asked about.
     pub direction: BrokenDirection,
-    /// The reading of the schema of the side that sends the values.
+    /// The interpretation of the sending side's schema.
     pub reading: SchemaReading,
     /// The version that is compared from. If `basis` is `expects`, the one that the import's code was written against,
     /// or the new one if that is unknown.

@@ -98,7 +98,7 @@ impl Promise {
         self.broken.iter().map(|verdict| Self { broken: vec![verdict.clone()], unknown: Vec::new(), ..self.clone() })
     }
 
-    /// Describes what is broken: `backwards and the value`.
+    /// Describes what is broken: `backwards compatibility and value compatibility`.
     pub fn directions(&self) -> String {
         let words: Vec<_> = self.broken.iter().map(Verdict::broken).collect();
         words.join(" and ")

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// If a schema has no other keywords than these, `properties` and `items` describe its objects and arrays completely.
+/// If a schema has no keywords other than these, `properties` and `items` describe its objects and arrays completely.
 const PLAIN: &[&str] = &[
     "$schema",
     "$id",
