@@ -19,8 +19,8 @@ const SINCE_2019: [&str; 8] = [
     "unevaluatedProperties",
 ];
 
-/// If schemas that name no draft are not valid in 2020-12, but all of them are in an older draft, names the latest such
-/// draft in them and returns it.
+/// If schemas that name no draft are not valid in 2020-12, but all of them are in an older draft, adds that draft to
+/// them as `$schema` and returns it.
 pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> Option<Draft> {
     let is_unnamed = |part: &PartId| {
         let schema = forest.tree(*part);

@@ -45,8 +45,8 @@ pub struct Document<'a> {
     /// The resources with a recursive anchor, by base.
     recursive: HashMap<String, String>,
     resources: usize,
-    /// The only resource with a dynamic anchor that the root leads to without passing another one, by name of the anchor.
-    /// The empty name stands for recursive anchors.
+    /// The only resource with a dynamic anchor that the root leads to without passing another one, by name of the
+    /// anchor. The empty name stands for recursive anchors.
     entries: HashMap<String, String>,
 }
 
@@ -151,8 +151,7 @@ impl<'a> Document<'a> {
         found
     }
 
-    /// Returns the bases for which `is_end` holds, and that sub-schemas reachable from `start` have. Does not look beyond
-    /// them.
+    /// Returns the bases of sub-schemas reachable from `start` for which `is_end` holds. Does not look beyond them.
     fn reached(&self, start: Tree<'a>, is_end: &dyn Fn(&str) -> bool) -> Vec<String> {
         let mut ends = BTreeSet::new();
         let mut seen = HashSet::new();
@@ -227,7 +226,7 @@ impl<'a> Document<'a> {
         match self.dynamic.get(name) {
             Some(places) if !places.values().any(|place| *place == first) => Ok(first),
             Some(places) if places.len() > 1 => {
-                // Whatever leads to a reference within a resource with the anchor passes the only entry.
+                // Every path to a reference in a resource with the anchor passes through the only entry.
                 let entry = self.entries.get(name).filter(|_| uri::split(reference).0.is_empty());
                 self.outermost.get(name).or(entry).cloned().ok_or(Unresolved::Dynamic)
             }

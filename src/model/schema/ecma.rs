@@ -1,10 +1,10 @@
 //! Rewrites patterns so that the validator reads them as ECMA-262 does.
 //!
-//! The validator passes patterns with look-arounds or back-references unchanged to an engine in which `\d` and `\w` match
-//! characters of all scripts, and `\s` other white space. It takes `\b` for the boundary of a word of any script, and `\<` for
-//! the beginning of a word, and refuses a hyphen after such a class, as in `[\w-.]`, braces and brackets that open or close
-//! nothing, and escaped surrogates, all of which ECMA-262 accepts without the `u` flag. It takes the second quantifier of
-//! `a{2}{3}` for text, where ECMA-262 has a syntax error.
+//! The validator passes patterns with look-arounds or back-references unchanged to an engine in which `\d` and `\w`
+//! match characters of all scripts, and `\s` other white space. It takes `\b` for the boundary of a word of any script,
+//! and `\<` for the beginning of a word, and refuses a hyphen after such a class, as in `[\w-.]`, braces and brackets
+//! that open or close nothing, and escaped surrogates, all of which ECMA-262 accepts without the `u` flag. It takes the
+//! second quantifier of `a{2}{3}` for text, where ECMA-262 has a syntax error.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub fn pattern(pattern: &str) -> Cow<'_, str> {
     }
     let mut written = rewritten(pattern);
     if refers_by_name(pattern) {
-        // The validator leaves patterns that begin so to an engine that knows `\k<name>`.
+        // The validator passes patterns that begin like this to an engine that knows `\k<name>`.
         written.insert_str(0, "(?=)");
     }
     if written == pattern { Cow::Borrowed(pattern) } else { Cow::Owned(written) }
@@ -132,7 +132,7 @@ fn copy_braces(letters: &mut Letters<'_>, written: &mut String) {
     }
 }
 
-/// Returns the character of two escaped surrogates, of which `\u` was already read.
+/// Returns the character that two escaped surrogates stand for. The first `\u` was already read.
 fn surrogates(mut letters: Letters<'_>) -> Option<char> {
     let unit = |letters: &mut Letters<'_>| {
         let digits: String = letters.by_ref().take(4).collect();
@@ -152,7 +152,8 @@ fn is_lone_surrogate(mut letters: Letters<'_>) -> bool {
     unit.is_some_and(|unit| (0xD800..0xE000).contains(&unit)) && surrogates(letters).is_none()
 }
 
-/// Writes the escape of a lone surrogate, which no text contains: nothing, or the end of a range that it limits.
+/// Replaces the escape of a lone surrogate, which no text contains: by a class that matches nothing or, within a class,
+/// by nothing or the nearest character if it limits a range.
 fn lone_surrogate(in_class: bool, letters: &mut Letters<'_>, written: &mut String) {
     if !in_class {
         written.push_str(r"[^\s\S]");
@@ -174,7 +175,7 @@ fn lone_surrogate(in_class: bool, letters: &mut Letters<'_>, written: &mut Strin
     }
 }
 
-/// Closes a class, of which nothing may be left.
+/// Closes a class, which may have become empty.
 fn close_class(written: &mut String) {
     if written.ends_with("\\[") || written.ends_with("\\[^") {
         written.push(']');
@@ -230,8 +231,7 @@ pub fn repeats_repetition(pattern: &str) -> bool {
     false
 }
 
-/// Returns whether the validator does not translate a pattern once it is rewritten, because it has look-arounds or
-/// back-references.
+/// Returns whether the rewritten pattern has look-arounds or back-references, so the validator does not translate it.
 fn looks_around(pattern: &str) -> bool {
     let (mut is_escaped, mut in_class) = (false, false);
     pattern.char_indices().any(|(at, letter)| {

@@ -1,4 +1,4 @@
-//! References that lead out of a schema. Nothing outside of a schema is read, so that it is not known which values such a
+//! References that lead out of a schema. Nothing outside of a schema is read, so it is not known which values such a
 //! reference allows.
 
 use serde_json::{Map, Value};
@@ -14,18 +14,19 @@ use super::{
 /// Validators ignore the keyword; a comparison treats it as equal to nothing but the same keyword.
 pub const KEYWORD: &str = "\u{0}external";
 
-/// Replaces the references out of two schemas that are compared. Returns the targets, each with the index of the schema.
+/// Replaces the references out of two schemas that are compared. Returns the targets, each with the index of the
+/// schema.
 ///
-/// An absolute target is the same for both schemas. A relative one, if the schema has no `$id`, is not: what it leads to
-/// may have changed between them. A fragment in the root's `$id`, which drafts up to 07 allow, is removed: with it, the
-/// validator takes every reference for one that leads out of the schema.
+/// An absolute target is the same for both schemas. A relative one, if the schema has no `$id`, is not: what it leads
+/// to may have changed between them. A fragment in the root's `$id`, which drafts up to 07 allow, is removed: with it,
+/// the validator takes every reference for one that leads out of the schema.
 pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (at, of) in ["old", "new"].into_iter().enumerate() {
         let document = Document::new(forest.tree(schemas[at]));
         let id = document.root.get(document.context.draft.id()).and_then(Tree::as_str);
         if !document.root.has_references() && !id.is_some_and(|id| id.contains('#')) {
-            // Most schemas; a copy of a large one takes more memory than the comparison.
+            // Most schemas are not copied: a copy of a large one takes more memory than the comparison.
             continue;
         }
         let mut rewriter = Rewriter { document: &document, of, targets: Vec::new() };
@@ -48,7 +49,7 @@ fn remove_id_fragment(schema: &mut Value, draft: Draft) -> bool {
 
 struct Rewriter<'d, 'a> {
     document: &'d Document<'a>,
-    /// Which of the two schemas this is.
+    /// The name of the schema: `old` or `new`.
     of: &'static str,
     targets: Vec<String>,
 }

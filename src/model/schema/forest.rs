@@ -135,7 +135,7 @@ impl Forest {
         self.encode(member, are_names, done)
     }
 
-    /// Frees the indexes for finding equal parts. To be called once every document is read.
+    /// Frees the indexes for finding equal parts. Call this once every document is read.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { known: Known::default(), ..self }

@@ -26,9 +26,9 @@ pub enum KeywordKind {
     OtherLanguage,
     /// The schema names no draft, and another one than 2020-12 was assumed.
     Assumed(Draft),
-    /// The reference leads out of the schema, so that its target is not known.
+    /// The reference leads out of the schema, so its target is not known.
     External,
-    /// The schema has words, but no keyword, so that it allows every value.
+    /// The schema has words, but no keyword, so it allows every value.
     NoKeyword,
 }
 

@@ -41,7 +41,7 @@ pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
     walk.found
 }
 
-/// Returns a warning if a schema has words but no keyword, as other documents do.
+/// Returns a warning if a schema has words but no keyword, as documents that are not schemas do.
 fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
     let is_keyword = |word: &str| ALWAYS.contains(&word) || SOMETIMES.iter().any(|(keyword, ..)| *keyword == word);
     let is_structure = |word: &str| matches!(word, "$schema" | "$defs" | "definitions" | external::KEYWORD);
@@ -82,7 +82,7 @@ struct Walk<'a> {
     seen: HashSet<u64>,
     open: Vec<Place<'a>>,
     found: Vec<KeywordWarning>,
-    /// The nearest keyword to each word, since generated schemas repeat the same words thousands of times.
+    /// The nearest keyword to each word, kept because generated schemas repeat the same words thousands of times.
     nearest: HashMap<&'a str, Option<Nearest>>,
 }
 
@@ -259,7 +259,7 @@ fn meant(
     (is_same_word || fits(keyword, value)).then_some(keyword)
 }
 
-/// Returns whether a value is hardly that of anything but the keyword.
+/// Returns whether a value is unlikely to belong to anything but the keyword.
 fn is_typical(keyword: &str, value: Tree<'_>) -> bool {
     let is_type = |value: Tree<'_>| {
         let types = ["array", "boolean", "integer", "null", "number", "object", "string"];
@@ -273,7 +273,7 @@ fn is_typical(keyword: &str, value: Tree<'_>) -> bool {
     }
 }
 
-/// Returns the keyword that is nearest to a word, if the word is none and is near enough.
+/// Returns the keyword that is nearest to a word, if it is near enough and the word is not a keyword itself.
 fn nearest(word: &str) -> Option<Nearest> {
     if word.starts_with("x-") || word.starts_with("X-") {
         return None;

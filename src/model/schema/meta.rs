@@ -20,7 +20,7 @@ pub(super) fn problem(schema: Tree<'_>) -> Option<Problem> {
 /// Returns the first problem of a schema according to the meta-schema of a draft.
 pub(super) fn problem_in(schema: Tree<'_>, draft: Draft) -> Option<Problem> {
     let of_draft = json!({"$schema": draft.uri(), "$ref": draft.uri()});
-    // Patterns are rewritten before they are compiled, so that is where they are checked.
+    // Patterns are checked when they are compiled, after they have been rewritten.
     let options = jsonschema::options_for::<Metered>().offline().with_format("regex", |_: &str| true);
     let validator = match options.build(&of_draft) {
         Ok(validator) => validator,

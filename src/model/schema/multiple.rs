@@ -1,5 +1,5 @@
-//! `multipleOf` in exact arithmetic. The validator's own rounds whole numbers from 2^53 on before it divides by a fraction,
-//! so that not every multiple of 3 would be a multiple of 1.5.
+//! `multipleOf` in exact arithmetic. The validator's own rounds whole numbers from 2^53 on before it divides by a
+//! fraction, so not every multiple of 3 would be a multiple of 1.5.
 
 use jsonschema::{
     Keyword, ValidationError,
@@ -11,11 +11,11 @@ use num_rational::BigRational;
 use num_traits::Zero as _;
 use serde_json::{Map, Number, Value};
 
-/// The number from which on doubles are further apart than one.
+/// The number from which doubles are more than 1 apart.
 pub const SAFE: i64 = 1 << 53;
 
-/// Returns the value that a JSON number has for the validator: a decimal exactly as written or, from 2^53 on, the double
-/// that it is rounded to.
+/// Returns the value that a JSON number has for the validator: a decimal exactly as written or, from 2^53 on, the
+/// double that it is rounded to.
 pub fn rational(number: &Number) -> Option<BigRational> {
     if let Some(n) = number.as_i64() {
         return Some(BigRational::from_integer(n.into()));

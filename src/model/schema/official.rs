@@ -16,7 +16,8 @@ pub fn draft_of(to: &str) -> Option<Draft> {
     }
 }
 
-/// Returns whether a schema refers to a meta-schema of another draft than its own, which the validator does not look for.
+/// Returns whether a schema refers to a meta-schema of another draft than its own, which the validator does not look
+/// for.
 pub fn needs_other_drafts(schema: &Value) -> bool {
     let own = schema.get("$schema").and_then(Value::as_str).and_then(Draft::of).unwrap_or(Draft::D2020);
     refers_to(schema, &|to| draft_of(uri::split(to).0).is_some_and(|draft| draft != own))

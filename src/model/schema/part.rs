@@ -18,7 +18,7 @@ use super::{
 };
 use crate::model::pointer::upwards;
 
-/// The number of values in a schema from which validators are built of parts rather than of the whole.
+/// The number of values in a schema from which validators are built from parts of it rather than from the whole.
 const MOST_WHOLE: usize = 20_000;
 
 /// Keywords whose sub-schemas apply to the value itself.
@@ -69,7 +69,7 @@ const PLAIN: [&str; 29] = [
     "$vocabulary",
 ];
 
-/// Returns whether validators are built of parts of a schema: it is large, and all its references are pointers from
+/// Returns whether validators are built from parts of a schema: it is large, and all its references are pointers from
 /// its root, so that their targets are unambiguous.
 pub fn is_cut(document: &Document<'_>) -> bool {
     let root = document.root;
@@ -91,7 +91,7 @@ fn cut(document: &Document<'_>, value: &Value) -> Value {
 /// Returns the problem that prevents building a validator of the whole schema: a reference without a target, or an
 /// invalid pattern.
 pub fn problem(document: &Document<'_>) -> Option<Problem> {
-    let mut found = Asked::default();
+    let mut found = Occurrences::default();
     found.collect(document.root, false, &mut String::new());
     let is_lost = |to: &str| document.resolve(to, &document.context.base).is_err() && Draft::of(to).is_none();
     let lost = found.references.iter().filter(|(to, _)| is_lost(to));
@@ -105,12 +105,12 @@ pub fn problem(document: &Document<'_>) -> Option<Problem> {
 
 /// All references and patterns of a schema, each with the JSON Pointer to its first occurrence.
 #[derive(Default)]
-struct Asked<'a> {
+struct Occurrences<'a> {
     references: BTreeMap<&'a str, String>,
     patterns: BTreeMap<&'a str, String>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Occurrences<'a> {
     fn collect(&mut self, schema: Tree<'a>, are_names: bool, pointer: &mut String) {
         let end = pointer.len();
         for (keyword, part) in schema.members() {

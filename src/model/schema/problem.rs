@@ -57,7 +57,8 @@ pub(super) fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
     Problem { part, pointer, message: message.unwrap_or_else(|| shortened(error.to_string())) }
 }
 
-/// Returns the problem of a schema whose patterns were rewritten for the validator. It shows a pattern as it is written.
+/// Returns the problem of a schema whose patterns were rewritten for the validator. It shows a pattern as it is
+/// written.
 pub(super) fn of_schema(schema: &Value, error: &ValidationError<'_>) -> Problem {
     let found = problem(Part::Schema, error);
     let is_pattern = matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex");

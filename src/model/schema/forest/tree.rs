@@ -1,4 +1,4 @@
-//! A part of a document, to read.
+//! Reads a part of a document.
 
 use std::fmt;
 
