@@ -52,7 +52,7 @@ pub struct SchemaDifference {
     pub rule: String,
     /// The direction that it breaks.
     pub direction: BrokenDirection,
-    /// The reading under which it breaks it.
+    /// The reading under which it breaks that direction.
     pub reading: SchemaReading,
     /// The problem with the value.
     pub message: String,

@@ -1,4 +1,4 @@
-//! Writes patterns whose automata are too large with other repetitions, so that they match less, or more.
+//! Rewrites patterns whose automata are too large with other repetitions, so that they match less or more.
 
 /// The number of repetitions that is left as it is.
 const FEW: u32 = 8;
@@ -12,7 +12,8 @@ pub(super) fn narrowed(pattern: &str, most: u32) -> Option<String> {
     })
 }
 
-/// Returns a pattern that matches more, because long repetitions are not limited. Returns `None` if it is the same pattern.
+/// Returns a pattern that matches more, because long repetitions are not limited. Returns `None` if it is the same
+/// pattern.
 pub(super) fn widened(pattern: &str) -> Option<String> {
     rewritten(pattern, |least, limit, is_negated| {
         let limit = limit.filter(|_| !is_negated)?;

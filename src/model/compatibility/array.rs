@@ -59,8 +59,8 @@ impl Shape {
         here.chain(self.from.iter().filter(|(from, _)| at >= *from).map(|(_, atom)| *atom)).collect()
     }
 
-    /// Returns the demands on the item at an index, whether or not it is a wanted item, whose schema may name more
-    /// properties for a lenient writer.
+    /// Returns the demands on the item at an index that hold even if it is a wanted item, whose schema may name more
+    /// properties for a lenient sender.
     pub(super) fn any_item(&self, at: u64) -> Vec<Atom> {
         let mut goal = self.item(at);
         if self.names_more() {
@@ -69,7 +69,7 @@ impl Shape {
         goal
     }
 
-    /// Returns the schemas of wanted items that may name more properties for a lenient writer.
+    /// Returns the schemas of wanted items that may name more properties for a lenient sender.
     fn naming(&self) -> Vec<Atom> {
         let mut naming: Vec<_> =
             self.wanted.iter().map(|wanted| wanted.atom).filter(|atom| atom.is_lenient()).collect();
@@ -97,7 +97,7 @@ impl Shape {
         best
     }
 
-    /// Returns whether the schemas of wanted items may name more properties for a lenient writer.
+    /// Returns whether the schemas of wanted items may name more properties for a lenient sender.
     pub(super) fn names_more(&self) -> bool {
         self.wanted.iter().any(|wanted| wanted.atom.is_lenient())
     }

@@ -12,11 +12,12 @@ use super::looking::{self, Looking};
 
 /// The size limit of the automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
-/// The number of states of a nondeterministic automaton from which on its characters are better not read byte by byte.
+/// The number of states of a nondeterministic automaton above which a character is better read as one step than byte by
+/// byte.
 const LARGE: usize = 5_000;
 
 thread_local! {
-    /// The automaton of all texts, which rejects bytes that are no UTF-8.
+    /// The automaton of all texts, which rejects bytes that are not UTF-8.
     pub(super) static ANY_TEXT: Option<Rc<Dfa>> = dfa("^(?s:.)*$");
 }
 
@@ -25,7 +26,7 @@ type Dfa = dense::DFA<Vec<u32>>;
 /// A pattern: a conjunction of regular expressions that must match, or must not match.
 pub(super) struct Pattern {
     pub(super) parts: Vec<(Machine, bool)>,
-    /// The lengths of the texts that match, of those that the parts accept.
+    /// The limits on the length. A text matches if the parts accept it and its length is within the limits.
     pub(super) lengths: Lengths,
 }
 
@@ -52,7 +53,7 @@ impl Machine {
     /// Builds the automaton of a regular expression without look-arounds.
     fn plain(regex: &str) -> Option<Self> {
         let nfa = nfa(regex)?;
-        // Counted classes of all scripts have few states if a character is one step.
+        // Repeated Unicode classes have few states if a character is one step.
         let looking = if nfa.states().len() > LARGE { Self::looking(regex) } else { None };
         looking.or_else(|| determinized(&nfa).map(Self::Plain))
     }
@@ -148,7 +149,8 @@ impl Pattern {
         Self::look_first(&regex).or_else(|| Some(Self { parts: vec![(Machine::looking(&regex)?, true)], lengths }))
     }
 
-    /// Compiles a pattern that begins with look-aheads: `^(?!A)B` matches what `^B` matches, unless A matches at the start.
+    /// Compiles a pattern that begins with look-aheads: `^(?!A)B` matches what `^B` matches, unless A matches at the
+    /// start.
     fn look_first(translated: &str) -> Option<Self> {
         let mut rest = translated.strip_prefix('^')?;
         let mut parts = Vec::new();

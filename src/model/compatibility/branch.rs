@@ -125,7 +125,7 @@ impl State {
         }
     }
 
-    /// Returns the outlook of a property that must not satisfy `id`.
+    /// Returns the status of a property that must not satisfy `id`.
     fn member_status(&self, engine: &mut Engine<'_>, name: Sym, id: Id, deeply: bool) -> BranchStatus {
         let mut known = self.members.get(&name).cloned().unwrap_or_default();
         self.certain(engine, Part::Property(name), &mut known);

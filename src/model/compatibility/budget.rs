@@ -9,8 +9,8 @@ pub struct Limits {
     pub time: Duration,
     /// The time for finding further differences after the verdicts.
     pub differences: Duration,
-    /// The memory limit of the results of the search, as an approximate number of bytes. Everything else takes up to half
-    /// of that again.
+    /// The memory limit of the results of the search, as an approximate number of bytes. Everything else takes up to
+    /// half of that again.
     pub bytes: usize,
     /// The maximum number of search steps, for reproducible tests; `u64::MAX` for no limit.
     pub steps: u64,
@@ -23,7 +23,7 @@ impl Default for Limits {
     }
 }
 
-/// The number of visits between two checks of the clock, which are about a millisecond.
+/// The number of visits between two checks of the clock, which take about a millisecond.
 const LOOK_EVERY: u64 = 10_000;
 
 /// The remaining part of [`Limits`].
@@ -32,9 +32,9 @@ pub(super) struct Budget<'a> {
     limits: Limits,
     started: Duration,
     pub(super) steps: u64,
-    /// The parts of states that steps visited.
+    /// The number of parts of states that steps visited.
     visits: u64,
-    /// The number of visits from which on the clock is checked again.
+    /// The number of visits at which the clock is checked again.
     next_look: u64,
     bytes: usize,
     spent: Option<&'static str>,

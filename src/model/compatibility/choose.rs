@@ -10,7 +10,7 @@ use super::flatten::{Branches, Choice, Item, Kind, REFUSED, State, UNLESS};
 use super::node::{Lit, Sym};
 use super::prove::{Answer, Atom, Engine};
 
-/// The number of choices between schemas that must hold, from which on trying all combinations takes too long.
+/// The number of choices between schemas that must hold from which trying all combinations takes too long.
 const MANY: usize = 8;
 
 impl State {
@@ -58,8 +58,8 @@ impl State {
         best
     }
 
-    /// If exactly one more property must be there, and its possible names are known, tries each of them. Then everything
-    /// is known about all other properties.
+    /// If exactly one more property must be there, and its possible names are known, tries each of them. Then
+    /// everything is known about all other properties.
     fn by_last_property(&mut self, engine: &mut Engine<'_>) -> Option<Answer> {
         if self.kind != Kind::Object {
             return None;
@@ -106,9 +106,9 @@ impl State {
         (least, most)
     }
 
-    /// Returns the choice to take first: schemas that must hold, since they rule out more. If there are many of them,
-    /// a single refusal comes before them, since it says which of them matter. Whether a property may be absent comes
-    /// last.
+    /// Returns the choice to take first: schemas that must hold, since they rule out more. If there are many of them, a
+    /// single refusal comes before them, since it says which of them matter. The choice whether a property is absent
+    /// comes last.
     fn next_choice(&self) -> Option<usize> {
         let holding = self.open.iter().filter(|choice| is_about_what_holds(choice)).count();
         let refusals = self.open.iter().filter(|choice| is_refusal(choice)).count();
@@ -142,7 +142,7 @@ impl State {
         loop {
             let mut work = Vec::new();
             let mut kept = Vec::with_capacity(self.open.len());
-            // Every choice stays open until all are judged: it may name properties that a lenient writer sends.
+            // Every choice stays open until all are judged: it may name properties that a lenient sender sends.
             for choice in self.open.clone() {
                 let statuses: Vec<_> = choice.iter().map(|branch| self.branch_status(engine, branch, deeply)).collect();
                 if engine.budget.spent().is_some() {

@@ -45,7 +45,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Returns the values that the root of the schema lists in `enum` or `const`. Other keywords may refuse some of them.
+    /// Returns the values that the root of the schema lists in `enum` or `const`. Other keywords may refuse some of
+    /// them.
     fn named(&self) -> Option<Vec<Value>> {
         let (root, draft) = (self.document.root, self.document.context.draft);
         if part::is_cut(self.document) || draft <= Draft::D7 && root.get("$ref").is_some() {
@@ -81,8 +82,8 @@ pub(super) fn is_witness(inner: &Side<'_>, outer: &Side<'_>, value: &Value) -> b
     inner.accepts(value) == Some(true) && outer.accepts(value) == Some(false)
 }
 
-/// Validates each value that `inner` lists, if it lists them all. Returns the first witness, or `Some(None)` if there is
-/// none.
+/// Validates each value that `inner` lists, if it lists them all. Returns the first witness, or `Some(None)` if there
+/// is none.
 pub(super) fn among_named<'a>(inner: &mut Side<'a>, outer: &mut Side<'a>) -> Option<Option<Value>> {
     let values = inner.named()?.iter().map(evaluate::all_spellings).collect::<Option<Vec<_>>>()?.concat();
     if values.len() > MOST_NAMED {

@@ -5,7 +5,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
-/// The number of repetitions up to which they are part of the automaton.
+/// The maximum number of repetitions that stay part of the automaton.
 const FEW: u32 = 100;
 
 /// A simpler pattern, which matches what the original does if the text has a length within the limits.

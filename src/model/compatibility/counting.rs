@@ -48,8 +48,8 @@ pub(super) struct Counting<'s> {
     pub(super) most: Option<u64>,
 }
 
-/// For each length, the numbers that arrays can have, each with those of the array without its last item and the kind of
-/// that item.
+/// For each length, the numbers that arrays can have, each with those of the array without its last item and the kind
+/// of that item.
 type Layers = Vec<HashMap<Vec<u64>, (Vec<u64>, usize)>>;
 
 impl Counting<'_> {

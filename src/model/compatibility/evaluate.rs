@@ -52,8 +52,8 @@ pub(super) fn spellings(value: &Value) -> Vec<Value> {
     all
 }
 
-/// Returns all spellings of a value, including those of nested numbers, such as `[1]` and `[1.0]`. Returns `None` if there
-/// are too many.
+/// Returns all spellings of a value, including those of nested numbers, such as `[1]` and `[1.0]`. Returns `None` if
+/// there are too many.
 pub(super) fn all_spellings(value: &Value) -> Option<Vec<Value>> {
     match value {
         Value::Array(items) => {

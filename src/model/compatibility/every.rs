@@ -1,5 +1,5 @@
-//! Tries every array or object that the facts allow, if there are few. Demands that are too entangled to be met one by one
-//! are usually about few values.
+//! Tries every array or object that the facts allow, if there are few. Demands that are too entangled to be met one by
+//! one are usually about few values.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ impl State {
     /// Decides the goal by trying all values. Returns `None` if they are not known to be few. There must be no open
     /// choices.
     pub(super) fn every_value(&self, engine: &mut Engine<'_>) -> Option<Answer> {
-        // A value that is known stands for all its spellings.
+        // `fewer_than` returns only one spelling of each value.
         if engine.table.words.tells_spellings || !engine.masked.is_empty() {
             return None;
         }
@@ -60,11 +60,11 @@ impl State {
         self.shorten(engine, &mut shape, &mut true);
         let mut all = if shape.least == 0 { vec![Vec::new()] } else { Vec::new() };
         let mut longest = vec![Vec::new()];
-        // Different items of few values end by themselves.
+        // Unique items run out by themselves if there are few values.
         let most = shape.most.or(shape.unique.then_some(u64::MAX))?;
         for at in 0..most {
             let items = fewer_than(engine, &shape.any_item(at), MOST_EACH)?;
-            // A wanted item may name more properties for a lenient writer.
+            // A wanted item may name more properties for a lenient sender.
             if shape.names_more() && items.iter().any(|item| item.is_object() || item.is_array()) {
                 return None;
             }

@@ -23,7 +23,7 @@ pub(super) struct Leaf<'a> {
 }
 
 /// A sub-schema, and how it was reached. Equal sub-schemas occur in many places. Its JSON Pointer is searched for only
-/// when it is needed, since a branch is one of thousands.
+/// when it is needed, since there may be thousands of branches.
 #[derive(Clone)]
 struct Spot<'a> {
     id: Id,
@@ -68,7 +68,7 @@ impl Leaf<'_> {
 }
 
 impl<'a> Sources<'a> {
-    /// Finds the keyword that refuses `value` and is not allowed yet. `document` is 0 for the old one, 1 for the new
+    /// Finds the keyword that refuses `value`, apart from masked ones. `document` is 0 for the old one, 1 for the new
     /// one.
     pub(super) fn leaf(
         &self,
@@ -94,8 +94,8 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// Returns the pointer to a child that a literal of the sub-schema at `pointer` names, or `None` if the child occurs
-    /// in no document.
+    /// Returns the pointer to a child that a literal of the sub-schema at `pointer` names, or `None` if the child
+    /// occurs in no document.
     fn steps(&self, document: usize, pointer: &str, via: &Via<'_>, child: Id, table: &Table) -> Option<String> {
         if !self.graph.is_written(child) {
             return None;

@@ -124,7 +124,7 @@ pub(super) struct State {
     pub(super) open: Vec<Choice>,
     /// The names and patterns outside of which the facts allow no property.
     pub(super) fences: Vec<Fence>,
-    /// The same for the properties that a lenient writer sends, once it is certain.
+    /// The same for the properties that a lenient sender sends, once it is certain.
     pub(super) sent: Option<Rc<Fence>>,
     /// The maximum number of properties.
     pub(super) most: Option<u64>,
@@ -365,7 +365,7 @@ impl State {
             }
             (Lit::DepSchema(name, id), true) => {
                 self.facts.push(fact.clone());
-                // What it names is sent only beside the property.
+                // A lenient sender sends what the schema names only beside the property.
                 let beside = fact.lenient.then_some(Item::Present(*name));
                 let holds = beside.into_iter().chain([is(id)]).collect();
                 self.open.push(Branches::choice(vec![vec![Item::Absent(*name)], holds]));

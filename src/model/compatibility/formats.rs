@@ -36,8 +36,9 @@ macro_rules! time {
 const IPV4: &str =
     "^(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\\.(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])){3}$";
 
-/// The formats that a validator asserts up to draft-07. The expressions of dates and times follow RFC 3339; this program's
-/// validator accepts some other texts too, such as `.026-01-01`. Whether a leap second is valid depends on the offset.
+/// The formats that a validator asserts up to draft-07. The expressions of dates and times follow RFC 3339; this
+/// program's validator accepts some other texts too, such as `.026-01-01`. Whether a leap second is valid depends on
+/// the offset.
 pub(super) const FORMATS: &[Known] = &[
     Known {
         name: "date",

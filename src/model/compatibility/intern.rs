@@ -48,7 +48,7 @@ impl Classes {
     }
 }
 
-/// Builds the table of a graph. Fails if what a sub-schema means depends on itself.
+/// Builds the table of a graph. Fails if the meaning of a sub-schema depends on itself.
 pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>), String> {
     cyclic::unroll(&mut graph)?;
     let mut classes =

@@ -10,7 +10,7 @@ use super::prove::{Answer, Atom, Engine};
 
 /// The maximum number of orders in which different items are chosen.
 const MOST_ORDERS: usize = 8;
-/// The maximum number of members that are tried, to tell objects apart.
+/// The maximum number of members that are tried to tell objects apart.
 const MOST_MEMBERS: usize = 4;
 
 /// Builds an array from the demands on each item.
@@ -25,7 +25,7 @@ pub(super) fn items(engine: &mut Engine<'_>, unique: bool, repeated: bool, mut g
                 items.sort_unstable_by_key(|(at, _)| *at);
                 return Some(items.into_iter().map(|(_, item)| (*item).clone()).collect());
             }
-            // An item for which nothing is left is chosen before the others.
+            // If no value is left for an item, the next attempt chooses that item first.
             Err(stuck) if unique && order[0] != stuck => {
                 order.retain(|at| *at != stuck);
                 order.insert(0, stuck);
@@ -66,8 +66,8 @@ fn in_order(
     Ok(order.iter().copied().zip(items).collect())
 }
 
-/// Returns an object of a goal that has a member which differs from the same member of all items. To refuse that member's
-/// values is easier than to refuse whole objects.
+/// Returns an object of a goal that has a member which differs from the same member of all items. Refusing that
+/// member's values is easier than refusing whole objects.
 pub(super) fn another(engine: &mut Engine<'_>, goal: &[Atom], items: &[Rc<Value>]) -> Option<Rc<Value>> {
     let last = items.last().filter(|last| last.is_object())?;
     let all: Vec<&Value> = items.iter().map(|item| &**item).collect();

@@ -12,11 +12,11 @@ use super::steps::{self, Alphabet, Step, StepId, Steps};
 /// The maximum number of nodes, and of states.
 const MOST_NODES: usize = 1_500;
 const MOST_STATES: usize = 3_000;
-/// The maximum number of steps that are looked at.
+/// The maximum number of steps that are visited.
 const MOST_WORK: usize = 1_500_000;
 
-/// An automaton over UTF-8. A state is that between two characters, times the number of nodes, plus a node of the tree of
-/// bytes.
+/// An automaton over UTF-8. A state is the state between two characters, times the number of nodes in the tree of
+/// bytes, plus a node of that tree.
 pub(super) struct Looking {
     /// For each state and class of characters, the next state.
     next: Vec<Vec<u32>>,
@@ -211,7 +211,7 @@ impl Graph {
 fn holding(steps: &Steps, behind: &[bool], is_start: bool, after: Option<(&Set, &BTreeSet<usize>)>) -> Set {
     let mut holds = vec![false; steps.steps.len()];
     let deepest = steps.levels.iter().copied().max().unwrap_or_default();
-    // What a look-ahead refuses must be known before.
+    // Steps within look-aheads come first, since the steps around them depend on them.
     for level in (0..=deepest).rev() {
         loop {
             let mut changes = false;

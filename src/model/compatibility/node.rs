@@ -28,7 +28,7 @@ pub(super) const FRACTION: u8 = 8;
 pub(super) const STRING: u8 = 16;
 pub(super) const ARRAY: u8 = 32;
 pub(super) const OBJECT: u8 = 64;
-/// A whole number with a fraction part, `1.0`, which is no integer in draft-04.
+/// A whole number written with a fraction, `1.0`, which is not an integer in draft-04.
 pub(super) const WHOLE: u8 = 128;
 pub(super) const NUMBER: u8 = INTEGER | WHOLE | FRACTION;
 pub(super) const ANY: u8 = 255;
@@ -72,8 +72,7 @@ pub(super) enum Lit {
     OneOf(Vec<Id>),
     Not(Id),
     If(Id, Id, Id),
-    /// A keyword that this engine has no rule for, and the sub-schema that it stands in: what is not understood is
-    /// equal to nothing but itself.
+    /// A keyword that this engine has no rule for, and the sub-schema that contains it. It is equal only to itself.
     Opaque(Sym, Id),
 }
 
@@ -242,7 +241,8 @@ pub(super) struct Words {
     pub(super) tells_spellings: bool,
     /// Whether the same sub-schema may mean something else, depending on the references that lead to it.
     pub(super) is_ambiguous: bool,
-    /// Why it is not known which values a reference out of the schemas allows, if there is one. The validator ignores them.
+    /// The reason why it is not known which values a reference out of the schemas allows, if there is such a reference.
+    /// The validator ignores these references.
     pub(super) external: Option<Sym>,
     pub(super) checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
@@ -362,7 +362,8 @@ impl Words {
     }
 }
 
-/// Returns a validator for the same type of values as everywhere else. For another type, all of it is compiled again.
+/// Returns a validator for the same type of values as everywhere else, because the compiler generates all of its code
+/// again for another type.
 fn validator(schema: &Value) -> Option<Validator<Metered>> {
     unbounded_options().build(schema).ok()
 }

@@ -95,8 +95,8 @@ fn canonical_number(number: &Number) -> String {
 /// The largest power of ten that is exact as a double.
 const EXACT_POWER: u32 = 22;
 
-/// Returns whole numbers within the bounds, those with the fewest digits first: decimal digits, since only such numbers
-/// are written exactly, then binary ones, since of larger numbers only these are exact as a double.
+/// Returns whole numbers within the bounds, the roundest first: multiples of powers of ten, since only such numbers are
+/// written exactly, then multiples of powers of two, since of larger numbers only these are exact as a double.
 fn round(first: Option<&BigInt>, last: Option<&BigInt>) -> Vec<BigInt> {
     let bits = first.into_iter().chain(last).map(BigInt::bits).max().map_or(0, |bits| bits + 2);
     let decimal = (0..=EXACT_POWER).rev().map(|power| BigInt::from(10).pow(power));
@@ -268,7 +268,7 @@ impl Wanted {
     }
 }
 
-/// Returns the least common multiple, or `None` of nothing.
+/// Returns the least common multiple, or `None` if there are no numbers.
 fn common_multiple(numbers: impl Iterator<Item = BigRational>) -> Option<BigRational> {
     numbers.reduce(|a, b| {
         let numerator = (a.numer() * b.denom()).lcm(&(b.numer() * a.denom()));

@@ -21,7 +21,7 @@ use super::summary::Summary;
 /// The maximum nesting of goals; deeper ones are undecided. The stack of the engine's thread is large enough for it.
 const DEEPEST: usize = 3_000;
 
-/// A node and its sign: whether it must hold, and whether its writer is read leniently.
+/// A node and its sign: whether it must hold, and whether it is read leniently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Atom(u32);
 

@@ -1,5 +1,5 @@
-//! Decides whether a lenient writer sends a value: whether it names all properties in the alternatives that it follows.
-//! Used to keep a counterexample that was found for a lenient reading such a value while it is shrunk.
+//! Decides whether a lenient sender sends a value: whether it names all properties in the alternatives that it follows.
+//! Used so that a counterexample for the lenient reading remains one while it is shrunk.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use super::node::{Id, Lit, Sym, Table};
 /// The maximum number of schemas that are followed. Beyond it, the value counts as sent.
 const MOST_FOLLOWED: usize = 20_000;
 
-/// Returns whether the lenient writer of a schema sends a valid value.
+/// Returns whether the lenient sender of a schema sends a valid value.
 pub(super) fn is_sent(table: &mut Table, id: Id, value: &Value) -> bool {
     Walk { table, followed: 0 }.sends(&[id], value)
 }
@@ -24,7 +24,7 @@ pub(super) fn is_surely_sent(table: &mut Table, id: Id, value: &Value) -> bool {
 }
 
 impl Table {
-    /// Returns whether at least `least` of these names satisfy the schemas of names. If not, a lenient writer must send
+    /// Returns whether at least `least` of these names satisfy the schemas of names. If not, a lenient sender must send
     /// properties that it does not name.
     pub(super) fn has_names(&mut self, names: &BTreeSet<Sym>, of_names: &[Id], least: u64) -> bool {
         if least == 0 {

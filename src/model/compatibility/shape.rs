@@ -1,5 +1,5 @@
-//! The demands of the facts on an object: on properties by name, and on any other name by the combination of patterns that
-//! it matches.
+//! The demands of the facts on an object: on properties by name, and on any other name by the combination of patterns
+//! that it matches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -31,7 +31,7 @@ pub(super) struct Shape {
     pub(super) names: Vec<Atom>,
     /// Properties that must exist somewhere.
     pub(super) wanted: Vec<Wanted>,
-    /// The names and patterns outside of which a lenient writer sends nothing.
+    /// The names and patterns outside of which a lenient sender sends nothing.
     pub(super) closed: Option<Rc<Fence>>,
     /// All names that the facts mention.
     pub(super) known: BTreeSet<Sym>,
@@ -116,8 +116,8 @@ impl State {
         shape
     }
 
-    /// Returns the names and patterns outside of which a lenient writer sends nothing. Returns `None` if there is no such
-    /// limit, also because the writer must send more properties than it names.
+    /// Returns the names and patterns outside of which a lenient sender sends nothing. Returns `None` if there is no
+    /// such limit, for example because the sender must send more properties than it names.
     pub(super) fn sent(&self, engine: &mut Engine<'_>) -> Option<Rc<Fence>> {
         // An open choice may name more properties.
         if self.kind != Kind::Object || self.open.iter().any(|choice| choice.is_lenient) {
@@ -233,8 +233,8 @@ impl State {
         }
     }
 
-    /// Returns this name if it belongs to the class whose names satisfy `names`, and is neither known nor already used. To
-    /// number the names of a large object is much faster than to solve for each.
+    /// Returns this name if it belongs to the class whose names satisfy `names`, and is neither known nor already used.
+    /// Numbering the names of a large object is much faster than solving for each.
     pub(super) fn if_fresh(
         shape: &Shape,
         engine: &mut Engine<'_>,
@@ -251,8 +251,8 @@ impl State {
         (!shape.known.contains(&name) && !draft.values.contains_key(&name)).then_some(name)
     }
 
-    /// Returns every combination of patterns that an unknown name can match, and whether these are all. Where there are
-    /// many patterns, those are left out whose properties cannot satisfy what is wanted.
+    /// Returns every combination of patterns that an unknown name can match, and whether these are all. If there are
+    /// many patterns, combinations whose properties cannot satisfy what is wanted are left out.
     pub(super) fn classes(engine: &mut Engine<'_>, shape: &Shape, wanted: Option<&Wanted>) -> (Vec<Vec<bool>>, bool) {
         let mut classes = vec![Vec::new()];
         let mut is_complete = true;

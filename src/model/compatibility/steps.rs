@@ -40,7 +40,7 @@ pub(super) struct Steps {
     /// The first steps of the expressions in look-behinds.
     pub(super) behinds: Vec<StepId>,
     pub(super) sets: Vec<ClassUnicode>,
-    /// Whether the steps match exactly what the pattern matches, or more.
+    /// False if the steps may match more than the pattern does.
     pub(super) is_exact: bool,
 }
 
@@ -89,7 +89,7 @@ struct Reader<'e> {
     groups: Vec<&'e Expr>,
     level: usize,
     depth: usize,
-    /// Whether the expression may contain no look-arounds and anchors.
+    /// Whether the expression must not contain look-arounds or anchors.
     is_plain: bool,
 }
 
@@ -181,7 +181,7 @@ impl<'e> Reader<'e> {
         }
     }
 
-    /// Adds that a word begins or ends here, or that neither is so.
+    /// Adds the demand that a word begins or ends here, or that none does.
     fn word_boundary(&mut self, is_wanted: bool, next: StepId) -> Option<StepId> {
         let end = self.add(Step::Match)?;
         let behind = self.class(r"\w", false, end)?;

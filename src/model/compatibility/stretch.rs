@@ -14,8 +14,8 @@ struct Graph {
     accepts: Vec<bool>,
 }
 
-/// Returns a text within the limits that the product accepts. Fails with [`Found::Unsure`] if it has too many states, or if
-/// texts of the right length are not found by repeating a part of a shorter one.
+/// Returns a text within the limits that the product accepts. Returns [`Found::Unsure`] if it has too many states, or
+/// if texts of the right length are not found by repeating a part of a shorter one.
 pub(super) fn find(product: &Product, lengths: Lengths, budget: &mut Budget<'_>) -> Found<String> {
     let Some(graph) = Graph::of(product, budget) else { return Found::Unsure };
     if graph.edges.is_empty() {
@@ -72,7 +72,8 @@ impl Graph {
         Some(Self { edges, accepts }.trimmed())
     }
 
-    /// Removes the edges to states from which nothing is accepted. Without a first state, nothing is.
+    /// Removes the edges to states from which nothing is accepted. If the first state is one of them, removes
+    /// everything.
     fn trimmed(mut self) -> Self {
         let mut before = vec![Vec::new(); self.edges.len()];
         for (from, to) in self.edges.iter().enumerate() {

@@ -207,7 +207,7 @@ impl Wanted {
         if self.excluded.iter().any(|excluded| excluded == text) { Some(false) } else { self.matches(engine, text) }
     }
 
-    /// Returns whether a text satisfies all demands but that of not being excluded.
+    /// Returns whether a text satisfies all demands, even if it is excluded.
     fn matches(&self, engine: &mut Engine<'_>, text: &str) -> Option<bool> {
         let length = text.chars().count() as u64;
         if length < self.least || self.most.is_some_and(|most| length > most) {
@@ -239,8 +239,8 @@ struct Automata {
 }
 
 impl Automata {
-    /// Returns the searches of which one finds a string if there is one: a pattern with lengths is refused by texts that
-    /// its automaton refuses, and by shorter and longer ones.
+    /// Returns searches that together cover all strings: a text does not match a pattern with lengths if the automaton
+    /// refuses it, or if it is too short or too long.
     fn cases(mut self, lengths: Lengths) -> Vec<Self> {
         self.lengths = lengths;
         let mut cases = vec![self.clone()];
@@ -276,7 +276,7 @@ fn around(pattern: &str) -> Option<Pattern> {
     Pattern::around(pattern).or_else(|| Pattern::compile(&approximate::widened(pattern)?))
 }
 
-/// Returns those of the values that are strings.
+/// Returns the values that are strings.
 pub(super) fn texts<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<String> {
     values.filter_map(Value::as_str).map(str::to_owned).collect()
 }

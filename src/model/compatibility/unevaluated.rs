@@ -226,7 +226,8 @@ impl Walk {
     }
 }
 
-/// Returns the ways to extend a case so that exactly one of the branches holds. Only the `relevant` ones are told apart.
+/// Returns the ways to extend a case so that exactly one of the branches holds. Only the `relevant` ones are told
+/// apart.
 fn choose(case: &Case, branches: &[Id], relevant: &BTreeSet<Id>) -> Vec<Case> {
     let (told_apart, others): (Vec<Id>, Vec<Id>) = branches.iter().partition(|branch| relevant.contains(branch));
     let with = |chosen: Option<usize>| {

@@ -44,9 +44,9 @@ impl Default for Options {
 /// The complete result of comparing two schemas.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Is every value of the new schema a value of the old one?
+    /// Whether every value of the new schema is a value of the old one.
     pub backwards: BothReadings,
-    /// Is every value of the old schema a value of the new one?
+    /// Whether every value of the old schema is a value of the new one.
     pub forwards: BothReadings,
     /// The differences by direction, limited by [`Options`].
     pub differences: Vec<SchemaDifference>,
@@ -190,7 +190,7 @@ impl Judge<'_> {
             (lenient, _) => lenient,
         };
         let strict = match (&strict, &lenient) {
-            // Every value that a lenient writer sends may also be sent by a strict one.
+            // Every value that a lenient sender sends may also be sent by a strict one.
             (SchemaVerdict::Unknown { .. }, SchemaVerdict::Incompatible { difference }) => {
                 incompatible(SchemaDifference { reading: SchemaReading::Strict, ..(**difference).clone() })
             }
@@ -199,7 +199,7 @@ impl Judge<'_> {
         BothReadings { strict, lenient }
     }
 
-    /// Returns whether a lenient writer sends a value that is allowed on one side and refused on the other.
+    /// Returns whether a lenient sender sends a value that is allowed on one side and refused on the other.
     fn is_sent(&mut self, direction: BrokenDirection, witness: Option<&Value>) -> bool {
         let inner = self.root(sides(direction).0);
         witness.is_some_and(|witness| sent::is_surely_sent(&mut self.engine.table, inner, witness))
@@ -222,7 +222,7 @@ impl Judge<'_> {
         let [old, new] = &mut self.sides;
         let (inner, outer) = if sides(direction).0 == 0 { (old, new) } else { (new, old) };
         let Some(witness) = confirm::among_named(inner, outer)? else { return Some(SchemaVerdict::Compatible) };
-        // A lenient writer does not send every value that is listed beside names of properties.
+        // A lenient sender does not send every value that is listed beside names of properties.
         if reading == SchemaReading::Lenient && !inner.only_names() {
             return None;
         }
