@@ -38,7 +38,7 @@ pub struct Contract {
     /// The owner's promise about changes.
     #[serde(default)]
     pub compatibility: Compatibility,
-    /// The owner's promise about changes of the value. A stored file omits the default, so that files from before the
+    /// The owner's promise about changes to the value. A stored file omits the default, so that files from before the
     /// field was introduced keep their bytes.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(description = "What the owner promises about changes to the value; additive by default.")]
@@ -200,7 +200,7 @@ impl Compatibility {
     }
 }
 
-/// What the owner promises about changes of the agreed value.
+/// The owner's promise about changes to the agreed value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Values {
@@ -330,7 +330,7 @@ pub struct Deprecated {
     pub replaced_by: Option<ContractName>,
 }
 
-/// Why a contract was retired.
+/// The retirement of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Withdrawn {

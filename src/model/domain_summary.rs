@@ -159,7 +159,7 @@ impl DomainSummary {
         self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
     }
 
-    /// Returns the repository that owns `contract`, also if there are only pre-releases.
+    /// Returns the repository that owns `contract`, even if there are only pre-releases.
     pub fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
         self.contracts.get(contract).map(|contract| &contract.owner).or_else(|| self.owners.get(contract))
     }

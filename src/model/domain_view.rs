@@ -128,7 +128,7 @@ impl DomainView {
         self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
     }
 
-    /// Returns the repository that owns `contract`, also if there are only pre-releases.
+    /// Returns the repository that owns `contract`, even if there are only pre-releases.
     pub fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
         let published = || {
             let newest = self.published.iter().rev().find(|((name, _), _)| name == contract)?;

@@ -36,7 +36,7 @@ pub struct Decision {
     pub events: Vec<Event>,
 }
 
-/// Whether a version may go down.
+/// The direction in which a version may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// The version may only go up.

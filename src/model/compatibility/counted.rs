@@ -79,7 +79,7 @@ fn split(hir: &Hir) -> Option<(Hir, Lengths)> {
     Some((Hir::concat(parts.collect()), lengths))
 }
 
-/// Collects the expressions that follow each other, also inside of groups.
+/// Collects the expressions that follow each other, including those inside groups.
 fn collect_pieces<'h>(hir: &'h Hir, pieces: &mut Vec<&'h Hir>) {
     match hir.kind() {
         HirKind::Concat(parts) => parts.iter().for_each(|part| collect_pieces(part, pieces)),

@@ -17,7 +17,7 @@ pub(super) fn is_sent(table: &mut Table, id: Id, value: &Value) -> bool {
     Walk { table, followed: 0 }.sends(&[id], value)
 }
 
-/// Like [`is_sent`], but returns `false` for a value that follows too many schemas.
+/// Returns the same as [`is_sent`], but `false` if too many schemas are followed.
 pub(super) fn is_surely_sent(table: &mut Table, id: Id, value: &Value) -> bool {
     let mut walk = Walk { table, followed: 0 };
     walk.sends(&[id], value) && walk.followed <= MOST_FOLLOWED

@@ -87,7 +87,7 @@ pub enum Reason {
     Yanked {
         /// The version.
         version: Version,
-        /// Why it was yanked.
+        /// The reason it was yanked.
         why: String,
         /// The version to use.
         bump: Version,
@@ -108,7 +108,7 @@ pub enum Reason {
         minor: Version,
         /// The version to use if it may break some.
         major: Version,
-        /// Why it is undecided.
+        /// The reason it is undecided.
         why: Option<String>,
     },
     /// The realm's own copy cannot be read, so there is no basis for a decision.
