@@ -75,7 +75,7 @@ impl Source {
         }
     }
 
-    /// Returns the JSON Pointer into the file for one into the schema.
+    /// Converts a JSON Pointer into the schema to one into the file.
     fn in_file(&self, pointer: &str) -> String {
         self.part.as_ref().map_or_else(|| pointer.to_owned(), |part| part.bundle.origins.of(pointer).1)
     }
@@ -124,7 +124,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
 /// Compares the schemas, without a context.
 ///
 /// # Errors
-/// Returns an error in the cases of [`run`].
+/// Returns the errors of [`run`].
 pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> {
     let budget = &Budget::new(env.check_timeout());
     let mut forest = Forest::default();

@@ -26,8 +26,8 @@ pub fn get(store: &dyn Store, name: &DomainName) -> Result<DomainView, OpError> 
     read::domain(store, name)?.ok_or_else(|| unknown(store, name))
 }
 
-/// Returns the error for a domain that the realm does not have. If the name resembles an existing one, the error does
-/// not offer to create it.
+/// Returns the error for a domain that the realm does not have. If the name resembles an existing one, the error has no
+/// next steps, so that callers do not offer to create the domain.
 pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
     let known: Vec<_> = store.domains().unwrap_or_default().into_iter().map(|(known, _)| known).collect();
     let meant = nearest::nearest(name, &known);
@@ -123,12 +123,12 @@ pub struct Part<'a> {
     pub contracts: Option<&'a BTreeSet<ContractName>>,
     /// Published documents to read as well.
     pub published: &'a [(ContractName, Version)],
-    /// The contracts of which to read the versions that importers' code is adapted to.
+    /// The contracts for which to read the versions that decide the state of their imports.
     pub bases: Option<&'a BTreeSet<ContractName>>,
 }
 
 /// Applies the decision of `decide` to a domain, in one commit, and returns the decision. `part` is the part of the
-/// domain that `decide` receives. If `message` has no subject, it is made of the events.
+/// domain that `decide` receives. If `message` has no subject, it is derived from the events.
 ///
 /// # Errors
 /// Returns the error of `decide`, or an error if the store cannot be written.

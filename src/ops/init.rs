@@ -21,7 +21,7 @@ pub struct Request {
     pub realm: Option<RealmName>,
     /// The repository's name in it.
     pub repo: Option<RepoName>,
-    /// The url where the realm is shared, or will be if it is created.
+    /// The URL where the realm is shared, or will be once it is created.
     pub url: Option<String>,
     /// Whether the remote stores it in branches.
     pub branches: bool,

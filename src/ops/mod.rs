@@ -91,8 +91,8 @@ const fn joined<const N: usize>() -> [Operation; N] {
     all
 }
 
-/// Returns the JSON Schema of everything that `--json` may print, with the name of its file: one for each operation,
-/// one for failures, and those that only the command line prints.
+/// Returns the JSON Schemas of everything that `--json` may print, each with the name of its file: one for each
+/// operation, one for failures, and those that only the command line prints.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     let answers = TABLE.iter().map(|operation| (operation.name, operation.schema()));
     answers.chain([("error", schema::failure()), ("install", schema::installed())]).chain(schema::daemon()).collect()

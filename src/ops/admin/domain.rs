@@ -102,7 +102,7 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
         }
         // The baselines of the new members are written before the membership, so that a kill in between loses no
         // notification.
-        start_knowing(ctx, here, tip, &added, &wanted)?;
+        record_baselines(ctx, here, tip, &added, &wanted)?;
         let subject = match before == Some(wanted) && bound {
             true => format!("bind {} in {}", names(parts.iter().map(|part| &part.repo)), request.name),
             false => subject(&request.name, before.is_none(), &added),
@@ -181,7 +181,7 @@ pub fn collision(here: &RealmContext, name: &DomainName) -> Result<(), OpError> 
     }
 }
 
-fn start_knowing(
+fn record_baselines(
     ctx: &Ctx,
     here: &RealmContext,
     tip: Option<Oid>,

@@ -129,7 +129,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let mut answer = Answer::new(body);
     if let Some(error) = failed {
         answer = answer.next(format!("git blue sync  # local changes were not pushed: {}", error.message));
-        // Trying again helps against a failure of the network only.
+        // A network failure only needs another try; other failures have next steps of their own.
         let steps = error.next_steps.into_iter().filter(|_| error.code != ErrorCode::Remote);
         answer = steps.fold(answer, Answer::next);
     }

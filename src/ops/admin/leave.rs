@@ -93,7 +93,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
             acting.repo
         )),
     };
-    // A file that was never committed leaves nothing to commit.
+    // Removing a file that was never committed leaves nothing to commit.
     let is_committed = match ctx.code()?.head()?.commit {
         Some(commit) => Files::at(ctx.code()?, &commit)?.file(CONFIG)?.is_some(),
         None => false,

@@ -247,7 +247,7 @@ impl Renaming<'_> {
                 changes.push(DomainChange::Binding(new.clone(), binding.clone()));
             }
         }
-        // What was published under the new name is newer. A clone that has more publishes it again.
+        // The source under the new name is newer, so it stays. A clone with later commits publishes them again.
         if let Some(source) = view.sources.get(old) {
             changes.push(DomainChange::RemoveSource(old.clone()));
             if !view.sources.contains_key(new) {

@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError>
     }
 }
 
-/// Returns the current realm, also if the repository already names the URL that the realm is moved to.
+/// Returns the current realm, even if the repository already names the URL that the realm is moved to.
 fn realm(ctx: &Ctx, request: &Request) -> Result<RealmName, OpError> {
     let error = match ctx.realm() {
         Ok(here) => return Ok(here.realm.clone()),

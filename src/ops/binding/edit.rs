@@ -141,7 +141,7 @@ impl<'a> Editing<'a> {
             }
         };
         let answer = Answer::new(self.body(change));
-        // A file that was never committed leaves nothing to commit.
+        // Removing a file that was never committed leaves nothing to commit.
         let is_void = change == FileEdit::Unchanged || (change == FileEdit::Removed && !self.is_committed()?);
         Ok(if is_void { answer } else { answer.next(commit) })
     }
@@ -189,7 +189,7 @@ impl<'a> Editing<'a> {
     }
 }
 
-/// Removes the contract from the exports or imports of a binding: those that `role` has. Removes the file if nothing
+/// Removes the contract from the exports or the imports of a binding, depending on `role`. Removes the file if nothing
 /// else is in it.
 ///
 /// # Errors

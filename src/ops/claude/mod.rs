@@ -42,8 +42,7 @@ pub fn source(said: &str) -> Option<String> {
     said.get("source")?.as_str().map(str::to_owned)
 }
 
-/// The plugin's files, from which the server and the hook are read, so that the plugin and this operation set up the
-/// same.
+/// The plugin's files. The server and the hook are read from them, so that this operation sets up what the plugin does.
 const SERVERS: &str = include_str!("../../../plugin/.mcp.json");
 const HOOKS: &str = include_str!("../../../plugin/hooks/hooks.json");
 
@@ -79,7 +78,8 @@ struct Plan {
 /// Adds the server and the hook to Claude Code's files.
 ///
 /// # Errors
-/// Returns an error if a file does not have Claude Code's format, or cannot be written. Then no file is written.
+/// Returns an error if a file does not have Claude Code's format, in which case no file is written, or if a file cannot
+/// be written.
 pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
     let place = ScopeFiles::of(ctx, request.scope)?;
     let mut records = Records::open(ctx);
@@ -103,7 +103,8 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpErr
 /// Removes the server and the hook from Claude Code's files.
 ///
 /// # Errors
-/// Returns an error if a file does not have Claude Code's format, or cannot be written. Then no file is written.
+/// Returns an error if a file does not have Claude Code's format, in which case no file is written, or if a file cannot
+/// be written.
 pub fn uninstall(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
     let place = ScopeFiles::of(ctx, request.scope)?;
     let mut records = Records::open(ctx);

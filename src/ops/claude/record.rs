@@ -1,5 +1,5 @@
 //! Records of what was inserted into Claude Code's files, so that removing it restores them byte for byte. No other
-//! part of these files is recorded, because it may contain keys.
+//! part of these files is recorded, because it may contain secrets.
 
 use std::{
     collections::BTreeMap,

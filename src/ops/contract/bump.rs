@@ -39,7 +39,7 @@ pub struct Request {
     pub changes: Vec<String>,
 }
 
-/// The change of the content, and the bump that it requires.
+/// The bump that a change of the content requires, and why.
 struct Need {
     bump: VersionBump,
     reason: String,
@@ -192,7 +192,7 @@ fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Option<Need> {
         return None;
     }
     let (judge, old) = (ctx.judge(), &published.version);
-    // A patch version promises the most, so every broken promise shows.
+    // A patch must keep every promise, so this finds each one that the change breaks.
     let next = Contract { version: old.raised(Level::Patch), ..document.clone() };
     let promise = Promise::of(published, &next, &judge);
     if let Some(verdict) = promise.as_ref().and_then(|promise| promise.broken.first()) {

@@ -82,7 +82,8 @@ pub fn one(source: &Source) -> Result<Value, OpError> {
     }
 }
 
-/// Returns the error that a document describes an API rather than being a schema, with the pointer to its schemas.
+/// Returns the error for a document that describes an API instead of being a schema. It names the pointer to the
+/// schemas.
 pub fn not_a_schema(file: &str, pointer: &str) -> OpError {
     let message = format!("{file} describes an API and is not a JSON Schema; name a schema in it: {file}#{pointer}");
     OpError::cannot(ErrorCode::UnreadableSchema, message)

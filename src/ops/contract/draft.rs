@@ -37,7 +37,7 @@ impl DraftFields {
     /// Returns the draft that the options name, or `None` if they name a published version.
     ///
     /// # Errors
-    /// Returns an error if the options name two drafts, or a draft although a version was named too.
+    /// Returns an error if the options name two drafts, or a draft in addition to a version.
     pub fn draft(self, has_version: bool) -> Result<Option<Draft>, &'static str> {
         match (self.worktree, self.commit, has_version) {
             (false, None, _) => Ok(None),

@@ -84,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     } else {
         None
     };
-    // A damaged record of transfers is reported by check.
+    // `check` reports a damaged record of transfers.
     let transfers =
         read::file::<Transfers>(&*here.store, &StoreRef::Domain(domain_name.clone()), &tree, &layout::transfers(name));
     let offered_to = transfers.ok().flatten().and_then(|transfers| transfers.offered(&contract.owner).cloned());

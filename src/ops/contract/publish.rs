@@ -57,14 +57,14 @@ pub struct Request {
     pub commit: Option<String>,
     /// Whether to report only what would happen.
     pub dry_run: bool,
-    /// The reason for which versions may go down.
+    /// The reason for a rollback; if given, versions may go down.
     pub rollback: Option<String>,
 }
 
 /// Publishes a commit.
 ///
 /// # Errors
-/// Returns an error with all refusals. Then nothing was published.
+/// Returns an error with all refusals, in which case nothing was published.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let acting = if request.dry_run { ctx.acting_repo()? } else { ctx.require_writable()? };
     publish_as(ctx, acting, request)
@@ -73,7 +73,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
 /// Publishes a commit for a repository that was already checked to be allowed to write.
 ///
 /// # Errors
-/// Returns an error with all refusals. Then nothing was published.
+/// Returns an error with all refusals, in which case nothing was published.
 pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let code = ctx.code()?;
     let commit = match &request.commit {
@@ -93,7 +93,7 @@ pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Resul
 /// the domains that this commit mentions.
 ///
 /// # Errors
-/// Returns an error with all refusals. Then nothing was published.
+/// Returns an error with all refusals, in which case nothing was published.
 pub fn publish(
     ctx: &Ctx,
     acting: ActingRepo<'_>,
@@ -211,7 +211,7 @@ pub fn is_disputed(acting: ActingRepo<'_>, name: &DomainName) -> Result<bool, Op
     Ok(read::lookup(acting.store, &tree, layout::lost_bindings(acting.repo).as_str())?.is_some())
 }
 
-/// The default branch, on runners of GitLab, whose clones have no branch and no `origin/HEAD`.
+/// The variable that names the default branch on GitLab runners, whose clones have no branch and no `origin/HEAD`.
 const DEFAULT_BRANCH: &str = "CI_DEFAULT_BRANCH";
 
 /// Returns the publishing branch if `commit` is on it, in this clone or at origin.
@@ -365,7 +365,7 @@ impl Work<'_> {
     fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {
         let judged = Judged { repo: self.acting.repo, candidate: self.candidate };
         let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now(), self.judge)?;
-        // A commit that changes nothing in this domain is not recorded, since most commits are of this kind. One that
+        // A commit that changes nothing in this domain is not recorded, since most commits are like that. One that
         // replaces the published commit is recorded, because no other clone has the replaced commit.
         let touches = self.touches(&view.info.name);
         let changed = !decision.changes.is_empty() || touches || lineage == Lineage::Replaced;

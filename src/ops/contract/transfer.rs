@@ -74,7 +74,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         .next(format!("git rm {file}  # here, once {to} owns it; also remove it from .blue/bindings/{name}.yaml")))
 }
 
-/// Returns the error for a repository that offers a contract to itself: it owns the contract already, or wants to have
+/// Returns the error for a repository that offers a contract to itself: it already owns the contract, or wants to own
 /// it.
 fn to_itself(view: &DomainView, me: &RepoName, at: &ContractRef, owner: &RepoName) -> OpError {
     if owner == me {

@@ -25,7 +25,7 @@ pub fn run(env: &Env, mut program: Command, args: &[&str], input: &str, limit: D
     program.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let (mut child, group) = Group::start(&mut program).map_err(cannot)?;
     let (stdin, stderr, input) = (child.stdin.take(), child.stderr.take(), input.to_owned());
-    // A program may ignore its input.
+    // A program may ignore its input, so writing may block.
     thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
     let said = thread::spawn(move || {
         let mut said = Vec::new();

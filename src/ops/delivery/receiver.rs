@@ -85,7 +85,7 @@ pub type Configured = (ReaderName, Result<Receiver, String>);
 /// Returns an error if the configuration cannot be read.
 pub fn of_realm(ctx: &Ctx, realm: &RealmName) -> Result<Vec<Configured>, OpError> {
     let mut all = all(&ctx.env, &ctx.home)?;
-    all.retain(|(_, one)| one.as_ref().map_or(true, |one| of(&one.filter.realms, realm)));
+    all.retain(|(_, one)| one.as_ref().map_or(true, |one| accepts(&one.filter.realms, realm)));
     Ok(all)
 }
 
@@ -103,7 +103,7 @@ fn all(env: &Env, home: &Home) -> Result<Vec<Configured>, OpError> {
     sections.into_iter().map(named).collect()
 }
 
-fn of<T: PartialEq>(wanted: &[T], one: &T) -> bool {
+fn accepts<T: PartialEq>(wanted: &[T], one: &T) -> bool {
     wanted.is_empty() || wanted.contains(one)
 }
 
@@ -254,12 +254,12 @@ fn addresses(url: &str) -> Result<Vec<String>, String> {
 impl Filter {
     /// Returns whether the filter accepts a domain.
     pub fn has_domain(&self, domain: &DomainName) -> bool {
-        of(&self.domains, domain)
+        accepts(&self.domains, domain)
     }
 
     /// Returns whether the filter accepts a repository.
     pub fn has_repo(&self, repo: &RepoName) -> bool {
-        of(&self.repos, repo)
+        accepts(&self.repos, repo)
     }
 
     /// Returns whether the filter accepts a rank.

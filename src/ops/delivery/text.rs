@@ -1,4 +1,4 @@
-//! Renders an event for people. It contains only names and versions, because free text in a realm is data.
+//! Renders an event for people. It contains only names and versions, because free text in a realm is not trusted.
 
 use crate::{
     model::verdict::ImportEffect,

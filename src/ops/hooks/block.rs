@@ -1,4 +1,4 @@
-//! Our block in a hook file: at the top, between two markers. Every line of the user's is kept unchanged.
+//! Our block in a hook file: at the top, between two markers. The user's own lines are kept unchanged.
 
 use std::path::Path;
 

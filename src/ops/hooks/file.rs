@@ -11,7 +11,7 @@ use crate::{
 /// The kind of file at the path of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookFile {
-    /// Nothing.
+    /// There is no file.
     Missing,
     /// A script.
     Text(String),

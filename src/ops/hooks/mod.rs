@@ -1,5 +1,5 @@
-//! `hooks_install`, `hooks_uninstall`, `hooks_status`: our block at the top of the user's hooks. Every line of the
-//! user's is kept, and uninstalling restores the file byte for byte.
+//! `hooks_install`, `hooks_uninstall`, `hooks_status`: our block at the top of the user's hooks. The user's own lines
+//! are kept, and uninstalling restores the file byte for byte.
 
 mod block;
 mod config;

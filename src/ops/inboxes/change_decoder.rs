@@ -70,7 +70,7 @@ impl ChangeDecoder<'_> {
     }
 
     /// Returns what a contract that the reader has never seen means: nothing if it was retired meanwhile and is not
-    /// imported, and another owner if this repository owned it before.
+    /// imported, and a change of owner if this repository owned it before.
     fn first(&self, change: Change) -> Result<Option<Change>, OpError> {
         let Some(contract) = &change.contract else { return Ok(Some(change)) };
         let binding = self.domain.bindings.get(self.acting.repo);
@@ -106,8 +106,8 @@ pub(super) fn transferred(acting: ActingRepo<'_>, tree: &Oid) -> Result<BTreeSet
     Ok(files.iter().filter_map(|file| layout::stem(&file.name)).collect())
 }
 
-/// Returns the notifications for a machine without a baseline: it is assumed to know the versions that the
-/// repository's code is adapted to, and the current state of everything else.
+/// Returns the differences for a machine without a baseline: it is assumed to know the versions that the repository's
+/// code is adapted to, and the current state of everything else.
 pub(super) fn since_adapted(
     acting: ActingRepo<'_>,
     domain: &DomainSummary,

@@ -173,7 +173,7 @@ impl Inbox {
     }
 }
 
-/// Returns what was read of a record of this machine. If it is damaged, nothing is known.
+/// Returns what was read from a record of this machine. A damaged record counts as missing.
 fn known<T: Default>(read: Result<T, StoreError>) -> Result<T, OpError> {
     match read {
         Err(error) if error.is_damage() => Ok(T::default()),
@@ -322,7 +322,7 @@ pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
     Change { edits, message: "told\n".into(), author: own_signature(now.clone()), parents: Parents::None }
 }
 
-/// Returns whether a reader whose last delivery was at `at` is forgotten.
+/// Returns whether a delivery or an arrival at `at` is too old to be kept.
 pub fn is_forgotten(at: Timestamp, now: Timestamp) -> bool {
     is_older(at, now, KEPT_DAYS)
 }

@@ -47,8 +47,8 @@ pub fn cli_reader() -> ReaderName {
 
 /// The maximum number of notifications in one answer.
 pub const MAX_TOLD: usize = 20;
-/// The maximum number of imports whose schemas are compared before sorting. Notifications of the others are sorted by
-/// the imports' ranges.
+/// The maximum number of imports whose schemas are compared before sorting. The others are ranked by their version
+/// ranges only.
 const MAX_JUDGED: usize = 200;
 /// The maximum number of binding changes that are listed individually. If there are more, they are counted.
 const MAX_BINDINGS: usize = 3;
@@ -364,7 +364,7 @@ fn notification(
 ) -> Notification {
     let change = change.clone();
     let changed_by_other = change.is_mine && writer == Writer::Other;
-    // Judged by the range only; callers that show the notification have the documents judged.
+    // Judged by the range only; callers that show the notification also judge the documents.
     let state = import.map(|import| ImportState { standing: domain.resolve_import(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
     let is_leaving = offered.is_some_and(ContractSummary::is_leaving);
@@ -399,10 +399,10 @@ fn notification(
     }
 }
 
-/// The writer of a change to a contract or binding of this repository, as the commit names it. Nothing proves it.
+/// The writer of a change to a contract or binding of this repository, according to its commit. This is not verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
-    /// The user of this clone, or a commit that this clone has.
+    /// The user of this clone, or somebody whose commit this clone has.
     ThisClone,
     /// The repository itself, by a commit that this clone does not have yet.
     OtherClone,

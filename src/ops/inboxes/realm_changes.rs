@@ -112,7 +112,7 @@ impl<'c> RealmChanges<'c> {
             return Ok(Vec::new());
         }
         let here = self.ctx.realm()?;
-        // Without the clone, it is only less exact whether somebody else wrote the repository's own contracts.
+        // Without the clone, it is only less certain who changed the repository's own contracts.
         let code = self.ctx.clone_of(repo).unwrap_or_default();
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: code.as_ref() };
         let inbox = Inbox::open(acting.store, repo, &pending::cli_reader())?;

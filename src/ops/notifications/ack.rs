@@ -1,4 +1,4 @@
-//! `notifications_ack`: marks notifications as seen without showing them again.
+//! `notifications_ack`: marks notifications as seen, so that they are not shown again.
 
 use crate::ops::{
     Operation,

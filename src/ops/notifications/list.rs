@@ -42,7 +42,7 @@ pub struct Request {
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub made: Filter,
-    /// The cursor is a notification's moment and id.
+    /// The cursor is the sort key of a notification.
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,

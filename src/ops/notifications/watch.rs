@@ -31,7 +31,7 @@ pub const OPERATION: Operation = Operation::write::<Notification>(
     "Show changes by other repositories as they happen",
 );
 
-/// The interval at which the listener and the clock are checked.
+/// The interval at which the listener is checked.
 const STEP: Duration = Duration::from_secs(1);
 /// The number of steps without a feed after which the operation looks for one again.
 const STEPS_ALONE: usize = 10;
@@ -182,7 +182,7 @@ impl Watching<'_> {
         Ok(GitStore::open(&known.path, self.ctx.options())?)
     }
 
-    /// Delivers pending notifications that were not shown. Returns whether the listener is still there.
+    /// Delivers pending notifications that were not shown yet. Returns whether the listener is still there.
     fn deliver_pending(&mut self) -> Result<bool, OpError> {
         let (store, ctx) = (self.store()?, self.ctx);
         let acting = ActingRepo { store: &store, ..self.here };

@@ -68,7 +68,7 @@ runs!(NotifyForge, run);
 /// Writes the issues and pull requests.
 ///
 /// # Errors
-/// Returns an error if the realm cannot be read. Failures in single repositories are part of the answer.
+/// Returns an error if the realm cannot be read. Failures in individual repositories are part of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     match &request.realm_url {
         Some(url) => tell(&ephemeral_realm::clone_temporary(ctx, url)?.ctx, request),

@@ -29,7 +29,7 @@ pub struct Proposal<'a> {
     pub version: &'a Version,
     /// Whether the schemas are proved to be compatible.
     pub is_safe: bool,
-    /// The range.
+    /// The new range.
     pub range: Range,
 }
 

@@ -33,7 +33,7 @@ pub struct Request {
     pub number: Option<u64>,
 }
 
-/// The reason that no comment was written.
+/// Why no comment was written.
 enum Failure {
     /// The token may not write the comment, or there is no token.
     MayNot(OpError),

@@ -77,7 +77,7 @@ impl Job {
 /// Pushes the branches and opens the pull requests.
 ///
 /// # Errors
-/// Returns an error if the RFC is unknown, or the title is invalid. Failures in single repositories are part of the
+/// Returns an error if the RFC is unknown, or the title is invalid. Failures in individual repositories are part of the
 /// answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     let here = ctx.realm()?;

@@ -46,8 +46,8 @@ runs!(PrPrepare, run);
 /// Commits the changes in each worktree.
 ///
 /// # Errors
-/// Returns an error if the RFC has no worktrees, or there is no message. Failures in single repositories are part of
-/// the answer.
+/// Returns an error if the RFC has no worktrees, or there is no message. Failures in individual repositories are part
+/// of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
     let here = ctx.realm()?;
     if request.message.trim().is_empty() {

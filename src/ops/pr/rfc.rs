@@ -1,4 +1,4 @@
-//! Lays the branches of an RFC in several repositories over the realm.
+//! Applies the branches of an RFC in several repositories to the realm, without publishing them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -111,7 +111,7 @@ struct RealmWithBranches {
     refused: Vec<(RepoName, String)>,
 }
 
-/// Lays each branch over the realm separately, in the domains that a branch mentions or that several of the `members`
+/// Applies each branch to the realm separately, in the domains that a branch mentions or that several of the `members`
 /// share.
 fn overlay(
     ctx: &Ctx,

@@ -221,7 +221,7 @@ fn place(
     Ok(is_there.then(|| (found.folder.clone(), Some(branch.to_owned()), base)))
 }
 
-/// Returns the state of a place.
+/// Returns the state of the work in a repository.
 pub(crate) fn standing(place: &RepoWork) -> Result<WorkStatus, StoreError> {
     match &place.branch {
         Some(branch) => place.work.status_of(branch, place.base.as_deref()),

@@ -32,7 +32,7 @@ enum FileSubject {
 /// Reads the candidate.
 ///
 /// # Errors
-/// Returns an error if the repository cannot be read. Problems of single files are part of the candidate.
+/// Returns an error if the repository cannot be read. Problems with individual files are part of the candidate.
 pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Candidate, OpError> {
     let mut before = Before { code, by_commit: BTreeMap::new() };
     let mut candidate = Candidate::default();
@@ -43,7 +43,7 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
             candidate.strays.push(Problem::whole(message).in_file(path));
             continue;
         }
-        let outcome = match (item, belongs(path)) {
+        let outcome = match (item, subject_of(path)) {
             (Item::Other, _) => Err(Problem::whole("it is not a regular file; symbolic links are not followed")),
             (_, Err(problem)) => Err(problem),
             (Item::File(handle), Ok(place)) => {
@@ -159,7 +159,7 @@ fn stray(path: &str) -> Option<String> {
     }
 }
 
-fn belongs(path: &str) -> Result<FileSubject, Problem> {
+fn subject_of(path: &str) -> Result<FileSubject, Problem> {
     let whole = |error: crate::model::name::NameError| Problem::whole(error.to_string());
     if let Some(rest) = path.strip_prefix(CONTRACTS).and_then(|rest| rest.strip_prefix('/')) {
         return match rest.strip_suffix(".yaml").and_then(|rest| rest.split_once('/')) {
@@ -202,7 +202,7 @@ fn removed(
             before.files(source)?.keys().filter(|path| !all.contains_key(*path)).cloned().collect();
         let is_of = |domain: &DomainName| sources.get(domain).is_some_and(|source| source.commit == commit);
         for path in paths {
-            match belongs(&path) {
+            match subject_of(&path) {
                 Ok(FileSubject::Contract(domain, name)) if is_of(&domain) => {
                     candidate.removed_contracts.insert((domain, name), path);
                 }

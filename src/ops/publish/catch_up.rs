@@ -287,14 +287,14 @@ fn of_commit(
             Ok(domain) => source(acting, &domain, scope)?.map(|source| sources.entry(domain).or_insert(source).commit),
             Err(_) => None,
         };
-        // Reading what a domain says takes as long as all of its files, so this is done only where it decides.
-        let is_moved = || before_tree.map_or(Ok(true), |before| is_other(code, [&before, &this.tree], &name));
+        // Comparing a domain may mean reading all of its files, so it is done only where the result matters.
+        let is_moved = || before_tree.map_or(Ok(true), |before| differ_in(code, [&before, &this.tree], &name));
         let is_unpublished = match source {
             None => declared.contains(&name),
             Some(source) if source == commit => false,
             Some(source) if !code.has(&source) => matches!(scope, Scope::All(_)) || is_moved()?,
             Some(source) => {
-                is_other(code, [&code.tree_of(&source)?, &this.tree], &name)?
+                differ_in(code, [&code.tree_of(&source)?, &this.tree], &name)?
                     || !(grew || code.is_ancestor(&source, &commit)?)
             }
         };
@@ -352,7 +352,7 @@ fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> 
 
 /// Returns whether two trees differ in what concerns a domain: its contracts, its binding, and the files that these refer
 /// to.
-fn is_other(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
+fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
     let [before, after] = trees;
     if before == after {
         return Ok(false);

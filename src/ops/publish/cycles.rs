@@ -1,5 +1,5 @@
-//! Finds cycles of repositories that rely on each other and that a new binding would create. Cycles that the realm does
-//! not refuse are only reported. Only local data is used: two machines may create a cycle together, which `check`
+//! Finds the cycles that a new binding would create among repositories that rely on each other. Cycles that the realm
+//! does not refuse are only reported. Only local data is used: two machines may create a cycle together, which `check`
 //! finds.
 
 use std::sync::Arc;

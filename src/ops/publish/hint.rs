@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Returns one line about the last commit if it changed files that a binding names as the source of a contract, but not
-/// the contract itself. `blue.hint` disables it.
+/// the contract itself. `blue.hint = false` disables it.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.

@@ -13,7 +13,7 @@ use crate::{
 /// Publishes, then syncs the realm with its remotes.
 ///
 /// # Errors
-/// Returns an error in the cases of [`contract::publish::run`], and if the sync fails. In that case the commit is
+/// Returns the errors of [`contract::publish::run`], or an error if the sync fails. In the latter case, the commit is
 /// published on this machine.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let mut answer = contract::publish::run(ctx, request)?;

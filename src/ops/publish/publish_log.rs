@@ -35,7 +35,7 @@ pub struct Attempt {
     pub repo: RepoName,
     /// The commit.
     pub commit: Oid,
-    /// The reason of the failure; `None` if it succeeded, or the reason no longer applies.
+    /// The reason for the failure; `None` if it succeeded, or the reason no longer applies.
     pub failed: Option<String>,
     /// The next steps.
     #[serde(default)]

@@ -1,4 +1,5 @@
-//! The steps if the publishing branch is unknown or does not exist, as after the default branch was renamed.
+//! Next steps for when the publishing branch is unknown or does not exist, for example because the default branch was
+//! renamed.
 
 use crate::{error::OpError, model::text::shell_word, repo::CodeRepo};
 

@@ -18,8 +18,8 @@ use crate::{
 /// who names the realm and may push to it has confirmed the publication.
 ///
 /// # Errors
-/// Returns an error in the cases of [`contract::publish::run`], if the realm cannot be fetched or pushed, or if the
-/// realm has another repository under the same name.
+/// Returns the errors of [`contract::publish::run`], or an error if the realm cannot be fetched or pushed, or has
+/// another repository under the same name.
 pub fn run(
     ctx: &Ctx,
     url: &str,

@@ -1,4 +1,4 @@
-//! Publishes commits that no hook published, if configured, for `status` and `check`, and reports those that remain.
+//! Publishes commits that no hook published, if `blue.publish` says so, and reports those that remain.
 
 use super::{
     behind,
@@ -28,13 +28,13 @@ pub struct CaughtUp {
     pub unpublished: Option<Unpublished>,
     /// What this clone lacks, if it is behind and has nothing to publish.
     pub behind: Option<Behind>,
-    /// Why it is unknown what is unpublished, if it is.
+    /// The problem that hides what is unpublished, if there is one.
     pub unreadable: Option<String>,
     /// The next steps.
     pub next_steps: Vec<NextStep>,
 }
 
-/// Publishes what is due, and returns what is not published, for commands that only inspect a repository.
+/// Publishes what is due, and returns what is not published. Does nothing in a clone that may not write.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.

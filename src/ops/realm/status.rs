@@ -194,7 +194,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         unreadable: unreadable(&overview)?
             .into_iter()
             .chain(unreadable_sessions)
-            // Damage that is listed may be the reason.
+            // Not repeated if damage that is listed may be the cause.
             .chain(caught_up.unreadable.filter(|_| overview.damage().is_empty()))
             .collect(),
         published: caught_up.published,

@@ -90,7 +90,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
 /// anything is pushed.
 ///
 /// # Errors
-/// Returns an error in the cases of [`run`].
+/// Returns the errors of [`run`].
 pub fn with(
     ctx: &Ctx,
     realm: &RealmName,
@@ -192,11 +192,11 @@ pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
     }
 }
 
-/// Syncs a realm automatically. Does nothing if its user does not want that, or another process is already syncing. If
-/// it `waits`, it waits for that process, unless another one waits already and will push the same.
+/// Syncs a realm automatically. Does nothing if its user does not want that, or another process is already syncing.
+/// With `waits`, it waits for that process instead, unless another one is already waiting and will push the same.
 ///
 /// # Errors
-/// Returns an error in the cases of [`with`].
+/// Returns the errors of [`with`].
 pub fn auto(ctx: &Ctx, waits: bool) -> Result<Option<RealmSync>, OpError> {
     let here = ctx.realm()?;
     if !auto::is_wanted(ctx, &here.realm, &*here.store)? {

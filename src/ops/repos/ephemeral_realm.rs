@@ -30,8 +30,8 @@ pub struct SnapshotRealm {
 /// and nothing is ever pushed.
 ///
 /// # Errors
-/// Returns an error if the URL is not accepted, cannot be reached, or has no realm, or another one than the repository
-/// names.
+/// Returns an error if the URL is not accepted, cannot be reached, has no realm, or has a different one than the
+/// repository names.
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
     let no_realm =
@@ -109,7 +109,7 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
 /// Opens the realm of a repository on this machine: a store, or a clone that has the realm's refs.
 ///
 /// # Errors
-/// Returns an error in the cases of [`at_url`], and if there is no such folder.
+/// Returns the errors of [`at_url`], or an error if there is no such folder.
 pub fn at_path(ctx: &Ctx, path: &Path) -> Result<SnapshotRealm, OpError> {
     let path = ctx.env.cwd().join(path);
     if !path.is_dir() {

@@ -8,8 +8,8 @@ use crate::{
     store::{Change, Edit, Parents, Store, StoreRef, codec, layout, read, write::write},
 };
 
-/// Records the root commits of a joined clone that had none when it joined. Every command that reads the realm calls
-/// it; it reads the clone's mark, and writes only once.
+/// Records the root commits of a joined clone that had none when it joined. Hooks, `status` and syncs call it each
+/// time; it reads the clone's mark, and writes only once.
 ///
 /// # Errors
 /// Returns an error if the clone or the realm cannot be read or written.

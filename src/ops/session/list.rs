@@ -24,7 +24,7 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub ended: bool,
-    /// The cursor is a session's repository, moment and id.
+    /// The cursor is a session's repository, start time and id.
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,

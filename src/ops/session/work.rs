@@ -22,7 +22,7 @@ use crate::{
 /// Returns the trees of the domains that a repository is a member of. Damaged ones are left out.
 ///
 /// # Errors
-/// Returns an error if the domains cannot be listed, or reading fails for another reason than damage.
+/// Returns an error if the domains cannot be listed, or reading fails for a reason other than damage.
 pub fn start(store: &dyn Store, repo: &RepoName) -> Result<BTreeMap<DomainName, Oid>, OpError> {
     let overview = Overview::open(store)?;
     let mut trees = BTreeMap::new();
@@ -37,7 +37,7 @@ pub fn start(store: &dyn Store, repo: &RepoName) -> Result<BTreeMap<DomainName, 
 /// Returns the work of a session so far, and the domains whose changes cannot be determined.
 ///
 /// # Errors
-/// Returns an error if the domains cannot be listed, or reading fails for another reason than damage.
+/// Returns an error if the domains cannot be listed, or reading fails for a reason other than damage.
 pub fn since(store: &dyn Store, session: &Session) -> Result<(Work, Vec<String>), OpError> {
     let overview = Overview::open(store)?;
     let (mut work, mut unreadable) = (Work::default(), Vec::new());

@@ -46,7 +46,7 @@ const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to re
 const FINAL: &[&str] = &["declined", "hidden ref", "prohibited", "not allowed", "denied", "protected", "read-only"];
 /// Messages of servers that accept only branches.
 const ONLY_BRANCHES: &[&str] = &["hidden ref", "prohibited", "refs/heads", "only branches", "only push branches"];
-/// The code of such a refusal, unless the remote has other refs of the realm or gets branches already.
+/// The problem code of such a refusal, unless the remote already has the realm, or already stores it in branches.
 pub const NEEDS_BRANCHES: &str = "needs-branches";
 
 /// A sync of a realm with one remote.
@@ -394,7 +394,7 @@ pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
     })
 }
 
-/// Returns whether git had received the objects and found them invalid.
+/// Returns whether git received the objects, and rejected them as invalid.
 fn is_unsound(error: &StoreError) -> bool {
     matches!(error, StoreError::Remote { problem, .. } if problem.contains("fsck error"))
 }

@@ -53,7 +53,7 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, 
     };
     let look = || find_remote_realm(ctx, &url, place.branches).map_err(unreached);
     if let Some(known) = known {
-        // A mistyped URL would be recorded for every repository.
+        // Check the URL before it is recorded: a typo would affect every repository.
         let found = if known.url.is_none() || place.branches { look()? } else { None };
         if let Some((remote, listing)) = &found {
             require_same(ctx, known, remote, listing)?;
@@ -68,7 +68,7 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, 
     fetch_new_realm(ctx, place.realm, &remote, &listing).map(Some)
 }
 
-/// Adds the next step if a URL cannot be reached that the user has just typed.
+/// Replaces the next steps of the error if a URL that the user has just typed cannot be reached.
 fn unreached(error: OpError) -> OpError {
     match error.code {
         ErrorCode::Remote => OpError { next_steps: Vec::new(), ..error }

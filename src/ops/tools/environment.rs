@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ffi::OsString};
 
 use crate::env::Env;
 
-/// Words that mark a secret if a variable's name contains them as one of several words.
+/// Words that mark a secret if a variable's name contains them, separated from the rest of it.
 const WORDS: [&str; 11] = [
     "APIKEY",
     "AUTH",

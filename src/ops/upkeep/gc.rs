@@ -70,7 +70,8 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
     Ok(Answer::new(body))
 }
 
-/// Returns whether enough objects have accumulated for packing. It opens no store, because every write asks.
+/// Returns whether enough objects have accumulated for packing. It does not open the store, because it is called after
+/// every write.
 pub fn is_due(ctx: &Ctx) -> bool {
     let known = ctx.realm().and_then(|here| locate::known(&ctx.home, &here.realm));
     known.is_ok_and(|known| git::should_be_packed(&known.path))

@@ -69,7 +69,7 @@ struct Job {
 ///
 /// # Errors
 /// Returns an error if the request names no repository, or one that is not in the realm, or if the realm cannot be
-/// read. Failures in single repositories are part of the answer.
+/// read. Failures in individual repositories are part of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpError> {
     let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
@@ -120,7 +120,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
 /// has to ask the user.
 ///
 /// # Errors
-/// Returns an error in the cases of [`run`].
+/// Returns the errors of [`run`].
 pub fn missing(ctx: &Ctx, request: &Request) -> Result<Vec<(RepoName, String)>, OpError> {
     let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
@@ -250,7 +250,7 @@ fn record_realm(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     within.set_config("blue.realm", realm.as_str())
 }
 
-/// Returns the message of git, or of a hook that it ran.
+/// Returns the problem with the message of git, or of a hook that git ran.
 pub(crate) fn of_git(repo: &RepoName, error: &StoreError) -> RepoProblem {
     RepoProblem::new(repo, ErrorCode::Git, error.to_string())
 }

@@ -81,7 +81,7 @@ impl<'a> BindingFiles<'a> {
         Ok(index.map(|index| yaml_text::line_in_item(&text, "imports", index, "version")))
     }
 
-    /// Returns the file with what an import expects of its contract, if it is a file.
+    /// Returns the file with the schema that an import expects of its contract, if the import refers to one.
     fn expects(&self, file: &str, contract: &ContractName) -> Result<Option<String>, OpError> {
         let Some(text) = self.text(file)? else { return Ok(None) };
         let binding = codec::binding(text.as_bytes()).ok();
@@ -199,7 +199,7 @@ impl Domain<'_> {
         let path = layout::version(&import.contract, version);
         match read::file(self.store, &within, self.tree, &path) {
             Ok(found) => Ok(found),
-            // A damaged version is reported by `check`.
+            // `check` reports a damaged version.
             Err(error) if error.is_damage() => Ok(None),
             Err(error) => Err(error.into()),
         }
