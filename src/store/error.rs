@@ -13,13 +13,13 @@ pub enum StoreError {
         /// The path that was searched.
         path: PathBuf,
     },
-    /// The store has no file `HEAD`, without which git does not recognise a repository.
+    /// The store has no file `HEAD`, without which git does not recognize a repository.
     #[error("{} has no HEAD file", path.display())]
     NoHead {
         /// The store.
         path: PathBuf,
     },
-    /// `GIT_DIR` names something else than a repository.
+    /// `GIT_DIR` names something other than a repository.
     #[error("not a git repository: '{}'", path.display())]
     NotARepository {
         /// The path.
@@ -69,7 +69,7 @@ pub enum StoreError {
         /// The problem, as a sentence.
         problem: String,
     },
-    /// A partial clone does not have a directory of a commit.
+    /// A partial clone lacks a directory of a commit.
     #[error("the tree {id} is missing in this partial clone")]
     NotFetched {
         /// Its id.
@@ -116,7 +116,7 @@ pub enum StoreError {
         /// The remote's message, or the reason why there is none.
         problem: String,
     },
-    /// A remote sends more data than is accepted.
+    /// A remote sent more data than is accepted.
     #[error("{url} sent more than {} KiB, so the fetch was aborted", bytes >> 10)]
     FetchTooLarge {
         /// The remote's URL, without credentials.

@@ -244,7 +244,7 @@ impl Examining<'_> {
     /// Adds a domain.
     pub fn add(&mut self, line: &Line, schemas: &Schemas) {
         let Overview { store, index, cached, uncached, .. } = self.overview;
-        // Only what is in the cached file can be added to.
+        // Parts can be added to the cached file only if it has everything that this overview refers to.
         let renewal = || index.renewal(store.cache().filter(|_| uncached.is_empty())?, cached.as_deref());
         let parts = self.parts.get_or_insert_with(|| Parts::new(renewal()));
         if parts.renewal().is_some() {
@@ -421,7 +421,7 @@ impl<'s> OverviewBuilder<'s> {
         let mut cached = before.map(|before| before.cached);
         match (same, &stamp) {
             (Some(id), Some(stamp)) => parts.note(&id, stamp),
-            // If the parts were copied to a new file, the old one is not used any more.
+            // If the parts were copied to a new file, the old one is no longer used.
             (None, stamp) if is_changed || stamp.is_some() || parts.is_new_file() => {
                 if let Some(written) = parts.keep(&index, stamp.as_deref()) {
                     (cached, parts) = (Some(written), Parts::new(None));

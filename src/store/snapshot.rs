@@ -48,7 +48,7 @@ impl Snapshot {
         if let Some((id, index)) = file.as_ref().and_then(|file| INDEXES.get(file)) {
             return Some(Self { index, cached, id });
         }
-        // The text of a large realm has megabytes, so it is moved rather than copied.
+        // The text of a large realm can be megabytes long, so it is moved rather than copied.
         let mut text = cached.index()?;
         let end = text.iter().position(|byte| *byte == b'\n')?;
         let first: Vec<u8> = text.drain(..=end).collect();

@@ -10,8 +10,8 @@ use crate::model::{name::RepoName, oid::Oid, trailer};
 pub struct Moment {
     /// The time.
     pub time: Timestamp,
-    /// A commit of a code repository, if the moment is defined by one. Where it was published, the moment is that of its
-    /// publication, which happened later, but may have the same time as those of other commits.
+    /// A commit of a code repository, if it defines the moment. In a ref that it was published to, the moment is the
+    /// publication, which is later than the commit and may have the same time as other publications.
     pub source: Option<Oid>,
 }
 

@@ -128,14 +128,14 @@ impl Looking<'_> {
             }
             bytes => bytes?,
         };
-        if let Err(problem) = self.is_right(&place, &bytes) {
+        if let Err(problem) = self.check(&place, &bytes) {
             self.problem(path, &problem);
         }
         Ok(())
     }
 
-    /// Returns the problem of a file if its content does not fit its path.
-    fn is_right(&self, place: &TreeFile, bytes: &[u8]) -> Result<(), String> {
+    /// Checks that the content of a file fits its path. Returns the problem if it does not.
+    fn check(&self, place: &TreeFile, bytes: &[u8]) -> Result<(), String> {
         fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
             codec::decode(bytes).map_err(|problem| problem.to_string())
         }

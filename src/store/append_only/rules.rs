@@ -1,4 +1,4 @@
-//! The rules for the files of a ref: who may change each of them, and which are kept for ever.
+//! The rules for the files of a ref: who may change each of them, and which are kept forever.
 
 use super::{Judging, Step};
 use crate::model::{
@@ -118,8 +118,8 @@ impl Judging<'_> {
         }))
     }
 
-    /// Returns whether a repository renamed itself, or its former name is free for others because the entry under the
-    /// new name is of the same repository.
+    /// Returns whether a repository renamed itself: its entry has moved to the new name, and the commit claims to be by
+    /// the repository. A record may be removed only if the former name is in use again.
     fn is_honest_rename(&self, step: &Step<'_>, old: &RepoName, after: Option<Oid>) -> Result<bool, StoreError> {
         let entry = |tree: &Oid, name: &RepoName| -> Result<Option<Repo>, StoreError> {
             let entry = read::lookup(self.store, tree, layout::repo(name).as_str())?;

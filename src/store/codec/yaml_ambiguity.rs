@@ -161,7 +161,7 @@ mod tests {
     use crate::{model::json::Json, store::codec};
 
     proptest! {
-        /// A plain text has no such scalar.
+        /// Text that `is_plain` accepts has no ambiguous scalar.
         #[test]
         fn what_is_plain_holds_nothing_ambiguous(text in "(a|no|on|1|0|7|:|,| |\\{|\\}|\\[|\\]|\"|'|-|\n|x: |#|_|\\.|e|[|]){0,16}") {
             let options = super::super::yaml::strict_written();

@@ -24,8 +24,8 @@ const PARTS: &str = "parts-";
 const RANDOM: usize = 6;
 /// The length of the first line of the snapshot, the name of the file of parts.
 const FIRST_LINE: usize = PARTS.len() + RANDOM + 1;
-/// The number of bytes that no snapshot refers to, above which the parts are copied to a new file, if they are also
-/// more than the others.
+/// The number of unused bytes that a file of parts may have. Beyond it, the file is replaced if the unused bytes also
+/// outnumber the used ones.
 const MAX_UNUSED: u64 = 1 << 20;
 
 /// The cache of one store.
@@ -188,7 +188,7 @@ struct Parts {
 
 impl Parts {
     /// Opens the file that the current snapshot refers to, if that snapshot is the one that the caller read, no parts
-    /// are missing, and not most of them are unused.
+    /// are missing, and not too many bytes are unused.
     fn reuse(folder: &Path, current: Option<Open>, since: Option<Since<'_>>) -> Option<Self> {
         let (current, since) = (current?, since?);
         if current.identity()? != since.identity {

@@ -144,7 +144,7 @@ impl Written<'_> {
         match self.packing {
             Some(_) if self.is_packed(id, kind, bytes) => {}
             Some(packing) => packing.add(id, kind, bytes)?,
-            None => self.single(id, kind, bytes).map_err(failed)?,
+            None => self.write_loose(id, kind, bytes).map_err(failed)?,
         }
         Ok(id)
     }
@@ -152,11 +152,11 @@ impl Written<'_> {
     /// Returns whether an object is in a pack and therefore durable: every pack is flushed before it gets its name. A
     /// loose object may not have been flushed.
     fn is_packed(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> bool {
-        let single = self.repo.objects.store_ref().path().join(single_name(id));
-        match (self.is_there(id, kind, bytes), single.exists()) {
-            (true, is_single) => !is_single,
+        let loose = self.repo.objects.store_ref().path().join(loose_name(id));
+        match (self.is_there(id, kind, bytes), loose.exists()) {
+            (true, is_loose) => !is_loose,
             (false, true) => {
-                self.torn.borrow_mut().push(single);
+                self.torn.borrow_mut().push(loose);
                 false
             }
             (false, false) => false,
@@ -178,7 +178,7 @@ impl Written<'_> {
     }
 
     /// Writes a loose object.
-    fn single(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> Result<(), gix::Error> {
+    fn write_loose(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> Result<(), gix::Error> {
         for tries in 0.. {
             if self.is_there(id, kind, bytes) {
                 break;
@@ -240,7 +240,7 @@ impl Written<'_> {
 }
 
 /// Returns the path of a loose object, relative to the objects folder.
-fn single_name(id: gix::ObjectId) -> PathBuf {
+fn loose_name(id: gix::ObjectId) -> PathBuf {
     let hex = id.to_string();
     let (fan, rest) = hex.split_at(2);
     Path::new(fan).join(rest)

@@ -6,7 +6,7 @@ use super::{GitStore, packing};
 use crate::store::StoreError;
 
 impl GitStore {
-    /// Deletes the store, if `check` allows it. Writers of this program are excluded from the check on. Those that
+    /// Deletes the store, if `check` allows it. From the check on, no writer of this program can interfere. Those that
     /// waited find no store afterwards.
     ///
     /// The store is moved out of its path first, so that an interrupted deletion leaves no partial store there.
@@ -24,7 +24,7 @@ impl GitStore {
         let aside = aside.map_err(StoreError::io("create a directory in", parent))?;
         let moved = || std::fs::rename(&path, aside.path().join("store"));
         if moved().is_err() {
-            // Windows moves no folder in which a file is open.
+            // Windows does not move a folder while a file in it is open.
             drop(alone);
             moved().map_err(StoreError::io("delete", &path))?;
         }

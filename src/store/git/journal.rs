@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_secs(2);
 /// the recording writer died. git holds these locks for milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The time for which one lock file of another program is waited for. git itself waits for 1 second
+/// The maximum time to wait for one lock file of another program. git itself waits for 1 second
 /// (`core.packedRefsTimeout`); a program that flushes to a busy disk may take longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 

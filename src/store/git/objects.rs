@@ -25,8 +25,8 @@ pub(crate) fn native(repo: &gix::Repository, id: &Oid) -> Result<gix::ObjectId, 
 fn find(repo: &gix::Repository, id: &Oid, kind: gix::objs::Kind) -> Result<gix::ObjectDetached, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: format!("the {kind} {id}"), problem };
     let git = native(repo, id)?;
-    let object = sought(repo, |repo| repo.find_object(git).map(gix::Object::detach));
-    let object = object.map_err(|error| unread(id, kind, &error))?;
+    let object = look_up(repo, |repo| repo.find_object(git).map(gix::Object::detach));
+    let object = object.map_err(|error| read_error(id, kind, &error))?;
     if object.kind != kind {
         return Err(damaged(format!("it is a {}", object.kind)));
     }
@@ -35,7 +35,7 @@ fn find(repo: &gix::Repository, id: &Oid, kind: gix::objs::Kind) -> Result<gix::
 
 /// Looks up an object. If it is not found, lists all packs again and retries once: a pack that could not be opened for
 /// lack of file descriptors or memory looks as if its objects were missing.
-fn sought<T>(repo: &gix::Repository, look: impl Fn(&gix::Repository) -> gix::Result<T>) -> gix::Result<T> {
+fn look_up<T>(repo: &gix::Repository, look: impl Fn(&gix::Repository) -> gix::Result<T>) -> gix::Result<T> {
     match beside_a_packer(|| look(repo)) {
         Err(error) if is_absent(&error) => match gix::open_opts(repo.git_dir(), repo.open_options().clone()) {
             Ok(fresh) => look(&fresh),
@@ -70,7 +70,7 @@ pub(crate) fn is_absent(error: &gix::Error) -> bool {
 }
 
 /// Distinguishes an object that is missing or damaged from a temporary failure to read it.
-fn unread(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
+fn read_error(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
     if is_absent(error) {
         return StoreError::Missing { id: *id };
     }
@@ -140,7 +140,7 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
         }
     };
     let git = native(repo, id)?;
-    let header = beside_a_packer(|| repo.find_header(git)).map_err(|error| unread(id, wanted, &error))?;
+    let header = beside_a_packer(|| repo.find_header(git)).map_err(|error| read_error(id, wanted, &error))?;
     match header.kind() {
         kind if kind == wanted => Ok(entry),
         other => Err(StoreError::Damaged { what: format!("the {wanted} {id}"), problem: format!("it is a {other}") }),
@@ -150,8 +150,8 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
 pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
     // Check the size first, so that a hostile blob is not inflated.
     let git = native(repo, id)?;
-    let header = sought(repo, |repo| repo.find_header(git));
-    let header = header.map_err(|error| unread(id, gix::objs::Kind::Blob, &error))?;
+    let header = look_up(repo, |repo| repo.find_header(git));
+    let header = header.map_err(|error| read_error(id, gix::objs::Kind::Blob, &error))?;
     if header.size() > MAX_BLOB as u64 {
         return Err(StoreError::TooLarge { id: *id, size: header.size() });
     }

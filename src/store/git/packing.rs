@@ -19,7 +19,7 @@ pub(super) const OBJECTS: &str = "_objects";
 pub(super) const PACKING: &str = "_packing";
 /// The minimum age at which an unreachable object is removed, the same as in git.
 const OLD: Duration = Duration::from_secs(14 * 24 * 60 * 60);
-/// The age from which a temporary file is assumed to belong to a dead writer. Writing an object takes milliseconds.
+/// The age at which a temporary file is assumed to belong to a dead writer. Writing an object takes milliseconds.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 /// The prefixes of temporary files, which are removed once they are old: those of gix and git, and the folders of a
 /// [fetch](super::incoming).
@@ -27,8 +27,8 @@ const TEMPORARY: [&str; 5] = [".tmp", "tmp_obj_", "tmp_pack_", "tmp_idx_", super
 /// The files of one pack, by extension, in the order in which they are removed. A pack is not found without its index.
 const OF_A_PACK: [&str; 7] = ["idx", "pack", "rev", "bitmap", "mtimes", "promisor", "keep"];
 
-/// The number of loose unreachable objects from which they are packed too, if they are too young to be removed.
-/// Otherwise packing would be due again at once.
+/// The minimum number of loose unreachable objects that are packed too, if they are too young to be removed. Otherwise
+/// packing would be due again at once.
 const MANY_YOUNG: usize = 1_000;
 /// The content of the `.keep` file of a pack of young unreachable objects.
 const YOUNG: &[u8] = b"git blue: nothing leads to it, and it is too young to go\n";
@@ -53,7 +53,7 @@ impl GitStore {
         let git = Git { git_dir: top.clone(), top: top.clone(), vars: vars.clone() };
         self.mark();
         self.pack_refs(&git, &top)?;
-        // First pages of notifications, which earlier versions cached. None are read any more.
+        // Earlier versions cached the first pages of notifications here. Nothing reads them now.
         let _ = std::fs::remove_dir_all(top.join("blue/cache/pending"));
         let removed = match self.locks.acquire(PACKING) {
             Ok(_alone) => {
@@ -161,7 +161,7 @@ fn repack(git: &Git, objects: &Path) -> Result<(), StoreError> {
 /// Packs unreachable objects that are too young to be removed, if there are many. The pack gets the age of the
 /// youngest object.
 fn keep_young(git: &Git, objects: &Path) -> Result<(), StoreError> {
-    let young: Vec<_> = singles(objects).into_iter().filter_map(|path| Some((id(&path)?, path))).collect();
+    let young: Vec<_> = loose_files(objects).into_iter().filter_map(|path| Some((id(&path)?, path))).collect();
     if young.len() < MANY_YOUNG {
         return Ok(());
     }
@@ -211,12 +211,12 @@ fn packs(folder: &Path) -> BTreeSet<String> {
 
 /// Returns the files of loose objects that are old enough to be removed, by id.
 fn old_objects(objects: &Path) -> BTreeMap<String, PathBuf> {
-    let old = singles(objects).into_iter().filter(|path| is_older(path, OLD));
+    let old = loose_files(objects).into_iter().filter(|path| is_older(path, OLD));
     old.filter_map(|path| Some((id(&path)?, path))).collect()
 }
 
 /// Returns the files of loose objects.
-fn singles(objects: &Path) -> Vec<PathBuf> {
+fn loose_files(objects: &Path) -> Vec<PathBuf> {
     let is_fan = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 2);
     let files = entries(objects).into_iter().filter(is_fan).flat_map(|fan| entries(&fan));
     files.filter(|path| !is_temporary(path)).collect()

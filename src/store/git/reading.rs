@@ -36,13 +36,13 @@ impl Reading {
         let object = read(&self.repo.borrow());
         self.reads.set(self.reads.get() + 1);
         if self.reads.get() >= MAX_READS {
-            self.let_go();
+            self.reopen();
         }
         object
     }
 
     /// Reopens the repository. If that fails, the current one stays in use.
-    fn let_go(&self) {
+    fn reopen(&self) {
         self.reads.set(0);
         if let Ok(mut repo) = self.repo.try_borrow_mut()
             && repo.reload().is_ok()

@@ -126,7 +126,8 @@ impl GitStore {
             others.filter_map(|id| Some((self.commit(&id).ok()?.time, id, String::new()))).collect();
         others.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
         others.truncate(MAX_LOOKED_AT);
-        // Of the commits of one second, an interrupted write may have left some that were never a tip.
+        // Among commits of the same second, the longest history comes first, because an interrupted write may have left
+        // commits that were never a tip.
         others.sort_by_cached_key(|(time, id, _)| std::cmp::Reverse((*time, self.history_length(vars, id))));
         followed.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
         let mut lost = Vec::new();

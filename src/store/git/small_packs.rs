@@ -13,7 +13,7 @@ use super::{
 };
 use crate::store::StoreError;
 
-/// The number of small packs from which they are combined.
+/// The minimum number of small packs to combine.
 const MANY: usize = 16;
 /// The size limit of a small pack, in bytes. Larger ones wait for `gc`.
 const SMALL: u64 = 1 << 20;

@@ -306,7 +306,7 @@ impl<'a> RemoteConnection<'a> {
         // git's messages are matched in English.
         command.env("LC_ALL", "C");
         if !self.transport_options.is_terminal {
-            // A program that the environment names to ask for passwords may know them, as in CI.
+            // The program in `GIT_ASKPASS` or `SSH_ASKPASS` may still run: in CI, it often knows the password.
             command.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
             if let Some(ssh) = self.is_by_ssh().then(|| self.quiet_ssh()).flatten() {
                 command.env("GIT_SSH_COMMAND", ssh);

@@ -10,7 +10,7 @@ use std::{
 use super::{GitStore, git_command, packing};
 use crate::store::StoreError;
 
-/// The number of loose objects from which a store should be packed, the same as git's default (gc.auto).
+/// The number of loose objects above which a store should be packed, the same as git's default (gc.auto).
 const MANY_LOOSE: usize = 6_700;
 /// The number of packs above which they should be combined, the same as git's default (gc.autoPackLimit).
 const MANY_PACKS: usize = 50;
