@@ -209,8 +209,8 @@ pub trait Cache {
     /// Returns an error if the file cannot be removed.
     fn clear(&self) -> Result<u64, StoreError>;
 
-    /// Starts to replace the cached data, or to add to it if it is still the data that the caller read. Call this before
-    /// reading the refs. Returns `None` if another process is already doing so, or if nothing can be written.
+    /// Starts to replace the cached data, or to add to it if it is still the data that the caller read. Call this
+    /// before reading the refs. Returns `None` if another process is already doing so, or if nothing can be written.
     fn renew(&self, since: Option<Since<'_>>) -> Option<Box<dyn Renewal>>;
 }
 

@@ -1,9 +1,9 @@
 //! The format of a cached overview: parts for each domain, and an index of the parts. The index and every part have a
 //! checksum, so that whatever is read is exactly what was written.
 //!
-//! Parts are appended to those of earlier snapshots as they are computed; what has not changed is not written again. The
-//! index has a line for each domain, which is decoded only on demand, because most commands need only the domains of
-//! one repository. Lines of domains that have not changed are copied as text.
+//! Parts are appended to those of earlier snapshots as they are computed; what has not changed is not written again.
+//! The index has a line for each domain, which is decoded only on demand, because most commands need only the domains
+//! of one repository. Lines of domains that have not changed are copied as text.
 //!
 //! A separate file records whether the refs have changed since, so that a snapshot that is still valid is not
 //! rewritten.

@@ -39,8 +39,8 @@ pub enum PathContent {
 }
 
 impl Difference {
-    /// Returns the kinds of the change, the main one first. There are none if only descriptive text of a contract changed,
-    /// or a document cannot be read.
+    /// Returns the kinds of the change, the main one first. There are none if only descriptive text of a contract
+    /// changed, or a document cannot be read.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.

@@ -112,8 +112,8 @@ impl Wanted<'_> {
     }
 }
 
-/// Returns whether a commit of a domain makes a change of a kind, by comparing its tree with those of its parents. A merge
-/// makes only changes that none of its parents has.
+/// Returns whether a commit of a domain makes a change of a kind, by comparing its tree with those of its parents. A
+/// merge makes only changes that none of its parents has.
 fn makes(store: &dyn Store, id: &Oid, kind: ChangeType, contract: Option<&ContractName>) -> Result<bool, OpError> {
     let commit = store.commit(id)?;
     let mut parents: Vec<_> =

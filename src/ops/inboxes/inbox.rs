@@ -245,8 +245,8 @@ pub fn set_baseline(
     Ok(())
 }
 
-/// Records the first baselines of a repository in its shared inbox, like [`set_baseline`]. `now` is called only if there is
-/// something to write.
+/// Records the first baselines of a repository in its shared inbox, like [`set_baseline`]. `now` is called only if
+/// there is something to write.
 ///
 /// # Errors
 /// Returns an error if the store cannot be written.

@@ -34,8 +34,8 @@ pub struct Proposal<'a> {
 }
 
 impl<'a> Proposal<'a> {
-    /// Returns the proposal for an import, or `None` if its range already accepts the version: then the code must change,
-    /// not the range.
+    /// Returns the proposal for an import, or `None` if its range already accepts the version: then the code must
+    /// change, not the range.
     pub fn of(import: &'a ImportReview) -> Option<Self> {
         let version = import.new_version.as_ref().filter(|new| !import.version_req.matches(new))?;
         let verdict = import.verdict.as_ref().filter(|verdict| verdict.new_version == *version);

@@ -350,8 +350,8 @@ fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> 
     Ok(contracts.chain(bindings).collect())
 }
 
-/// Returns whether two trees differ in what concerns a domain: its contracts, its binding, and the files that these refer
-/// to.
+/// Returns whether two trees differ in what concerns a domain: its contracts, its binding, and the files that these
+/// refer to.
 fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
     let [before, after] = trees;
     if before == after {

@@ -154,7 +154,8 @@ impl CaughtUp {
     }
 }
 
-/// Records that publishing failed, so that commands which publish nothing can say so. The same failure is recorded once.
+/// Records that publishing failed, so that commands which publish nothing can say so. The same failure is recorded
+/// once.
 fn note_failure(ctx: &Ctx, acting: ActingRepo<'_>, due: &UnpublishedCommit, error: &OpError) {
     let last = publish_log::last_failure(ctx, acting).filter(|attempt| attempt.commit == due.commit);
     let is_known = last.is_some_and(|attempt| attempt.failed.as_ref() == Some(&error.message));

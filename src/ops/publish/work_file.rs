@@ -57,8 +57,8 @@ impl WorkFile {
         format!("{root}{}", self.relative)
     }
 
-    /// Returns the file and the files that it refers to, as arguments of `git add`. Those that are committed already may
-    /// have changed since.
+    /// Returns the file and the files that it refers to, as arguments of `git add`. Those that are committed already
+    /// may have changed since.
     ///
     /// # Errors
     /// Returns an error if a path leads out of the working tree.

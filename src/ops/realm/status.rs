@@ -428,8 +428,8 @@ fn offers(body: &RealmStatus) -> Vec<String> {
     offered.filter_map(command).take(3).collect()
 }
 
-/// Adds the next steps: commands that can be pasted into a shell, each with its reason. `has_file` is whether the working
-/// tree has a file, which must not be overwritten.
+/// Adds the next steps: commands that can be pasted into a shell, each with its reason. `has_file` is whether the
+/// working tree has a file, which must not be overwritten.
 fn with_next_steps(
     mut answer: Answer<RealmStatus>,
     joined: bool,

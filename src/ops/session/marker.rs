@@ -1,5 +1,5 @@
-//! The marker that names the session of a working tree. It is a file in the git dir of the working tree, so every linked
-//! worktree has its own.
+//! The marker that names the session of a working tree. It is a file in the git dir of the working tree, so every
+//! linked worktree has its own.
 //!
 //! The session itself is stored in the realm. The marker is written before the session, and removed after the session
 //! has ended: if a process dies in between, the marker names a session that does not exist, which counts as none.
@@ -34,8 +34,8 @@ pub enum SessionMarker {
     Unreadable(String),
 }
 
-/// A session marker. It includes the realm and the repository, because environment variables and flags may select others
-/// for a single command.
+/// A session marker. It includes the realm and the repository, because environment variables and flags may select
+/// others for a single command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRef {
     /// Its id.

@@ -410,8 +410,8 @@ fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>,
     }
 }
 
-/// Returns a conflict as it appears in answers. `elsewhere` is the owner of the contract, if only another repository can
-/// resolve it.
+/// Returns a conflict as it appears in answers. `elsewhere` is the owner of the contract, if only another repository
+/// can resolve it.
 pub fn conflict(domain: Option<&DomainName>, conflict: Conflict, elsewhere: Option<&RepoName>) -> SyncConflict {
     let none = SyncConflict {
         code: conflict.code().into(),

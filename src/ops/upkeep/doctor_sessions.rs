@@ -58,8 +58,8 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
     }
 }
 
-/// Reports the active sessions of this repository whose working tree was deleted. A session without any working tree is only
-/// reported if no other clone can have started it.
+/// Reports the active sessions of this repository whose working tree was deleted. A session without any working tree is
+/// only reported if no other clone can have started it.
 pub(crate) fn of_deleted_trees(ctx: &Ctx, request: &Request) -> Result<Option<DoctorCheck>, OpError> {
     let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting_repo()) else { return Ok(None) };
     let markers = marker::of_clone(code);

@@ -150,8 +150,8 @@ impl Judging<'_> {
         Ok((!gone.is_empty()).then_some((Rule::MemberRemoved, gone)))
     }
 
-    /// Returns whether a commit removes a domain that nobody uses, which any repository may do: one without bindings and
-    /// with retired contracts only.
+    /// Returns whether a commit removes a domain that nobody uses, which any repository may do: one without bindings
+    /// and with retired contracts only.
     fn is_removal(&self, step: &Step<'_>) -> Result<bool, StoreError> {
         let domain = read::lookup(self.store, &step.info.tree, layout::domain().as_str())?;
         let domain = domain.map(|entry| self.read::<Domain>(&entry.id)).transpose()?.flatten();

@@ -1,5 +1,6 @@
-//! The store's cache: a file of parts, to which new parts are appended, and the snapshot that says where they are, which
-//! is replaced atomically. Both can be deleted at any time, and the store works without them if they cannot be written.
+//! The store's cache: a file of parts, to which new parts are appended, and the snapshot that says where they are,
+//! which is replaced atomically. Both can be deleted at any time, and the store works without them if they cannot be
+//! written.
 
 use std::{
     ffi::OsStr,

@@ -13,8 +13,8 @@ use crate::{platform::files::Identity, store::StoreError};
 /// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
 /// from any other time belongs to another program.
 const SOON: Duration = Duration::from_secs(2);
-/// The time for which a lock file that was recorded without an inode may still belong to another program, which took it before
-/// the recording writer died. git holds these locks for milliseconds.
+/// The time for which a lock file that was recorded without an inode may still belong to another program, which took it
+/// before the recording writer died. git holds these locks for milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The maximum time to wait for one lock file of another program. git itself waits for 1 second

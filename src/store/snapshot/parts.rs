@@ -105,7 +105,8 @@ impl Parts {
         renewal.keep(&[first_line(&id).as_bytes(), b"\n", text].concat())
     }
 
-    /// Returns the replacement of the cache that the parts were written to, if any. Its parts can no longer be read here.
+    /// Returns the replacement of the cache that the parts were written to, if any. Its parts can no longer be read
+    /// here.
     pub(in crate::store) fn take_file(&mut self) -> Option<Box<dyn Renewal>> {
         self.renewal()?;
         match std::mem::replace(&mut self.storage, Storage::Nowhere) {
