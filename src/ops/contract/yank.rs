@@ -1,4 +1,4 @@
-//! `contract_yank`: the owner marks a version as one that should not be used any more. Its content stays.
+//! `contract_yank`: the owner marks a version as one that should no longer be used. Its content stays.
 
 use crate::ops::{
     Operation,

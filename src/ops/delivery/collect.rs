@@ -73,7 +73,7 @@ impl ChangeCollector<'_> {
                 let known = known.map_or(KnownState::Nothing, KnownState::Tree);
                 match self.event(&overview, line, known) {
                     Ok(event) => queue.waiting.extend(event),
-                    // A damaged domain is reported by `check`. Its changes are collected once it can be read.
+                    // `check` reports a damaged domain. Its changes are collected once it can be read.
                     Err(error) if error.code == crate::error::ErrorCode::Damaged => continue,
                     Err(error) => return Err(error),
                 }

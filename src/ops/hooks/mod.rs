@@ -219,7 +219,7 @@ fn uninstall_from(place: &Place<'_>, folders: &BTreeSet<&PathBuf>) -> Result<Ans
         }
         let in_config = config::uninstall(place.code, hook.event)?;
         let mut state = state(place, hook)?;
-        // git's configuration was cached when the program started, so the answer is corrected by hand.
+        // git's configuration was cached when the program started, so the answer is corrected here.
         state.installed &= !in_config;
         let changed = (changed || in_config) && !state.installed;
         hooks.push(HookState { changed, ..state });

@@ -25,7 +25,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<Receivers>, OpError> {
     Ok(with_next_steps(delivery::run::list(ctx)?, true))
 }
 
-/// Adds next steps for events that were not delivered. Only a list suggests to send them: after an attempt, they wait
+/// Adds next steps for events that were not delivered. Only a list suggests sending them: after an attempt, they wait
 /// for the next one.
 pub(super) fn with_next_steps(body: Receivers, is_list: bool) -> Answer<Receivers> {
     let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());

@@ -1,5 +1,5 @@
 //! The pull requests at one consumer, each on a separate branch: opened, updated, closed. A branch only moves forward,
-//! and does not move any more once somebody else has committed to it.
+//! and no longer moves once somebody else has committed to it.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl<'f> Pulls<'f> {
     }
 
     /// Opens or updates the pull request about an import. Returns `None` if that is impossible: there is no range to
-    /// change, the file cannot be edited, or the branch has commits of somebody else.
+    /// change, the file cannot be edited, or the branch has somebody else's commits.
     ///
     /// # Errors
     /// Returns an error if the forge refuses.
@@ -129,7 +129,7 @@ impl<'f> Pulls<'f> {
         }))
     }
 
-    /// Commits the new range to the branch, unless the branch has commits of somebody else. Creates the branch if it is
+    /// Commits the new range to the branch, unless the branch has somebody else's commits. Creates the branch if it is
     /// missing.
     fn branch(&self, proposal: &Proposal<'_>, base: &(String, Tip), file: &File) -> Result<Branch, ForgeError> {
         let (name, path) = (proposal.branch(), proposal.path());

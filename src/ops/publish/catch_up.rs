@@ -177,7 +177,7 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
     Ok(Some(publishing_branch::steps(code)?.into_iter().fold(error, OpError::next)))
 }
 
-/// Returns whether this needs a person to publish it. A commit that was just made counts as confirmed, but a commit on
+/// Returns whether a person has to publish this. A commit that was just made counts as confirmed, but a commit on
 /// another branch does not confirm what the publishing branch already had.
 fn held_back(unpublished: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo) -> Result<bool, OpError> {
     if unpublished.behind.is_some() {

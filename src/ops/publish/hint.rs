@@ -1,4 +1,4 @@
-//! Returns a hint if a commit changes the source files of a contract, but not the contract.
+//! Hints at a commit that changes the source files of a contract, but not the contract.
 
 use std::collections::BTreeMap;
 

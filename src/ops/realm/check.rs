@@ -55,7 +55,7 @@ pub const OPERATION: Operation =
         )
         .route("GET", "/realms/{realm}/check");
 
-/// The maximum number of findings of other repositories that are listed. The rest is counted.
+/// The maximum number of findings of other repositories that are listed. The rest are counted.
 const MAX_ELSEWHERE: usize = 20;
 
 /// The arguments.
@@ -431,8 +431,8 @@ fn judge(
 }
 
 /// Returns whether a damaged file outside of the domains that were read concerns the judged repositories. The entry of
-/// another repository does not, nor does a domain that their files do not mention. If this cannot be determined,
-/// returns true.
+/// another repository does not, nor does a domain that their files do not mention. Returns true if this cannot be
+/// determined.
 fn is_concerned(damage: &Damage, judged: &[Judged<'_>]) -> bool {
     let (name, path) = damage.file.split_once(':').unwrap_or((&damage.file, ""));
     match StoreRef::parse_shared(name) {

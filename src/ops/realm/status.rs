@@ -364,7 +364,7 @@ fn own_contracts(digests: &Digests<'_>, repo: &RepoName) -> (Vec<OwnContract>, u
         count += own.count;
         lists.push((*domain, own.first().peekable()));
     }
-    // The contracts of each domain are in order, so that only those that are shown need to be decoded.
+    // The contracts of each domain are in order, so only those that are shown need to be decoded.
     let mut next: BinaryHeap<_> = lists.iter_mut().enumerate().filter_map(|(at, (_, list))| rank(list, at)).collect();
     let mut own = Vec::new();
     while own.len() < MAX_CONTRACTS

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{error::OpError, ops::progress::RequestProgress};
 
-/// The maximum number of threads: enough that waits on a slow network do not add up, but not so many that they overload
-/// a machine.
+/// The maximum number of threads: enough threads that waits on a slow network do not add up, but not so many that they
+/// overload a machine.
 const WORKERS: usize = 16;
 
 /// Calls `work` for each item on several threads. Returns the results in the order of the items.

@@ -1,4 +1,4 @@
-//! Checks that a remote has the same realm as this machine. The name alone does not tell, because anybody may create a
+//! Checks that a remote has the same realm as this machine. The name alone is not enough, because anybody may create a
 //! realm of any name: two realms are the same if the histories of their `refs/blue/realm` share a commit.
 
 use super::realm_at;
