@@ -234,7 +234,7 @@ impl Env {
         self.on_wait
     }
 
-    /// Returns the environment of a command, by its words after `git blue`.
+    /// Returns the environment of the command with these words after `git blue`.
     #[must_use]
     pub fn with_command(self, command: &'static [&'static str]) -> Self {
         Self { command, ..self }
@@ -332,8 +332,8 @@ impl Env {
         move || start.elapsed()
     }
 
-    /// Returns a clock that measures the CPU time of this process since this call. With such a limit on a computation,
-    /// its result does not depend on what else the machine does.
+    /// Returns a clock that measures the CPU time of this process since this call. A limit on CPU time, unlike one on
+    /// elapsed time, does not depend on what else the machine does.
     pub fn cpu_stopwatch(&self) -> impl Fn() -> Duration + Sync + use<> {
         let start = process::cpu_time();
         move || process::cpu_time().saturating_sub(start)
@@ -389,8 +389,8 @@ impl UserZone {
         self.found.get_or_init(|| self.system()).clone()
     }
 
-    /// Returns the system's time zone. The general method lists all zones, which takes a millisecond; reading the file
-    /// of the zone in `TZ`, or that of the local time, is enough.
+    /// Returns the system's time zone. `TimeZone::system` lists all zones, which takes a millisecond; reading the file
+    /// of the zone in `TZ`, or `/etc/localtime`, is enough.
     fn system(&self) -> TimeZone {
         let (name, file) = match &self.variable {
             None => ("Local", PathBuf::from("/etc/localtime")),

@@ -220,7 +220,8 @@ impl From<StoreError> for OpError {
     }
 }
 
-/// Returns what to write so that a contract has this version: in its own file, or in the one that it is read from.
+/// Returns the instruction to set the version of a contract: in its own file, or in the file `elsewhere` that its
+/// version is read from.
 pub fn write_version(version: &Version, elsewhere: Option<&str>) -> String {
     match elsewhere {
         Some(file) => format!("write the version {version} into {file}"),

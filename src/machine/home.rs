@@ -1,5 +1,5 @@
-//! The user's own folder, `$GIT_BLUE_HOME`, with the records of realms and repositories on this machine. It only
-//! records what the user did; the content of a cloned repository is never more than a proposal.
+//! The user's own folder, `$GIT_BLUE_HOME`, with the records of realms and repositories on this machine. It records
+//! only what the user did; what a cloned repository contains is only a proposal.
 
 use std::{
     io::ErrorKind,
@@ -107,7 +107,7 @@ impl Home {
         Ok(self.realms()?.into_iter().find(|realm| realm.name == *name))
     }
 
-    /// Returns whether the user wants a realm synced automatically, as written in the configuration.
+    /// Returns the user's setting for automatic sync of a realm, as written in the configuration.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -187,10 +187,10 @@ impl Home {
     }
 }
 
-/// Returns a path as it is recorded, which is as UTF-8.
+/// Returns the text under which a path is recorded.
 ///
 /// # Errors
-/// Returns an error if the path is not UTF-8: its record would lead elsewhere.
+/// Returns an error if the path is not UTF-8, because its record would name another path.
 pub fn recordable(path: &Path) -> Result<&str, StoreError> {
     let error = || std::io::Error::new(ErrorKind::InvalidInput, "the path is not UTF-8");
     path.to_str().ok_or_else(error).map_err(StoreError::io("record", path))

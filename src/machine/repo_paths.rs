@@ -1,5 +1,5 @@
 //! The records of where repositories are on this machine: `blue.repo.<realm>/<name>.path`. Two realms may have
-//! repositories of one name.
+//! repositories with the same name.
 
 use std::{
     collections::BTreeMap,

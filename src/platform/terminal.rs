@@ -25,7 +25,7 @@ pub fn is_output_closed() -> bool {
     }
 }
 
-/// Returns standard error as a file, for callers that cannot wait for its lock.
+/// Returns standard error as a file, which is written without a lock.
 ///
 /// # Errors
 /// Returns an error if it is closed.

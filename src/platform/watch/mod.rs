@@ -15,7 +15,7 @@ use std::{
 };
 
 /// A watch on folders. On Linux it uses inotify, with one instance for the whole process. On other systems, and if the
-/// kernel refuses, the times of the folders are compared 40 times a second.
+/// kernel refuses, the modification times of the folders are compared 40 times a second.
 #[derive(Debug)]
 pub struct Watch {
     source: Source,
@@ -74,7 +74,7 @@ impl Watch {
     }
 
     /// Waits until something may have changed since the last call, or until the timeout. Returns whether something may
-    /// have changed. Changes before the call are noticed as well; if times are compared, up to 25 ms later.
+    /// have changed. Changes before the call are noticed as well, up to 25 ms late if the folders are polled.
     pub fn wait(&mut self, timeout: Duration) -> bool {
         match &mut self.source {
             Source::Kernel(subscription) => subscription.wait(timeout),
@@ -82,7 +82,7 @@ impl Watch {
         }
     }
 
-    /// Compares times from now on, because the kernel refused with this error.
+    /// Polls the folders from now on, because the kernel refused with this error.
     fn poll(&mut self, error: &io::Error) {
         static SAID: Once = Once::new();
         let mut polling = polling::Watch::default();

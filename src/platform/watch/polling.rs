@@ -1,4 +1,4 @@
-//! Watches folders by comparing their times, which change with the names in them.
+//! Watches folders by comparing their modification times, which change when a name in them does.
 
 use std::{
     collections::BTreeMap,

@@ -26,7 +26,7 @@ pub struct Subscription {
 #[derive(Debug)]
 struct Instance {
     system: system::Watch,
-    /// ContentCache from reading events until their waiters are woken.
+    /// Held from reading events until their waiters are woken.
     reading: Mutex<()>,
     /// The waiters for each folder, by watch descriptor.
     waiting: Mutex<BTreeMap<i32, Vec<Weak<Flag>>>>,
@@ -68,7 +68,7 @@ impl Subscription {
     /// # Errors
     /// Returns an error if it does not exist, or the system cannot watch more folders.
     pub fn add(&self, folder: &Path) -> io::Result<()> {
-        // ContentCache while the system assigns a descriptor, so that none of its events is lost.
+        // Held while the system assigns a descriptor, so that none of its events is lost.
         let mut waiting = locked(&self.instance.waiting);
         let number = self.instance.system.add(folder)?;
         let flags = waiting.entry(number).or_default();

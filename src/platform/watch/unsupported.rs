@@ -1,4 +1,4 @@
-//! Systems without inotify, on which the times of folders are compared instead.
+//! Systems without inotify, on which the modification times of folders are compared instead.
 
 use std::{io, path::Path, time::Duration};
 
