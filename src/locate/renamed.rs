@@ -50,7 +50,7 @@ pub fn refuse_entry(store: &dyn Store, entry: &Repo) -> Result<(), OpError> {
     if is_same { Err(error(&entry.name, &newer)) } else { Ok(()) }
 }
 
-/// Returns the command that moves what was published under a former name to the present one.
+/// Returns the command that moves what was published under a former name to the current one.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.

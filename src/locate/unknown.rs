@@ -13,7 +13,7 @@ use crate::{
 const MIN_LEN: usize = 5;
 
 /// Returns the error for a realm that this machine does not have. `proposed` is the repository's proposal, which is
-/// only shown. In CI, the advice is for a realm that is not kept: `in_ci` is the command to advise.
+/// only shown. `in_ci` is the command to suggest in CI, where nothing is kept.
 pub fn error(in_ci: Option<&str>, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> OpError {
     let proposal = proposed.filter(|config| config.realm.name == *realm);
     let url = proposal.and_then(|config| config.realm.url.as_deref());
@@ -61,7 +61,7 @@ pub fn known(home: &Home) -> Vec<RealmName> {
     home.realms().unwrap_or_default().into_iter().map(|known| known.name).collect()
 }
 
-/// Returns the realm whose name is similar enough for `realm` to be a typo of it, if there is one.
+/// Returns the realm that `realm` may be a typo of, if there is one.
 pub fn similar_realm<'a>(realm: &RealmName, known: &'a [RealmName]) -> Option<&'a RealmName> {
     if realm.as_str().len() < MIN_LEN { None } else { nearest::nearest(realm, known) }
 }
@@ -69,8 +69,8 @@ pub fn similar_realm<'a>(realm: &RealmName, known: &'a [RealmName]) -> Option<&'
 /// The commands that take `--realm-url`, beside `check`.
 const WITH_URL: [&[&str]; 2] = [&["contract", "publish"], &["notify", "forge"]];
 
-/// Returns the command to advise in CI: the one that runs if it takes the URL of a realm, or else `check`. Returns
-/// `None` outside of CI.
+/// Returns the command to suggest in CI: the one that is running, if it takes the URL of a realm, or else `check`.
+/// Returns `None` outside of CI.
 pub fn ci_command(env: &Env) -> Option<String> {
     let command = Some(env.command()).filter(|command| WITH_URL.contains(command)).unwrap_or(&["check"]);
     is_ci(env).then(|| command.join(" "))

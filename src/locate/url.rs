@@ -67,7 +67,7 @@ pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
     if !is_path {
         return url.to_owned();
     }
-    // Without `.` components.
+    // Collecting the components drops every `.`.
     let path: std::path::PathBuf = cwd.join(url).components().collect();
     dunce::canonicalize(&path).unwrap_or(path).display().to_string()
 }
@@ -75,7 +75,7 @@ pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
 /// Returns a URL with the symbolic links in it resolved, if it is a path that exists on this machine.
 pub fn resolved(url: &str) -> String {
     let RepoUrl::Local(path) = RepoUrl::of(url) else { return url.to_owned() };
-    // Git finds `x.git` if it is called `x`.
+    // Git also finds `x.git` under the name `x`.
     let real = [path.clone(), format!("{path}.git")].into_iter().find_map(|path| dunce::canonicalize(path).ok());
     real.map_or(path, |path| path.display().to_string())
 }

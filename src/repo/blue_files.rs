@@ -161,8 +161,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Returns whether a file or folder exists at a path that a file names. A path outside of the repository never
-    /// exists.
+    /// Returns whether a file or folder exists at a path. A path outside of the repository never exists.
     ///
     /// # Errors
     /// Returns an error if a folder on the way cannot be read.

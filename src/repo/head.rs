@@ -57,7 +57,7 @@ impl CodeRepo {
         })
     }
 
-    /// Reads a file at a commit or in the index, named as for `git show`: `HEAD~1:schema.json`, or `HEAD:./schema.json`
+    /// Reads a file at a commit or in the index, named as in `git show`: `HEAD~1:schema.json`, or `HEAD:./schema.json`
     /// relative to `folder`. Reads up to one byte more than `most`.
     ///
     /// # Errors

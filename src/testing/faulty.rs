@@ -1,4 +1,4 @@
-//! A store that fails in its n-th call and works again afterwards.
+//! A store whose n-th call fails; all others work.
 
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
@@ -23,7 +23,7 @@ pub enum Fault {
     Never,
     /// The n-th call, counted from 1, fails before it does anything.
     Before(u32),
-    /// The n-th call, counted from 1, fails after it has done everything, which the caller cannot tell.
+    /// The n-th call, counted from 1, fails after it has taken effect, which the caller cannot know.
     After(u32),
 }
 

@@ -1,5 +1,6 @@
-//! Fuzz targets: the functions that parse bytes from users or other machines. None of them may panic, and anything
-//! parsed can be written and parsed again. `tests/fuzz.rs` runs them briefly, and `fuzz/` for as long as wanted.
+//! Fuzz targets: the functions that parse bytes from users or other machines. None of them may panic, and whatever is
+//! parsed must survive being written and parsed again. `tests/fuzz.rs` runs them briefly, and `fuzz/` for as long as
+//! you like.
 
 use std::{
     fmt::{Debug, Display},

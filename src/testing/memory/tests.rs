@@ -1,5 +1,5 @@
-//! Tests of the cases in which this store is stricter than git, and of its helpers. `tests/store.rs` tests the
-//! behavior that both share.
+//! Tests of the cases in which this store is stricter than git, and of its helpers. `tests/store/` tests the behavior
+//! that both share.
 
 use super::*;
 use crate::store::{Edit, TreePath, layout, write::write};
