@@ -11,11 +11,11 @@ pub(super) struct Endpoints {
     pub(super) branches: &'static str,
     /// The JSON Pointer to the id of a branch's last commit.
     pub(super) commit: &'static str,
-    /// The JSON Pointer to its message.
+    /// The JSON Pointer to that commit's message.
     pub(super) message: &'static str,
     /// The path of files.
     pub(super) files: &'static str,
-    /// Encode the path of a file as a single segment.
+    /// Whether the path of a file is encoded as a single segment.
     pub(super) is_one_segment: bool,
     /// The field that identifies a file when it is replaced.
     pub(super) file_id: &'static str,
@@ -187,7 +187,7 @@ fn segment(text: &str) -> String {
     query(text).replace('/', "%2F")
 }
 
-/// Returns `None` if there is no such object.
+/// Turns the error for an object that does not exist into `None`.
 fn if_there(asked: Result<Value, ForgeError>) -> Result<Option<Value>, ForgeError> {
     match asked {
         Ok(found) => Ok(Some(found)),
@@ -196,8 +196,8 @@ fn if_there(asked: Result<Value, ForgeError>) -> Result<Option<Value>, ForgeErro
     }
 }
 
-/// Returns `None` if the server's edition or the token does not allow the request. A token that may read pull requests
-/// may still lack permission for checks.
+/// Turns the error for a request that the server's edition or the token does not allow into `None`. A token that may
+/// read pull requests may still lack permission for checks.
 pub(super) fn if_shown<T>(asked: Result<T, ForgeError>) -> Result<Option<T>, ForgeError> {
     match asked {
         Ok(found) => Ok(Some(found)),

@@ -51,7 +51,7 @@ pub struct Client {
     cache: Option<ResponseCache>,
     /// The remaining time.
     deadline: Deadline,
-    /// The time until which the forge asked not to receive requests.
+    /// The time before which the forge asked for no further requests.
     pause: Mutex<Option<Instant>>,
     /// The first wait between two attempts.
     step: Duration,

@@ -46,7 +46,7 @@ pub enum ForgeError {
     RateLimited {
         /// The forge.
         host: String,
-        /// The time from which the forge accepts requests again, as reported by it.
+        /// When the forge accepts requests again, according to itself.
         until: Option<String>,
     },
     /// The response differs from the forge's documentation.
@@ -63,7 +63,7 @@ pub enum ForgeError {
         /// The forge.
         host: String,
     },
-    /// A list of the forge is longer than what is read of it, and what was searched may be in the rest.
+    /// A list of the forge is longer than the part that is read, and what is searched for may be in the rest.
     #[error(
         "{host} has more than {read} issues or comments here, so it is unknown whether this was posted before; it was not posted"
     )]

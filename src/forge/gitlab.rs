@@ -74,7 +74,8 @@ impl GitLab {
         Self { client, project: format!("/projects/{}", address.path.replace('/', "%2F")) }
     }
 
-    /// Counts the statuses of a commit, from jobs and external systems. Those that are allowed to fail are ignored.
+    /// Counts the statuses of a commit, from jobs and external systems. A status that is allowed to fail counts as
+    /// passed.
     fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
         let mut checks = Checks::default();
         let path = format!("{}/repository/commits/{commit}/statuses?per_page=100", self.project);

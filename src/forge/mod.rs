@@ -440,7 +440,7 @@ impl Kind {
         format!("https://{host}/{path}{above}/commit/{commit}")
     }
 
-    /// Returns the client for the pull requests of a repository.
+    /// Returns the adapter for a repository.
     #[cfg(feature = "forge")]
     pub fn forge(self, client: Arc<Client>, address: &Address) -> Box<dyn Forge> {
         match self {

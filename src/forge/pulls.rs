@@ -16,11 +16,11 @@ pub(super) struct PullAnswer {
     html_url: String,
     title: String,
     body: Option<String>,
-    /// Missing in lists of GitHub.
+    /// Missing from GitHub's lists.
     #[serde(default)]
     merged: bool,
     merged_at: Option<String>,
-    /// Missing in lists of GitHub.
+    /// Missing from GitHub's lists.
     #[serde(default)]
     pub(super) mergeable: Option<bool>,
     pub(super) head: Side,

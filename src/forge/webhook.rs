@@ -44,7 +44,7 @@ pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Du
     }
 }
 
-/// Returns `v1,` and the base64-encoded HMAC-SHA-256 of id, time and text.
+/// Returns `v1,` and the base64-encoded HMAC-SHA-256 of id, time and body.
 fn signature(message: &Message<'_>, secret: &Secret) -> String {
     let text = secret.expose();
     let key = text.strip_prefix(PREFIX).and_then(|text| BASE64_STANDARD.decode(text).ok());
