@@ -39,7 +39,7 @@ pub struct RealmInit {
     pub path: String,
     /// The URL of the realm's remote.
     pub url: Option<String>,
-    /// Whether this call created the realm, and did not only record it.
+    /// Whether this call created the realm, rather than only recording it.
     pub created: bool,
 }
 

@@ -29,8 +29,8 @@ pub struct RealmCheck {
     pub files: Option<usize>,
     /// The commit that the files were compared with. Problems that it already has are reported as warnings.
     pub base: Option<Oid>,
-    /// The revision that the files could not be compared with, because this clone does not have it, if there are errors:
-    /// they may all be problems that it already has.
+    /// The revision to compare the files with, if this clone does not have it and there are errors. They may all be
+    /// problems that it already has.
     #[serde(default)]
     pub missing_base: Option<String>,
     /// Whether there is no error and, with `--strict`, no warning.

@@ -264,7 +264,7 @@ pub struct ContractApproved {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// A hash that identifies the change, over both schemas and each broken direction with its rule.
+    /// A hash that identifies the change: of both schemas, and of each broken direction with its rule.
     pub fingerprint: Fingerprint,
     /// The version before the change.
     pub old_version: Version,

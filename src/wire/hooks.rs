@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct HooksAnswer {
     /// The absolute path of the directory in which git looks for hooks.
     pub directory: String,
-    /// Whether `core.hooksPath` is set for every repository of the user or machine, and these hooks run in each of them.
+    /// Whether `core.hooksPath` is set for every repository of the user or machine, so that these hooks run in each of
+    /// them.
     pub is_shared: bool,
     /// All hooks that git blue can install.
     pub hooks: Vec<HookState>,

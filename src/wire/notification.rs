@@ -44,8 +44,8 @@ pub struct Notification {
     /// The published commit of that repository; the last one if the notification summarizes several.
     #[serde(default)]
     pub source_commit: Option<String>,
-    /// Whether somebody else changed something that belongs to this repository: in the name of another repository, or
-    /// neither as this clone's user nor by publishing a commit.
+    /// Whether somebody else changed something that belongs to this repository: another repository, or another user
+    /// without publishing a commit.
     #[serde(default)]
     pub changed_by_other: bool,
     /// Whether this repository published it itself, from a commit that this clone does not have yet.

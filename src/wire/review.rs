@@ -77,7 +77,7 @@ pub struct ImportReview {
     /// The effect of the version that the range selects, or else of the current one, on code written against the old
     /// one, with a value that shows it; null if unknown.
     pub verdict: Option<Verdict>,
-    /// Whether the old version fails `expects` too: no change of the contract broke the import.
+    /// Whether the old version fails `expects` too, so that no change of the contract broke the import.
     #[serde(default, skip_serializing_if = "is_default")]
     pub never_satisfied: bool,
     /// The differences between the two versions in schema, value and promise, one per line: `-` for removed, `+` for

@@ -1,4 +1,4 @@
-//! `contract_timeline`: the times at which the realms of this machine got each version of a contract.
+//! `contract_timeline`: when each realm of this machine got each version of a contract.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
