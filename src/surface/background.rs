@@ -20,8 +20,8 @@ pub fn pack_if_due(ctx: &Ctx) {
     start(ctx, &["gc", "--auto", "--quiet", "--realm", here.realm.as_str()]);
 }
 
-/// Starts a sync if the user wants one after each publication. It prints nothing and never prompts. Anything that fails
-/// is sent with the next sync, and `git blue status` shows it.
+/// Starts a sync if the user wants one after each publication. It prints nothing and never prompts. The next sync
+/// pushes what it could not push, and `git blue status` shows it.
 pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.realm() else { return };
     if auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
@@ -67,7 +67,7 @@ fn start(ctx: &Ctx, arguments: &[&str]) {
 
 /// Starts publishing a commit once the realm is free. Returns whether it was started.
 pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
-    // The message of a panic should also be in the log.
+    // Send standard error there too, so that the log has the message of a panic.
     let log = publish_log::open(ctx).map_or_else(|_| Stdio::null(), Stdio::from);
     let started = process::detached(ctx.env.exe())
         .args(["hook", DETACHED, &commit.to_string()])
@@ -99,5 +99,5 @@ pub fn browse(env: &Env, url: &str) {
         .spawn();
 }
 
-/// The argument with which a hook starts itself in the background after git has continued.
+/// The argument with which a hook starts this program in the background, so that git can continue.
 pub const DETACHED: &str = "detached";

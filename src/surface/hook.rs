@@ -67,7 +67,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     let clone = DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: true };
     let ctx = match Ctx::open(env, None) {
         Ok(ctx) => ctx,
-        // Programs with a window and timers may start git without HOME.
+        // GUI programs and timers may start git without HOME.
         Err(error) if event == "post-commit" && error.code == ErrorCode::NoHome => {
             let was_joined = CodeRepo::discover(&clone).is_ok_and(|code| code.as_ref().is_some_and(joined::was_joined));
             return was_joined.then(|| not_published(&error)).into();
@@ -77,19 +77,19 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     if event == hooks::PRE_PUSH {
         return check(&ctx, &input());
     }
-    // If the store of the realm is gone, the user of this clone would expect a publication that never happens.
+    // If the store of the realm is gone, say so: the user of this clone expects the commit to be published.
     if event == "post-commit"
         && let Err(error) = &ctx.realm
         && let Some(code) = ctx.code.as_ref().filter(|code| joined::was_joined(code))
     {
-        // A branch that is older than the joining, or has nothing to do with it, has no `.blue/config.yaml`.
+        // A branch from before the clone joined, or unrelated to it, has no `.blue/config.yaml`.
         if error.code == ErrorCode::NotInRealm && !is_on_publishing_branch(code) {
             return Outcome::default();
         }
         return Some(not_published(error)).into();
     }
     let hint = if event == "post-commit" { missed_contract_hint(&ctx) } else { None };
-    // Collected before the files of this commit are added, because the line about the commit names those.
+    // Look for these before publishing, which records the files that this commit removed and names them itself.
     let missing = if event == "post-commit" { still_missing(&ctx) } else { None };
     if ["post-merge", "post-checkout"].contains(&event) {
         background::fetch_if_due(&ctx);
@@ -98,8 +98,8 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
 }
 
-/// Reports a hook that git blue does not have. A hook never fails, but git runs no hook that is named as a command of
-/// `hooks`.
+/// Reports a hook that git blue does not have. This fails only if its name is a command of `git blue hooks`: git runs
+/// no such hook, so a user must have mistyped the command.
 fn unknown(event: &str) -> Outcome {
     let meant = hooks::TABLE
         .iter()
@@ -142,7 +142,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     if let Some(error) = unpublished.unclear {
         return unpublished.is_fresh.then(|| not_published(&error));
     }
-    // After a checkout, the commits were not made just now.
+    // A checkout makes no commit that could choose a side of a conflict.
     if !unpublished.is_due || (unpublished.disputed.is_some() && event == "post-checkout") {
         return None;
     }
@@ -164,7 +164,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
         }
         Err(error) => {
             publish_log::record(ctx, acting, unpublished.commit, Err(&error));
-            // The commit does not repeat older failures: they were printed when they occurred, and `status` shows them.
+            // Do not repeat older failures: they were printed when they occurred, and `status` shows them.
             unpublished.is_fresh.then(|| not_published(&error))
         }
     }

@@ -42,7 +42,6 @@ pub fn start(env: &Env) -> io::Result<()> {
             tracing::subscriber::set_global_default(builder.with_writer(file).finish())
         }
         None => {
-            // This process's writer holds the lock of standard error all the time.
             let stderr = terminal::error_output()?;
             tracing::subscriber::set_global_default(builder.with_writer(stderr).finish())
         }

@@ -12,7 +12,7 @@ const MAX_REPOS: usize = 3;
 /// The maximum number of contracts and bindings that one line names.
 const MAX_PUBLISHED: usize = 8;
 
-/// The hint that other machines do not get the change automatically.
+/// The hint that the change is not pushed automatically.
 pub const UNSHARED: &str = "not pushed yet: git blue sync";
 
 /// Returns the summary, if there is anything to report.
@@ -99,7 +99,8 @@ fn remarks(published: &[Published]) -> Option<String> {
     })
 }
 
-/// Returns the contract files that were removed although the realm still offers their contracts, if there are any.
+/// Returns a line about contract files that were removed although the realm still offers their contracts, if there are
+/// any.
 pub fn removed_files_line(files: &[String]) -> Option<String> {
     let first = files.first()?;
     let contract = first.strip_prefix(CONTRACTS)?.strip_prefix('/')?.strip_suffix(".yaml")?;

@@ -91,8 +91,8 @@ impl Formats {
         written
     }
 
-    /// Writes the requested reports for a command that failed before it had an answer. They say so, because earlier
-    /// reports may exist under their names.
+    /// Writes the requested reports for a command that failed before it had an answer, so that no earlier reports
+    /// remain under their names.
     pub fn deliver_failure(&self, env: &Env, output: &mut Output<'_>, command: &'static str, error: &OpError) {
         let printed = self.printed(output);
         let report = Report::of_failure(command, error);

@@ -37,7 +37,7 @@ pub enum Command {
     Claude(Claude),
 }
 
-/// The parts that can be uninstalled.
+/// The installed parts that can be removed again.
 #[derive(Debug, Subcommand)]
 pub enum Uninstall {
     /// Remove what `install editor` added

@@ -353,7 +353,7 @@ fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     }
 }
 
-/// Prints immediately which lock a write waits for, since its output is written only at its end.
+/// Prints immediately which lock a write waits for. The command's output is written only at its end.
 fn waiting(lock: &Path, holder: Option<&str>) {
     use std::io::Write as _;
     let holder = holder.map(|holder| format!(", held by {holder}")).unwrap_or_default();

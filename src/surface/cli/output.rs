@@ -336,7 +336,7 @@ fn only_shown_commands(error: &mut clap::Error) {
         .collect();
     let shown: Vec<_> = names.into_iter().filter(|name| !hidden.contains(name)).collect();
     if shown.is_empty() {
-        // What else is suggested would leave an empty line.
+        // Remove the other suggestions too, which would leave an empty line.
         error.remove(ContextKind::Suggested);
     } else {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(shown));

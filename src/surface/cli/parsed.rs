@@ -41,7 +41,7 @@ impl Command {
         }
     }
 
-    /// Returns the name of a command whose answer is reported in formats for CI, with the formats that are due.
+    /// Returns the name of a command whose answer is reported in formats for CI, and the formats to write.
     pub fn reported(&self, env: &Env) -> Option<(&'static str, Formats)> {
         let (name, formats, is_for_runners) = match self {
             Self::Check(check) | Self::Realm(realm::Command::Check(check)) => ("git blue check", &check.formats, true),

@@ -23,7 +23,6 @@ impl Progress {
     /// Shows `what` and the elapsed time on standard error after `delay`. Returns `None` if standard error cannot be
     /// duplicated; the line is not essential.
     pub fn start(what: String, delay: Duration) -> Option<Self> {
-        // This process's writer holds the lock of standard error all the time, so this uses a separate handle.
         let mut terminal = terminal::error_output().ok()?;
         let (stop, stopped) = mpsc::channel();
         let start = Instant::now();

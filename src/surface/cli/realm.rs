@@ -179,7 +179,7 @@ impl Check {
         };
         let mut answer = realm::check::run(temporary.as_ref().map_or(ctx, |temporary| &temporary.ctx), &request)?;
         if answer.body.valid && !output.json {
-            // The last line of the text says the same, except that the clone has to be pulled, which is the last step.
+            // The last line of the text says the same, except for the last step, if the clone has to be pulled.
             let pull = answer.body.behind.as_ref().and(answer.next_steps.pop());
             answer.next_steps = pull.into_iter().collect();
         }

@@ -57,7 +57,7 @@ fn render(body: &RealmSync, text: &mut Text) {
     }
 }
 
-/// Prints what was pushed again to a remote.
+/// Prints what was restored on a remote.
 pub fn render_reseed(body: &RealmReseed, text: &mut Text) {
     text.line(&[plain("remote"), styled(&body.remote, Style::Bold), styled(&body.url, Style::Dim)]);
     if body.restored.is_empty() && body.problems.is_empty() {

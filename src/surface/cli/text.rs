@@ -15,7 +15,7 @@ const MAX_ALIGNED: usize = 60;
 pub struct Text {
     buffer: String,
     color: bool,
-    /// The zone of times, or `None` for UTC.
+    /// The zone that times are shown in, or `None` for UTC.
     zone: Option<Rc<UserZone>>,
 }
 
@@ -78,7 +78,7 @@ impl Text {
         Self { zone: Some(zone), ..self }
     }
 
-    /// Returns how a time is shown, which is as local time to the minute.
+    /// Formats a time in this zone, to the minute.
     pub fn time(&self, time: Timestamp) -> String {
         let zone = self.zone.as_ref().map_or(TimeZone::UTC, |zone| zone.get());
         time.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string()
