@@ -67,7 +67,7 @@ fn already(state: &State) -> OpError {
     OpError::no(ErrorCode::AlreadyRunning, message).next("git blue daemon stop")
 }
 
-/// Refuses options for a daemon that is running already: it was started with its own, which are not recorded.
+/// Refuses options for a daemon that is already running: it keeps its own, which are not recorded.
 ///
 /// # Errors
 /// Returns an error unless the port is that of the daemon or the default, and the other options are the defaults.

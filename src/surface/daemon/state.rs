@@ -48,7 +48,7 @@ pub enum State {
 pub struct DaemonLock {
     #[expect(dead_code, reason = "it is locked as long as it is open")]
     lock: File,
-    /// ContentCache open, so that a later daemon's file is not overwritten if this daemon's file was removed.
+    /// Held open, so that a later daemon's file is not overwritten if this daemon's file was removed.
     file: File,
     path: PathBuf,
 }

@@ -35,7 +35,7 @@ pub async fn regularly(contexts: Contexts, seconds: u32, mut stopping: watch::Re
 
 fn all(contexts: &Contexts) -> Result<(), OpError> {
     for realm in contexts.realms()? {
-        // A repository that cannot be read does not hold up the others; its user sees the reason.
+        // A repository that cannot be read does not hold up the others; commands in it report the reason.
         for repo in contexts.repos(&realm).unwrap_or_default() {
             if let Err(error) = one(contexts, &realm, &repo) {
                 tracing::warn!(%realm, %repo, %error, "cannot look for unpublished commits");

@@ -67,7 +67,8 @@ impl Connections {
         Arc::new(Self { most, start: Instant::now(), next: AtomicU64::default(), all: Mutex::default() })
     }
 
-    /// Admits a connection, closing an idle one if there is no room. Returns `None` if all others are being answered.
+    /// Admits a connection, closing an idle one if there is no room. Returns `None` if requests are being answered on
+    /// all of them.
     pub fn admit(self: &Arc<Self>) -> Option<Connection> {
         let mut all = self.locked();
         let asking = || all.iter().filter(|(_, state)| !state.is_listening.load(Ordering::Relaxed));

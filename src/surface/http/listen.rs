@@ -52,7 +52,8 @@ const FAREWELL: Duration = Duration::from_secs(5);
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// Serves clients that send the token, until the process is told to stop. Calls `ready` with the port once requests can be answered.
+/// Serves clients that send the token, until the process is told to stop. Calls `ready` with the port once requests can
+/// be answered.
 ///
 /// # Errors
 /// Returns an error if the port cannot be bound.
@@ -119,7 +120,7 @@ async fn accept(
 ) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // For example, if the file descriptors are used up: some of them will be closed.
+            // The file descriptors may be used up, for example. Some of them will be closed.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };

@@ -83,14 +83,14 @@ pub struct Call<'a> {
     pub arguments: &'a Arguments,
 }
 
-/// The reader that asks.
+/// The repository on whose behalf an operation runs.
 #[derive(Deserialize, JsonSchema)]
 struct AskingRepoArgument {
     /// As seen by this repository
     repo: Option<RepoName>,
 }
 
-/// The repository that asks, in requests that need one.
+/// The repository whose imports an operation reviews.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used, in the table of routes")]
 struct Importing {

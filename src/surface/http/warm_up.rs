@@ -13,7 +13,7 @@ pub async fn once(contexts: Contexts, stopping: watch::Receiver<bool>) {
             if *stopping.borrow() {
                 return;
             }
-            // Whoever opens a page of it sees the reason.
+            // Its pages show the reason.
             if let Err(error) = one(&contexts, &name) {
                 tracing::debug!(realm = %name, %error, "cannot read the realm");
             }

@@ -77,7 +77,7 @@ impl RealmSnapshot {
 }
 
 impl History {
-    /// Continues from the last look, or starts with this one.
+    /// Continues from the last snapshot, or starts with this one.
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
@@ -90,7 +90,7 @@ impl History {
         Ok(())
     }
 
-    /// Returns the time and state of the last look.
+    /// Returns the time and state of the last snapshot.
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.seen.checkpoint
     }
@@ -105,7 +105,7 @@ impl History {
         self.known.insert(repo.clone());
     }
 
-    /// Returns the changes between the last look and this one, if there are any.
+    /// Returns the changes between the last snapshot and this one, if there are any.
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
@@ -219,7 +219,7 @@ impl Delta {
         Ok(told)
     }
 
-    /// Returns the same as [`Self::told`], opening the realm only if needed.
+    /// Returns the same as [`Self::changes_for`], opening the realm only if needed.
     fn cached_changes_for(&mut self, contexts: &Contexts, audience: &Audience) -> Result<Arc<EventBatch>, OpError> {
         match self.told.get(audience) {
             Some(told) => Ok(told.clone()),

@@ -135,7 +135,7 @@ impl Hub {
         let begun = Instant::now();
         loop {
             let moved = change_watch.waited(STEP);
-            // The client for which this hub was started subscribes in a moment.
+            // The client for which this hub was started may not have subscribed yet.
             if self.ends(*stopping.borrow(), begun.elapsed() >= STEP) {
                 return;
             }

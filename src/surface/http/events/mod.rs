@@ -45,7 +45,7 @@ pub struct Events {
     contexts: Contexts,
     hubs: Mutex<BTreeMap<RealmName, Arc<Hub>>>,
     streams: Arc<Semaphore>,
-    /// The outlets of clients that watch no realm because there is none. They stay open until the daemon stops.
+    /// The queues of clients that watch no realm because there is none. They stay open until the daemon stops.
     waiting: Mutex<Vec<EventSender>>,
     stopping: watch::Receiver<bool>,
 }

@@ -39,7 +39,8 @@ impl Cause {
     }
 }
 
-/// Returns the causes that need attention, or a note that there are none. `status` is the current one.
+/// Returns the causes that need attention, or a note that there are none. Those of conflicts and remotes come from
+/// `status`.
 pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -> Markup {
     let causes = causes(site, topology, status);
     html! {

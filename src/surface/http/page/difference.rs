@@ -154,7 +154,7 @@ fn agreed(values: &ValuesCompared) -> Markup {
     }
 }
 
-/// Returns the word for a change that breaks something, if it does.
+/// Returns what a change breaks, if it breaks anything.
 fn offends(body: &ContractDiff, one: &Difference) -> Option<String> {
     if let (Some(values), Some(place)) = (&body.values, one.pointer.strip_prefix("/value")) {
         let is_here = |pointer: &Option<String>| pointer.as_ref().is_some_and(|pointer| pointer.starts_with(place));

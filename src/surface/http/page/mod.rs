@@ -1,8 +1,8 @@
 //! Pages for a browser: the realms of this machine as HTML that works without a script. Text in contracts stays text:
 //! maud escapes it, and nothing on a page is inline.
 //!
-//! Every page shows the answers of operations, at most a page of them at any size of the realm, and makes no decisions.
-//! A small script reloads the page when something changes.
+//! Every page shows the answers of operations, and at most one page of each list, however large the realm is. It makes
+//! no decisions. A small script reloads the page when something changes.
 
 mod attention;
 mod blame;
