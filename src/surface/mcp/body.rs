@@ -30,8 +30,8 @@ const MAX_STEPS: usize = 8;
 const ROOM_FOR_CURSOR: usize = 512;
 /// Values of at most this many bytes are not cut.
 const LEAST: usize = 160;
-/// An object with more fields than this is taken for a map, such as `$defs`: its first entries are kept whole rather than
-/// the beginnings of all, which nobody can use.
+/// An object with more fields than this counts as a map, such as `$defs`: its first entries are kept whole, because the
+/// beginnings of all of them would be of no use.
 const MANY: usize = 32;
 
 impl Body {
@@ -148,7 +148,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
     Ok(())
 }
 
-/// Returns the longest prefix of a text that weighs at most `room`, but at least one character.
+/// Returns the longest prefix of a text that takes at most `room` bytes in a message, but at least one character.
 fn beginning(text: &str, room: usize) -> &str {
     let mut left = room;
     let fits = |(_, c): &(usize, char)| {
@@ -208,7 +208,7 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
     match value {
         Value::String(text) => {
             cuts.push(place.to_owned());
-            // A byte of the text weighs at most 7 bytes as text and is counted twice.
+            // Each byte is in the message at least twice: as data and as text.
             let mut most = room / 2;
             while message_bytes(&to_string(text)) > room {
                 shorten(text, most);

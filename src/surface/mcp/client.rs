@@ -13,7 +13,7 @@ use crate::{error::ErrorCode, model::name::ReaderName, surface::locked::locked};
 pub struct Client {
     /// The name of the reader.
     pub reader: ReaderName,
-    /// The projects in which nothing was pending at the last look.
+    /// The projects in which nothing was pending when last checked.
     pub idle: Arc<IdleProjects>,
     /// Allows only one answer at a time to carry notifications, so that no two answers carry the same ones.
     turn: Arc<Semaphore>,
@@ -31,8 +31,8 @@ impl Client {
     }
 }
 
-/// Travels with a request over HTTP, with its reader and the notifications in its answer. One layer makes the answer
-/// and another one writes it.
+/// The client of a request over HTTP, and the notifications in its answer. Both travel with the request, because one
+/// layer makes the answer and another one writes it.
 #[derive(Debug, Clone)]
 pub struct ClientOfRequest {
     /// The reader that sent the request.

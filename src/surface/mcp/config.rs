@@ -28,7 +28,7 @@ pub struct Config {
     pub notes: &'static [&'static str],
 }
 
-/// The way in which clients get the daemon's token.
+/// The notes on how clients get the daemon's token.
 const FROM_VARIABLE: &[&str] =
     &["the client reads the token from its environment: export GIT_BLUE_TOKEN=\"$(git blue daemon token)\""];
 const FROM_USER: &[&str] = &["VS Code asks for the token once: git blue daemon token prints it"];

@@ -44,7 +44,7 @@ pub struct Answer {
     pub body: Body,
     /// Finds the notifications to add; `None` for tools without notifications.
     pub source: Option<NotificationSource>,
-    /// Whether it is a review, or tells to call one.
+    /// Whether it is a review, or suggests one.
     pub is_review: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct NotificationSource {
     pub reader: ReaderName,
     /// Whether the notifications are recorded as seen.
     pub marks: bool,
-    /// The projects in which nothing was pending at the last look.
+    /// The projects in which nothing was pending when last checked.
     pub idle: Arc<IdleProjects>,
 }
 

@@ -25,7 +25,7 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
     let text = body.unpaged.take().unwrap_or_else(|| to_string(&body.fields));
     let Listed { fields, lists: mut listed } = Listed::of(&text, lists);
     let total = listed.values().map(Vec::len).sum::<usize>();
-    // An answer weighs more than its text is long.
+    // An answer takes more bytes in a message than its text has.
     if limit.is_none() && cursor.is_none() && text.len() <= MAX_BODY {
         body.fields = listed::value(&text);
         body.fields.remove("next_steps");

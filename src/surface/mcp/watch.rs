@@ -32,9 +32,9 @@ pub struct Watched {
     /// The URI of the resource; `None` for the list of resources.
     uri: Option<String>,
     part: Part,
-    /// The state of the realm at the last look; `None` if it could not be read.
+    /// The state of the realm when last checked; `None` if it could not be read.
     realm: Option<String>,
-    /// The state of the watched part at the last look.
+    /// The state of the watched part when last checked.
     state: Option<String>,
 }
 

@@ -89,7 +89,7 @@ impl Server {
         ErrorData::invalid_params(message, None)
     }
 
-    /// Runs a tool until it succeeds or has waited long enough for locks. Stores the answer.
+    /// Runs a tool, and tries again for a limited time while a lock is held. Stores the answer.
     async fn outcome(
         &self,
         tool: &'static Tool,

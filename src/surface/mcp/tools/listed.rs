@@ -51,7 +51,7 @@ const PLAIN: [&str; 17] = [
 /// Arguments with the same meaning in every tool. They are described only in the first tool that takes them.
 const SHARED: [&str; 7] = ["at", "cwd", "detail", "pointer", "rfc", "since", "worktree"];
 
-/// The number of words of an argument from which they are listed only in the first tool that takes it.
+/// If an argument has more words than this, they are listed only in the first tool that takes it.
 const MANY_WORDS: usize = 8;
 
 /// Shortens a schema, since the size of `tools/list` is limited. Removes constraints on strings and numbers, which the

@@ -56,7 +56,7 @@ struct CwdArgument {
 /// The realm argument: any realm if the server serves all of them, else only the current one.
 #[derive(Deserialize, JsonSchema)]
 pub struct RealmArgument {
-    // What a realm is, needs no words in each of many tools.
+    // No description, which every tool would repeat.
     #[doc(hidden)]
     pub realm: Option<RealmName>,
 }

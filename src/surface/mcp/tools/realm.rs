@@ -61,7 +61,8 @@ const MAX_IMPORTS: usize = 30;
 const MAX_REPOS: usize = 50;
 /// The maximum number of own contracts that `realm_status` lists. Those that break consumers come first.
 const MAX_OWN: usize = 10;
-/// The number of contracts that it lists in total, evenly for each domain. With more, few domains fit a message.
+/// The number of contracts that it lists in total, the same number for each domain. With more, few domains would fit
+/// into a message.
 const MAX_LISTED: usize = 160;
 /// The number of contracts on a page of the topology. More seldom fit into a message.
 pub const TOPOLOGY_PAGE: usize = 50;
@@ -81,7 +82,7 @@ pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     Ok(body)
 }
 
-/// Lists the first repositories, and returns a next step that counts them, if there are many.
+/// Keeps the first repositories. If there are more, returns a next step that counts them.
 fn limit_repos<T>(repos: &mut Vec<T>) -> Option<NextStep> {
     let all = repos.len();
     repos.truncate(MAX_REPOS);
@@ -89,7 +90,7 @@ fn limit_repos<T>(repos: &mut Vec<T>) -> Option<NextStep> {
     (all > MAX_REPOS).then(|| step().into())
 }
 
-/// Lists the first contracts of each domain and counts the others.
+/// Keeps the first contracts of each domain and counts the others.
 fn limit_contracts(domains: &mut [DomainStatus]) {
     let most = MAX_LISTED / domains.len().max(1);
     for domain in domains {
@@ -98,7 +99,7 @@ fn limit_contracts(domains: &mut [DomainStatus]) {
     }
 }
 
-/// Lists the first own contracts and counts the others.
+/// Keeps the first own contracts and counts the others.
 fn limit_own_contracts(status: &mut RealmStatus) {
     status.more_own_contracts += status.own_contracts.len().saturating_sub(MAX_OWN);
     status.own_contracts.truncate(MAX_OWN);
@@ -147,7 +148,7 @@ pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
     Ok(body)
 }
 
-/// Leaves the first warnings of each code, and returns a next step for each that there are more of.
+/// Keeps the first warnings of each code, and returns a next step for each code that has more.
 fn group_warnings(warnings: &mut Vec<Finding>) -> Vec<NextStep> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     warnings.retain(|warning| {
