@@ -39,8 +39,8 @@ pub const RUNNING: &str = "GIT_BLUE_RUNNING";
 const HOOK_TIMEOUT: u64 = 50;
 /// The maximum time that a hook spends on validating the values of contracts, in milliseconds.
 const HOOK_CHECK_TIMEOUT: u64 = 1_000;
-/// The maximum time that a request to a server spends on validating the values of contracts, in milliseconds. Other requests
-/// wait for it.
+/// The maximum time that a request to a server spends on validating the values of contracts, in milliseconds. Other
+/// requests wait for it.
 const SERVER_CHECK_TIMEOUT: u64 = 5_000;
 
 /// Variables that git sets for hooks, and that would lead git and this program to the wrong repository or another

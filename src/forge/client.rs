@@ -390,8 +390,8 @@ pub(super) fn agent() -> Agent {
         .new_agent()
 }
 
-/// Returns the error in a response: `message`, and the individual errors that GitHub adds, which name a field and a code
-/// if they have no message.
+/// Returns the error in a response: `message`, and the individual errors that GitHub adds, which name a field and a
+/// code if they have no message.
 fn error_message(body: &Value) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -1,7 +1,7 @@
 //! Runs one command for the MCP server, and kills everything that the command started when it ends.
 //!
-//! A separate process between the two takes charge of [all that the command starts](Descendants). On Linux, it finds even
-//! programs that leave their process group and session (`setsid`).
+//! A separate process between the two takes charge of [all that the command starts](Descendants). On Linux, it finds
+//! even programs that leave their process group and session (`setsid`).
 
 use std::{
     ffi::OsString,

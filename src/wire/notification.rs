@@ -95,8 +95,8 @@ impl Notification {
         self.main_phrase() + &self.also_phrase()
     }
 
-    /// Returns the end of a sentence that says what else changed: `, and deprecated it`. Returns an empty text if nothing
-    /// else did.
+    /// Returns the end of a sentence that says what else changed: `, and deprecated it`. Returns an empty text if
+    /// nothing else did.
     pub fn also_phrase(&self) -> String {
         let also = self.also.iter().filter_map(|kind| match kind {
             ChangeType::ContractDeprecated => Some(", and deprecated it"),

@@ -71,8 +71,8 @@ pub fn replace(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
     temporary_beside(path, bytes, access)?.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Replaces a file as [`replace`] does, but keeps the access of an existing one. `otherwise` is the access of a new one,
-/// whatever the user's umask.
+/// Replaces a file as [`replace`] does, but keeps the access of an existing one. `otherwise` is the access of a new
+/// one, whatever the user's umask.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be written.

@@ -52,7 +52,8 @@ fn test_case(report: &Report, case: &Case, found: &[&Entry]) -> Markup {
     }
 }
 
-/// Returns why a case neither passes nor fails: something in it is undecided, or it was not checked and has only remarks.
+/// Returns why a case neither passes nor fails: something in it is undecided, or it was not checked and has only
+/// remarks.
 fn reason_to_skip<'e>(report: &Report, case: &Case, found: &[&'e Entry]) -> Option<&'e Entry> {
     if found.iter().any(|entry| report.fails(entry)) {
         return None;

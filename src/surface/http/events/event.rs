@@ -21,8 +21,8 @@ pub struct Checkpoint {
     pub state: String,
 }
 
-/// The position of a client in the stream: the number of events after a checkpoint that it has received. They are counted
-/// within the stream of one repository, or of all repositories.
+/// The position of a client in the stream: the number of events after a checkpoint that it has received. They are
+/// counted within the stream of one repository, or of all repositories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
     pub checkpoint: Checkpoint,
@@ -123,8 +123,8 @@ impl Event {
 }
 
 impl EventBatch {
-    /// Returns the events for the change of a realm from one checkpoint to another, for subscribers of `repo`. Only the last
-    /// event has the later checkpoint, so a client that is disconnected before gets the rest when it reconnects.
+    /// Returns the events for the change of a realm from one checkpoint to another, for subscribers of `repo`. Only the
+    /// last event has the later checkpoint, so a client that is disconnected before gets the rest when it reconnects.
     pub fn new(
         realm: &RealmName,
         [before, after]: [&Checkpoint; 2],
