@@ -56,7 +56,7 @@ const FEATURES: &[(&str, &[&str])] = &[
 ];
 
 /// Accepted cycles, with the reason. Each is the set of its files.
-const CIRCLES: &[(&[&str], &str)] = &[(
+const CYCLES: &[(&[&str], &str)] = &[(
     &[
         "model/compatibility/flatten",
         "model/compatibility/naming",
@@ -158,8 +158,8 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The sources: the name of each file below `src/` without `.rs`, with the paths that it uses.
-fn house() -> BTreeMap<String, Vec<Used>> {
+/// Returns the sources: the name of each file below `src/` without `.rs`, with the paths that it uses.
+fn uses() -> BTreeMap<String, Vec<Used>> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let name = |path: &Path| path.strip_prefix(&src).unwrap().with_extension("").display().to_string();
     let read = |path: PathBuf| (name(&path), Paths::of(&std::fs::read_to_string(&path).unwrap()));
@@ -187,7 +187,7 @@ fn absolute(path: &[String], from: &[String]) -> Option<Vec<String>> {
 fn layers_use_only_what_the_table_allows() {
     let mut wrong = Vec::new();
     let mut unneeded: Vec<_> = EXCEPTIONS.iter().collect();
-    for (file, paths) in house() {
+    for (file, paths) in uses() {
         let part = file.split('/').next().unwrap();
         let Some((_, may)) = TABLE.iter().find(|(name, _)| *name == part) else {
             wrong.push(format!("src/{file}.rs: {part} is not in the table"));
@@ -213,7 +213,7 @@ fn layers_use_only_what_the_table_allows() {
 fn only_some_folders_use_gix() {
     let is_gix = |path: &Used| path.first().is_some_and(|first| first == "gix");
     let may = |file: &str| GIX.iter().any(|part| file.starts_with(part));
-    let wrong: Vec<_> = house().into_iter().filter(|(file, paths)| paths.iter().any(is_gix) && !may(file)).collect();
+    let wrong: Vec<_> = uses().into_iter().filter(|(file, paths)| paths.iter().any(is_gix) && !may(file)).collect();
     assert!(wrong.is_empty(), "{:?}", wrong.iter().map(|(file, _)| file).collect::<Vec<_>>());
 }
 
@@ -229,7 +229,7 @@ fn is_of_one_system(path: &Used) -> bool {
 
 #[test]
 fn only_platform_uses_system_crates() {
-    let used = house().into_iter().flat_map(|(file, paths)| paths.into_iter().map(move |path| (file.clone(), path)));
+    let used = uses().into_iter().flat_map(|(file, paths)| paths.into_iter().map(move |path| (file.clone(), path)));
     let (inside, outside): (Vec<_>, Vec<_>) =
         used.filter(|(_, path)| is_of_one_system(path)).partition(|(file, _)| file.starts_with("platform/"));
     assert!(outside.is_empty(), "{outside:?}");
@@ -269,11 +269,11 @@ fn crates(manifest: &str, feature: &str) -> Vec<String> {
 #[test]
 fn feature_crates_are_used_behind_their_feature() {
     let manifest = include_str!("../Cargo.toml");
-    let house = house();
+    let uses = uses();
     for (feature, places) in FEATURES {
         let mut unused = crates(manifest, feature);
         let all = unused.clone();
-        for (file, paths) in &house {
+        for (file, paths) in &uses {
             let used: Vec<_> =
                 all.iter().filter(|name| paths.iter().any(|path| path.len() > 1 && path[0] == **name)).collect();
             let may = places.iter().any(|place| file.starts_with(place));
@@ -287,9 +287,9 @@ fn feature_crates_are_used_behind_their_feature() {
 /// A folder's `mod.rs` re-exports its files, which does not count as a dependency.
 #[test]
 fn files_do_not_depend_on_each_other_in_cycles() {
-    let house = house();
-    let files: BTreeMap<_, _> = house.keys().map(|file| (module(file), file.as_str())).collect();
-    let arrows = house.iter().map(|(file, paths)| {
+    let uses = uses();
+    let files: BTreeMap<_, _> = uses.keys().map(|file| (module(file), file.as_str())).collect();
+    let arrows = uses.iter().map(|(file, paths)| {
         let own = module(file);
         let target = |path: &Used| {
             let mut path = absolute(path, &own)?;
@@ -302,17 +302,17 @@ fn files_do_not_depend_on_each_other_in_cycles() {
         (file.as_str(), paths.iter().filter_map(target).filter(|target| target != file).collect::<BTreeSet<_>>())
     });
     let arrows: BTreeMap<_, _> = arrows.collect();
-    let mut found = circles(&arrows);
-    for (circle, why) in CIRCLES {
+    let mut found = cycles(&arrows);
+    for (cycle, why) in CYCLES {
         let before = found.len();
-        found.retain(|found| found != circle);
-        assert!(found.len() < before, "no such circle any more: {circle:?} ({why})");
+        found.retain(|found| found != cycle);
+        assert!(found.len() < before, "no such cycle any more: {cycle:?} ({why})");
     }
-    assert!(found.is_empty(), "\n{}", found.iter().map(|circle| circle.join(" ")).collect::<Vec<_>>().join("\n"));
+    assert!(found.is_empty(), "\n{}", found.iter().map(|cycle| cycle.join(" ")).collect::<Vec<_>>().join("\n"));
 }
 
 /// Returns the sets of files that reach each other, sorted.
-fn circles<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str>> {
+fn cycles<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str>> {
     let reached = |from: &'a str| {
         let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
         while let Some(file) = next.pop() {
@@ -322,7 +322,7 @@ fn circles<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str
     };
     let reach: BTreeMap<_, _> = arrows.keys().map(|file| (*file, reached(file))).collect();
     let of = |file: &'a str| reach[file].iter().copied().filter(|other| reach[other].contains(file)).collect();
-    let all: BTreeSet<Vec<_>> = arrows.keys().map(|file| of(file)).filter(|circle: &Vec<_>| circle.len() > 1).collect();
+    let all: BTreeSet<Vec<_>> = arrows.keys().map(|file| of(file)).filter(|cycle: &Vec<_>| cycle.len() > 1).collect();
     all.into_iter().collect()
 }
 
@@ -339,5 +339,5 @@ fn finds_paths_in_all_positions() {
 fn finds_a_cycle() {
     let arrows = [("a", vec!["b"]), ("b", vec!["c", "d"]), ("c", vec!["a"]), ("d", vec![])];
     let arrows = arrows.into_iter().map(|(file, to)| (file, to.into_iter().collect())).collect();
-    assert_eq!(circles(&arrows), [["a", "b", "c"]]);
+    assert_eq!(cycles(&arrows), [["a", "b", "c"]]);
 }

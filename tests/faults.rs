@@ -67,7 +67,7 @@ impl World {
         world
     }
 
-    /// A session of the consumer without activity for this many days; it ended if that is long ago.
+    /// Stores a session of the consumer without activity for this many days. After more than 30, it is stored as ended.
     fn forgotten(&self, ctx: &Ctx, id: &str, days: i64) {
         let at = ctx.env.now() - jiff::SignedDuration::from_hours(24 * days);
         let session = Session {
@@ -102,7 +102,7 @@ impl World {
             progress: RefCell::default(),
         };
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
-        // As if its user had joined the clone as the requesting repository.
+        // Join the clone as the requesting repository, as its user would.
         joined::write(&ctx.home, ctx.code.as_ref().unwrap(), &name("r"), &name(repo), true).unwrap();
         (ctx, calls)
     }

@@ -1,4 +1,4 @@
-//! The cost of a look does not grow with the realm.
+//! The cost of looking for changes does not grow with the realm.
 
 use std::{rc::Rc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Keeps the version that a consumer's code was written against as the base of its diffs and notifications.
+//! The version that a consumer's code was written against is the base of its diffs and notifications.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Advice leads on: no step leads back to the message that it came from, and messages name what to write.
+//! Advice does not go in circles: no step leads back to the message that it came from, and messages name what to write.
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 

@@ -63,7 +63,7 @@ fn clone_that_is_behind_is_told_to_pull() {
     assert_eq!(status["removed_files"], serde_json::json!([]));
 }
 
-/// The machine of the mate knows a published commit that its clone does not have, and the clone has an unpublished commit.
+/// The teammate's machine knows of a published commit that its clone lacks, and the clone has an unpublished commit.
 fn diverged() -> (World, PathBuf) {
     let (world, mate) = team();
     world.bump("1.1.0");
@@ -167,7 +167,8 @@ fn moved_origin_is_recorded_by_joining_again() {
     assert_eq!(world.json(&fungal, &["status"])["read_only"], serde_json::Value::Null);
 }
 
-/// The machine that makes a repository a member records its baseline; the machine of the member does so when it hears.
+/// A machine that makes a repository a member records the member's baseline, and so does the member's own machine at
+/// its next sync.
 #[test]
 fn member_that_another_machine_added_is_notified_of_what_follows() {
     let (world, _) = team();
@@ -221,7 +222,8 @@ fn version_that_a_teammate_used_first_is_merged_first() {
     assert!(check.stdout.contains("1.1.0 was published meanwhile with different content: merge"), "{check}");
 }
 
-/// A clone that has left can still push that, and its old name is committed until the removal of the file is.
+/// A clone that has left can still push its departure. Its old name remains committed until the removal of the
+/// configuration file is committed.
 #[test]
 fn leaving_is_shared_by_the_printed_step() {
     let (world, mate) = team();

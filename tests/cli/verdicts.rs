@@ -212,7 +212,7 @@ fn version_described_as_compatible_that_breaks_is_a_warning() {
     }
 }
 
-/// A number would claim what is unknown, so the owner chooses it.
+/// A version number would claim what is unknown, so the owner must choose it.
 #[test]
 fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {
     let world = World::pair();

@@ -223,7 +223,7 @@ fn watch_across_daemons(more: &[&str]) -> World {
     world.bump("1.1.0");
     daemon(&["start", "--port", "0"]);
     let watching = Watching::start(&world, more);
-    // Changes that were pending before, from its own look.
+    // It finds the changes that were pending before on its own.
     assert_eq!(version(&watching), "1.1.0");
     world.bump("1.2.0");
     assert_eq!(version(&watching), "1.2.0");

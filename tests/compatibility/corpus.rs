@@ -1,7 +1,8 @@
-//! Pairs of somebody else, from a folder that `GIT_BLUE_CORPUS` names; without it there is nothing to do.
+//! Pairs from other sources, in the folder that `GIT_BLUE_CORPUS` names; without it, the test does nothing.
 //!
-//! A line of a `.jsonl` file is `{"src", "old", "new", "label", "values"}`, with `.` in the label where nobody said.
-//! The validator is the judge: it decides about every value, and a label that it refutes is reported as the label's.
+//! A line of a `.jsonl` file is `{"src", "old", "new", "label", "values"}`, with `.` in the label where the answer is
+//! not known. The validator is the judge: it decides about every value, and a label that it refutes is reported as a
+//! wrong label.
 
 use std::{fs, time::Instant};
 
@@ -10,13 +11,14 @@ use serde_json::Value;
 
 use crate::world::{compare, letter, unconfirmed, validator};
 
-/// Returns what the validator says against an answer: a value of the inner schema that the outer one refuses.
+/// Returns a counterexample according to the validator: a value that the inner schema accepts and the outer one
+/// refuses.
 fn counterexample<'a>(inner: &Value, outer: &Value, values: &'a [Value]) -> Option<&'a Value> {
     let (inner, outer) = (validator(inner)?, validator(outer)?);
     values.iter().find(|value| inner.is_valid(value) && !outer.is_valid(value))
 }
 
-/// Compares one pair and returns what is to be said of it.
+/// Compares one pair, and returns what is wrong or remarkable.
 fn judge(line: &str, counts: &mut [usize; 4]) -> Vec<String> {
     let pair: Value = serde_json::from_str(line).unwrap();
     let (old, new, label) = (&pair["old"], &pair["new"], pair["label"].as_str().unwrap());

@@ -70,7 +70,7 @@ fn entangled(mut number: usize) -> Value {
 #[test]
 fn cycles_mean_what_they_mean_to_the_validator() {
     let values = [json!(null), json!("a"), json!("ab"), json!({}), json!({"a": "b"}), json!({"a": {}})];
-    // A step that is prime to the number of combinations, so that all parts vary.
+    // A step that is coprime to the number of combinations, so that all parts vary.
     for number in (0..6usize.pow(6) * 8).step_by(1_009) {
         let schema = entangled(number);
         let validator = validator(&schema).unwrap();
@@ -159,7 +159,7 @@ fn what_is_not_understood_is_the_same_only_as_itself() {
 }
 
 #[test]
-fn a_dynamic_reference_means_something_else_on_another_way() {
+fn a_dynamic_reference_means_something_else_on_another_path() {
     let list = |id: &str, item: &str| json!({"$id": id, "$defs": {"item": {"$dynamicAnchor": "item", "type": item}}, "$ref": "list"});
     let definitions = json!({
         "numbers": list("numbers", "number"),
@@ -191,7 +191,7 @@ fn a_list_that_only_the_validator_reads_is_not_understood() {
 }
 
 #[test]
-fn values_that_are_listed_are_not_all_sent_by_a_lenient_writer() {
+fn a_lenient_writer_does_not_send_every_listed_value() {
     let definitions = json!({
         "item": {"$dynamicAnchor": "item", "type": "integer"},
         "list": {"$id": "list", "additionalProperties": {"$dynamicRef": "#item"}, "$defs": {"item": {"$dynamicAnchor": "item"}}},
@@ -209,7 +209,7 @@ fn values_that_are_listed_are_not_all_sent_by_a_lenient_writer() {
 
 #[test]
 fn what_was_concluded_from_an_assumption_is_forgotten_with_it() {
-    // `a` is asked first, and tries `b` first, which has no value as long as `a` is taken for empty.
+    // `a` is decided first, and depends on `b`, which has no value while `a` is assumed to be empty.
     let schema = json!({
         "type": "object", "required": ["x", "y"],
         "properties": {"x": {"$ref": "#/$defs/a"}, "y": {"$ref": "#/$defs/b"}},
@@ -226,7 +226,7 @@ fn what_was_concluded_from_an_assumption_is_forgotten_with_it() {
 
 #[test]
 fn conclusion_drawn_from_an_open_goal_is_dropped_with_it() {
-    // Whether B is compatible is first asked while A is being decided, and then depends on A. A differs in q, so B does.
+    // B is first decided while A is still undecided, so the result depends on A. A differs in q, so B does.
     let definitions = |kind: &str| {
         json!({
             "A": {"type": "object", "properties": {"p": {"$ref": "#/$defs/B"}, "q": {"type": kind}}},

@@ -125,7 +125,7 @@ fn reconnecting_client_gets_missed_events() {
     let heard = again.batch();
     assert!(names(&heard).contains(&"notification"), "{heard:?}");
     let last = heard.last().unwrap().id.clone();
-    // Also from another process than the one that created the id.
+    // A restarted daemon continues after the id too.
     drop((again, daemon));
     let daemon = Daemon::start(&world);
     let mut resumed = Listener::open(&daemon, "?realm=aperture", &last);

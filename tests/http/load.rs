@@ -11,7 +11,7 @@ use crate::{
     world::World,
 };
 
-/// The maximum size of the decoded values that the daemon holds, in KiB: the sum of the limits of every `Held`
+/// The maximum size of the decoded values that the daemon holds, in KiB: the sum of the limits of every `ContentCache`
 /// (docs/decisions/0107).
 const HELD: usize = 38 << 10;
 /// The maximum growth of its other memory, in KiB: thread stacks and what the allocator keeps.

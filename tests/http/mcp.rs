@@ -149,7 +149,7 @@ fn invalid_message_is_reported() {
     }
     let list = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     for (headers, status) in [
-        // Neither in a session nor without a handshake.
+        // No session is named, and no version without a handshake.
         (ACCEPT, 400),
         (
             "Mcp-Session-Id: none\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n",
@@ -161,7 +161,7 @@ fn invalid_message_is_reported() {
         let said = post(&Place::of(&daemon), headers, list);
         assert_eq!(said.status, status, "{} {:?}", said.head, said.messages);
     }
-    // It is refused by its announced length.
+    // A body is refused because of its announced length.
     let head = format!("POST /mcp HTTP/1.1\r\n{}{ACCEPT}Content-Length: {}\r\n\r\n", daemon.headers(), (1 << 20) + 1);
     assert!(daemon.raw(format!("{head}{{").as_bytes()).starts_with("HTTP/1.1 413 "));
     assert!(daemon.is_alive());

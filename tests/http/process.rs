@@ -111,7 +111,8 @@ fn readable_token_is_closed_with_a_warning() {
 fn start_returns_promptly() {
     let world = World::new();
     let start = Instant::now();
-    // With pipes on all three streams and another one: reading them ends with the command.
+    // With pipes as all three streams and as a fourth one: the daemon must not keep them open, or reading would not
+    // end.
     let mut command = world.command("sh", &world.root());
     command.args(["-c", "exec 7>&1; git blue daemon start --port 0 2>&1"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

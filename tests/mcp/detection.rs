@@ -117,7 +117,7 @@ fn project_is_determined_for_each_call() {
     client.fails("contract_get", contract());
     std::fs::write(&config, before).unwrap();
     client.ok("contract_get", contract());
-    // So is the file in the working tree.
+    // The file in the working tree is read for each call, too.
     let (file, away) = (world.path("access/.blue/config.yaml"), world.path("away.yaml"));
     std::fs::rename(&file, &away).unwrap();
     std::fs::write(&file, "realm: { name: elsewhere }\n").unwrap();

@@ -118,8 +118,7 @@ fn pages_of_every_tool_fit_a_message() {
         let page = client.ok("realm_check", json!({"detail": "full", "cursor": format!("{start}-{mark}")}));
         assert_eq!(page["next_cursor"].is_null(), start == total - 10, "{start}");
     }
-    // One tool needs two versions of a contract, which this realm lacks, and one creates worktrees in repositories
-    // that share no small domain here.
+    // Three tools need particular arguments. `contract_diff` fails, because no contract of this realm has two versions.
     asked.push("realm_worktree_create");
     client.ok("realm_worktree_create", json!({"rfc": "rfc-1", "repos": ["fungal"]}));
     asked.push("contract_validate");

@@ -226,7 +226,7 @@ fn past_realm_is_read() {
     ] {
         assert_eq!(client.fails(tool, at(tool, more))["code"], code, "{tool}");
     }
-    // What follows is about the present.
+    // Later calls are about the present again.
     assert_eq!(client.ok("contract_get", at("contract_get", json!({})))["current_version"], "2.0.0");
 }
 

@@ -18,7 +18,7 @@ use git_blue::testing::sandbox::Sandbox;
 /// Its behavior.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mood {
-    /// Requires this user name and password.
+    /// Serves the repositories, to requests with the accepted credentials.
     Serve,
     /// Answers with an HTML page.
     Page,

@@ -27,7 +27,7 @@ fn keep_password(world: &World, backend: &Backend, password: &str) {
     world.sandbox.git(&world.sandbox.path(), &["config", "--global", "credential.helper", &helper]);
 }
 
-/// Asserts that both have everything, once the failure is over.
+/// Ends the failure, and asserts that both machines get everything.
 fn recovers(world: &World, backend: &Backend) {
     backend.set(Mood::Serve);
     world.ok("alpha", &["sync"]);

@@ -32,7 +32,7 @@ fn man_pages_have_no_errors() {
             mandoc -T lint -W error $page
         done; ls | wc -l",
     );
-    // Only their number.
+    // The pages cause no output; `ls` prints how many there are.
     let count: usize = output.trim().parse().unwrap_or_else(|_| panic!("{output}"));
     assert!(code == 0 && count > 35, "{output}");
 }

@@ -169,7 +169,7 @@ impl Meeting {
     fn sync(&mut self, at: usize) {
         let ours = self.tip(at);
         let relation = Relation::of(&self.store, &ours, &self.hub).unwrap();
-        // No rule was broken, whoever checks and whatever was known.
+        // Neither side sees a rule broken by the other.
         for (known, came) in [(ours, self.hub), (self.hub, ours)] {
             let examined = append_only::examine(&self.store, &domain(), &known, &came).unwrap();
             assert!(examined.records.is_empty() && examined.overrides.is_empty(), "{examined:?}");

@@ -169,7 +169,7 @@ pub fn a_part_of_a_domain_is_as_in_the_whole(store: &dyn Store) {
     {
         edits.push(put(layout::version(&name(of), &name(version)), codec::encode(&contract(of, version))));
     }
-    // A document from another program has no published document.
+    // `bare`, as from another program, has no published version.
     for (of, version) in [("a", "1.1.0"), ("b", "2.0.0"), ("bare", "1.0.0")] {
         edits.push(put(layout::contract(&name(of)), codec::encode(&contract(of, version))));
     }
@@ -186,7 +186,7 @@ pub fn a_part_of_a_domain_is_as_in_the_whole(store: &dyn Store) {
         let some = |versions: Option<&std::collections::BTreeSet<_>>| versions.cloned().unwrap_or_default();
         assert_eq!(some(part.versions.get(&only)), some(whole.versions.get(&only)));
         assert_eq!(part.owner(&only), whole.owner(&only), "{only}");
-        // All names are listed: two that differ only in case would be one file.
+        // All names are listed, since two that differ only in case would be the same file.
         assert_eq!(part.versions.keys().map(|of| of.as_str()).collect::<Vec<_>>(), ["a", "b", "bare", "draft"]);
     }
     let tree = store.commit(&tip).unwrap().tree;

@@ -36,7 +36,7 @@ fn open(path: &Path) -> GitStore {
     GitStore::open(path, make::options()).unwrap()
 }
 
-/// Opens a store with a lock timeout of zero.
+/// Opens a store with a short lock timeout.
 fn impatient(path: &Path) -> GitStore {
     GitStore::open(path, Options { lock_timeout: Duration::from_millis(50), ..make::options() }).unwrap()
 }

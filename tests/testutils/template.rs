@@ -41,7 +41,7 @@ impl Template {
         if self.facts().exists() {
             return;
         }
-        // Those of earlier builds.
+        // Remove the templates of earlier builds.
         for earlier in fs::read_dir(worlds.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()) {
             if earlier != worlds {
                 let _ = fs::remove_dir_all(earlier);

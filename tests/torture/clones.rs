@@ -315,7 +315,7 @@ fn synced_data_survives_constant_packing_of_the_hub() {
         done.store(true, Ordering::Relaxed);
         outcomes.into_iter().map(|outcome| outcome.unwrap()).collect()
     });
-    // While refs are packed in a loop, git itself sometimes lets a push replace another one that it has just accepted
+    // While refs are packed in a loop, git sometimes lets a push overwrite another one that it has just accepted
     // (docs/decisions/0031). The next sync of that machine pushes again.
     world.converge();
     let synced = world.has_what_was_synced(&told);

@@ -4,7 +4,7 @@ use std::{process::Stdio, thread, time::Duration};
 
 use super::{World, scale, text};
 
-/// Any distribution will do, the same in each run.
+/// Pseudo-random numbers, the same in each run. Their quality does not matter.
 pub struct Random(pub u64);
 
 impl Random {

@@ -72,7 +72,7 @@ fn acknowledged_writes_survive_git_prune() {
     );
 }
 
-/// Writes until enough was acknowledged, and kills every fourth process at some time.
+/// Writes until enough writes were acknowledged, and kills every fourth process at a random time.
 fn write(world: &World, writer: u64, wanted: usize, tally: &Tally) {
     let mut random = Random(100 + writer);
     for number in 0.. {
