@@ -34,7 +34,7 @@ use crate::{
         blue_files::{CONTRACTS, Files, Item},
     },
     store::{
-        Change, Edit, EntryKind, Parents, Store, StoreRef, codec,
+        Change, Edit, Parents, Store, StoreRef, codec,
         git::GitStore,
         layout,
         overview::Overview,
