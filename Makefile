@@ -36,7 +36,7 @@ SCRATCH = TMPDIR="$$(.ci/scratch)"
 # Many tests wait for other processes and for time limits.
 NEXTEST = $(SCRATCH) NEXTEST_TEST_THREADS=$$(($$(getconf _NPROCESSORS_ONLN) * 2)) $(CARGO) nextest run --locked
 
-test: ## Run all tests (with cargo-nextest if installed)
+test: ## Run all tests that need only Rust and git
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		set -x; $(NEXTEST) && $(CARGO) test --locked --doc; \
 	else \
@@ -139,7 +139,7 @@ minimal-versions: ## Check with the lowest versions of dependencies (with a nigh
 	cd "$(TARGET)/minimal" && cargo +nightly -Zdirect-minimal-versions generate-lockfile
 	cd "$(TARGET)/minimal" && $(CARGO) check --locked --target-dir target
 
-audit: ## Check advisories, licences, versions and sources of dependencies (with cargo-deny)
+audit: ## Check advisories, licenses, versions and sources of dependencies (with cargo-deny)
 	$(CARGO) deny --locked check $(AUDIT)
 
 cross: ## Check for other systems (with rustup, and zig from PyPI as C compiler)

@@ -13,6 +13,9 @@ use super::text::as_text;
 /// The length limit of a name, in bytes.
 pub const MAX_LEN: usize = 64;
 
+/// The rule on the characters of a name.
+const NOT_ALLOWED: &str = "only the letters a to z and A to Z, digits, '.', '_' and '-' are allowed";
+
 /// The error for text that is not a valid name. It says which rule the text breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not {} name: {rule}", with_article(kind))]
@@ -42,7 +45,7 @@ fn broken_rule(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         Some("it is empty")
     } else if !bytes.iter().all(allowed) {
-        Some("only the letters a to z and A to Z, digits, '.', '_' and '-' are allowed")
+        Some(NOT_ALLOWED)
     } else if text.len() > MAX_LEN {
         Some("it is longer than 64 characters")
     } else if !bytes[0].is_ascii_alphanumeric() {
@@ -200,6 +203,7 @@ impl FromStr for RfcName {
     fn from_str(text: &str) -> Result<Self, NameError> {
         let rule = match text.split('/').find_map(broken_rule) {
             None if text.len() > MAX_RFC_LEN => Some("it is longer than 200 characters"),
+            Some(NOT_ALLOWED) => Some("only the letters a to z and A to Z, digits, '.', '_', '-' and '/' are allowed"),
             rule => rule,
         };
         match rule {

@@ -88,13 +88,13 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         }
         return Some(not_published(error)).into();
     }
-    let hint = if event == "post-commit" { missed_contract_hint(&ctx) } else { None };
+    let hints = if event == "post-commit" { hints(&ctx) } else { Vec::new() };
     // Look for these before publishing, which records the files that this commit removed and names them itself.
     let missing = if event == "post-commit" { still_missing(&ctx) } else { None };
     if ["post-merge", "post-checkout"].contains(&event) {
         background::fetch_if_due(&ctx);
     }
-    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(missing).chain(hint).collect();
+    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(missing).chain(hints).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
 }
 
@@ -177,10 +177,10 @@ fn still_missing(ctx: &Ctx) -> Option<String> {
     publication_summary::removed_files_line(&missing)
 }
 
-/// Returns a hint if the commit may have missed a contract, for repositories in a realm. Errors are ignored.
-fn missed_contract_hint(ctx: &Ctx) -> Option<String> {
-    ctx.acting_repo().ok()?;
-    hint::stale_contract_hint(ctx.code.as_ref()?).ok()?
+/// Returns the hints about the commit, for repositories in a realm. Errors are ignored.
+fn hints(ctx: &Ctx) -> Vec<String> {
+    let code = ctx.code.as_ref().filter(|_| ctx.acting_repo().is_ok());
+    code.and_then(|code| hint::of_last_commit(code).ok()).unwrap_or_default()
 }
 
 /// Publishes in the background, and reports only to the log.

@@ -99,13 +99,17 @@ impl Notification {
     /// nothing else did.
     pub fn also_phrase(&self) -> String {
         let also = self.also.iter().filter_map(|kind| match kind {
-            ChangeType::ContractDeprecated => Some(", and deprecated it"),
-            ChangeType::VersionYanked => Some(", and yanked versions of it"),
-            ChangeType::OwnerChanged => Some(", and took it over"),
-            ChangeType::SupportChanged => Some(", and changed which older versions it supports"),
+            ChangeType::ContractDeprecated => Some("deprecated it"),
+            ChangeType::VersionYanked => Some("yanked versions of it"),
+            ChangeType::OwnerChanged => Some("took it over"),
+            ChangeType::SupportChanged => Some("changed which older versions it supports"),
             _ => None,
         });
-        also.collect()
+        match also.collect::<Vec<_>>().split_last() {
+            None => String::new(),
+            Some((last, [])) => format!(", and {last}"),
+            Some((last, others)) => format!(", {} and {last}", others.join(", ")),
+        }
     }
 
     fn main_phrase(&self) -> String {

@@ -104,7 +104,10 @@ impl Published {
         };
         let breaks = contract.map(|name| effects::breaks(before, after, name, judge)).unwrap_or_default();
         let remarks = match event {
-            Event::Bound(repo) => after.bindings.get(repo).map(|binding| effects::of_binding(after, binding, judge)),
+            Event::Bound(repo) => {
+                let old = before.bindings.get(repo);
+                after.bindings.get(repo).map(|binding| effects::of_binding(after, old, binding, judge))
+            }
             Event::Unbound(_) => None,
             _ => contract
                 .zip(new)

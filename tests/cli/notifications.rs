@@ -84,7 +84,7 @@ fn commit_on_a_feature_branch_publishes_nothing() {
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "feature"]);
     let before = world.tip(crate::world::DOMAIN_REF);
     let commit = world.bump("1.1.0");
-    assert_eq!(commit.all(), "");
+    assert_eq!(commit.all(), "git blue: the changes of .blue/ are published once this commit is on main\n");
     assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
     assert_eq!(pending(&world, "access"), 0);
     // Publishing it explicitly is refused with the reason.
@@ -298,7 +298,7 @@ fn changes_that_come_with_a_new_version_are_notified_too() {
         assert_eq!(log["entries"].as_array().unwrap().len(), count, "{kind} {log}");
     }
     let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
-    let line = "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0, and yanked versions of it, and deprecated it";
+    let line = "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0, yanked versions of it and deprecated it";
     assert!(text.contains(line), "{text}");
 }
 

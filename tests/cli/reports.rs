@@ -129,7 +129,7 @@ fn missing_base_is_in_the_reports() {
     let base = [("GITHUB_BASE_REF", OsStr::new("elsewhere")), ("GITHUB_ACTIONS", OsStr::new("true"))];
     let run = world.blue_with(&world.path("fungal"), &["check", "--output", "markdown=a.md"], &base).exits(1);
     let says = "the base origin/elsewhere is not in this clone, so its problems count as errors";
-    assert!(run.stdout.contains(&format!("::notice title=missing-base::{says}\n")), "{run}");
+    assert!(run.stdout.contains(&format!("::notice title=missing-base::{says}: fetch it (fetch-depth: 0)\n")), "{run}");
     assert!(world.read("fungal/a.md").contains(says));
     let json = world.blue_with(&world.path("fungal"), &["check", "--json"], &base).exits(1).json();
     assert_eq!(json["missing_base"], "origin/elsewhere");

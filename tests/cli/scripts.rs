@@ -103,16 +103,22 @@ fn nothing_runs_without_consent() {
     let clone = world.path("clone");
     let refused = world.blue(&clone, &["check"]);
     assert!(
-        refused.stdout.contains("not run: this clone has not joined the realm: run its scripts with --run-scripts"),
+        refused.stdout.contains(
+            "not run: in a clone that has not joined the realm, scripts run only with --run-scripts and CI=true"
+        ),
         "{refused}"
     );
+    let steps = &world.json(&clone, &["check"])["next_steps"];
+    assert_eq!(steps[0]["command"], "git blue check --run-scripts", "{steps}");
     assert!(!ran());
     world.blue(&clone, &["check", "--run-scripts"]).exits(0);
     assert!(ran());
     world.set("CI", "");
     let refused = world.blue(&clone, &["check", "--run-scripts"]).exits(0);
     assert!(
-        refused.stdout.contains("not run: this clone has not joined the realm, so its scripts are not run"),
+        refused.stdout.contains(
+            "not run: in a clone that has not joined the realm, scripts run only with --run-scripts and CI=true"
+        ),
         "{refused}"
     );
     assert!(!ran());

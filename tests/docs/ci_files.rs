@@ -273,10 +273,15 @@ fn release_workflow_builds_and_attaches_the_tag() {
 fn cached_realm_is_updated() {
     let place = place();
     let script = Path::new(ROOT).join("docs/ci/cached-realm.sh").display().to_string();
-    let line = format!("REALM_URL='{}' REALM_CACHE=../kept.git sh '{script}'", path_of(&place, "shared.git"));
-    for (commit, expected, text) in CASES {
-        let (code, output) = on_runner(&place, commit, &line);
-        assert!(code == expected && output.contains(text), "{commit}: {output}");
+    let branches = "git init -q --bare branches.git
+        git -C branches.git fetch -q ../shared.git '+refs/blue/*:refs/heads/blue/*'";
+    assert_eq!(place.shell(branches).0, 0);
+    for hub in ["shared.git", "branches.git"] {
+        let line = format!("REALM_URL='{}' REALM_CACHE=../kept-{hub} sh '{script}'", path_of(&place, hub));
+        for (commit, expected, text) in CASES {
+            let (code, output) = on_runner(&place, commit, &line);
+            assert!(code == expected && output.contains(text), "{commit}: {output}");
+        }
     }
 }
 

@@ -12,8 +12,10 @@ use crate::{
     model::{
         domain_view::DomainView,
         name::{ContractRef, RepoName},
+        nearest::did_you_mean,
         publish,
     },
+    store::read,
     wire::{Answer, ContractTransfer},
 };
 
@@ -45,6 +47,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         None => format!("withdraw the offer of {contract}"),
     };
     let why = Message { repo: Some(acting.repo), subject, ..Message::default() };
+    let repos = read::repos(acting.store)?.repos;
     let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let held = domain::current(view, contract)?;
@@ -53,6 +56,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         }
         let decision = publish::offer(view, acting.repo, held, request.to.as_ref())?;
         if let Some(to) = request.to.as_ref().filter(|to| !view.info.has_member(to)) {
+            if !repos.contains_key(to) {
+                let message = format!("{to} is not in the realm {}", acting.realm);
+                return Err(OpError::no(ErrorCode::UnknownRepo, message + &did_you_mean(to, repos.keys())));
+            }
             let message = format!("{name} has no member {to}");
             return Err(OpError::no(ErrorCode::NotMember, message)
                 .next(format!("git blue realm admin domain --name {name} --repos {to}")));

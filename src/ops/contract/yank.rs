@@ -22,7 +22,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "contract_yank",
     &["contract", "yank"],
-    "Mark a version that nobody should use any more",
+    "Mark a published version as one that must not be used",
 );
 
 /// The arguments.

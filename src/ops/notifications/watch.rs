@@ -107,6 +107,9 @@ pub type Subscribe<'f> = &'f dyn Fn(ActingRepo<'_>) -> Option<Box<dyn Feed>>;
 /// Returns an error if the realm cannot be read, or the delivery cannot be recorded.
 pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener, subscribe: Subscribe<'_>) -> Result<(), OpError> {
     let here = if request.mark { ctx.require_reader()? } else { ctx.acting_repo()? };
+    if let Some(missing) = request.contract.as_ref().filter(|wanted| !is_there(here, wanted)) {
+        listener.warn(&format!("{missing} does not exist yet"));
+    }
     let mut watching = Watching { ctx, here, request, listener, shown: BTreeSet::new() };
     let mut own = None;
     loop {
@@ -120,6 +123,13 @@ pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener, subscribe:
             return Ok(());
         }
     }
+}
+
+/// Returns whether a contract exists, or it is unknown because its domain cannot be read.
+fn is_there(here: ActingRepo<'_>, wanted: &ContractRef) -> bool {
+    let Ok(overview) = Overview::open(here.store) else { return true };
+    let Some(line) = overview.domains().iter().find(|line| line.name == wanted.domain) else { return false };
+    overview.summary(line).map_or(true, |domain| domain.owner(&wanted.contract).is_some())
 }
 
 /// A listener, and the notifications that it was shown.

@@ -96,9 +96,9 @@ pub fn branches(
         }
     }
     if branches.is_empty() {
-        let message = format!("{rfc} has no branch {branch} in any repository of the realm on this machine");
+        let message = format!("no repository of the realm on this machine has {branch}, the branch of {rfc}");
         return Err(
-            OpError::no(ErrorCode::NoBranches, message).next(format!("git blue realm worktree create --rfc {rfc}"))
+            OpError::cannot(ErrorCode::NoBranches, message).next(format!("git blue realm worktree create --rfc {rfc}"))
         );
     }
     Ok(branches)

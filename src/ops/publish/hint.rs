@@ -1,4 +1,5 @@
-//! Hints at a commit that changes the source files of a contract, but not the contract.
+//! Hints after a commit: it changed the source files of a contract but not the contract, or it is not on the publishing
+//! branch.
 
 use std::collections::BTreeMap;
 
@@ -6,37 +7,63 @@ use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
     error::OpError,
     machine::user_config::boolean,
+    model::oid::Oid,
     repo::CodeRepo,
     store::{EntryKind, Objects as _, codec, read},
 };
 
-/// Returns one line about the last commit if it changed files that a binding names as the source of a contract, but not
-/// the contract itself. `blue.hint = false` disables it.
+/// Returns the hints about the last commit, each a line. `blue.hint = false` disables them.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
-pub fn stale_contract_hint(code: &CodeRepo) -> Result<Option<String>, OpError> {
+pub fn of_last_commit(code: &CodeRepo) -> Result<Vec<String>, OpError> {
     let head = code.head()?;
-    let (Some(_), Some(commit)) = (head.branch, head.commit) else {
-        return Ok(None);
+    let (Some(branch), Some(commit)) = (head.branch, head.commit) else {
+        return Ok(Vec::new());
     };
     let this = code.commit(&commit)?;
     // A merge contains other people's commits, and the hint was shown when these were made.
     let [parent] = this.parents[..] else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     if !code.has(&parent) || is_off(code) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let (now, before) = (this.tree, code.tree_of(&parent)?);
     let changed = |path: &str| -> Result<bool, OpError> {
         let id = |tree| Ok::<_, OpError>(read::lookup(code, tree, path)?.map(|entry| entry.id));
         Ok(id(&now)? != id(&before)?)
     };
+    let unpublished = unpublished_branch_hint(code, &branch, &changed)?;
+    Ok(unpublished.into_iter().chain(stale_contract_hint(code, &now, &changed)?).collect())
+}
+
+/// Returns a hint if the commit changed contracts or bindings on a branch that is not published.
+fn unpublished_branch_hint(
+    code: &CodeRepo,
+    branch: &str,
+    changed: &impl Fn(&str) -> Result<bool, OpError>,
+) -> Result<Option<String>, OpError> {
+    if !changed(CONTRACTS)? && !changed(BINDINGS)? {
+        return Ok(None);
+    }
+    let Some(published) = code.publishing_branch()?.filter(|published| published != branch) else { return Ok(None) };
+    let exists = |name: String| Ok::<_, OpError>(code.reference(&name)?.is_some());
+    let is_branch = exists(format!("refs/heads/{published}"))? || exists(format!("refs/remotes/origin/{published}"))?;
+    Ok(is_branch.then(|| format!("the changes of .blue/ are published once this commit is on {published}")))
+}
+
+/// Returns a hint if the commit changed files that a binding names as the source of a contract, but not the contract
+/// itself.
+fn stale_contract_hint(
+    code: &CodeRepo,
+    tree: &Oid,
+    changed: &impl Fn(&str) -> Result<bool, OpError>,
+) -> Result<Option<String>, OpError> {
     // Many contracts have the same sources, most of which did not change.
     let mut sources: BTreeMap<String, bool> = BTreeMap::new();
     let mut forgotten = Vec::new();
-    for entry in read::folder(code, &now, BINDINGS)?.into_iter().filter(|entry| entry.kind == EntryKind::Blob) {
+    for entry in read::folder(code, tree, BINDINGS)?.into_iter().filter(|entry| entry.kind == EntryKind::Blob) {
         let Some(domain) = entry.name.strip_suffix(".yaml") else { continue };
         // A binding that cannot be parsed is refused when it is published.
         let Ok(binding) = codec::binding(&code.blob(&entry.id)?) else { continue };

@@ -191,11 +191,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     if let Some(files) = found.as_ref().and_then(|found| found.files.as_ref()) {
         places::locate(files, &mut report.findings);
     }
-    let scripts = match (request.scripts, &found, &candidate) {
-        (Some(scripts), Some(found), Some(candidate)) => {
+    let scripts = match (&found, &candidate) {
+        (Some(found), Some(candidate)) => {
             let Request { subject, mode, is_temporary, .. } = request;
             let checked = Checked { subject, found, candidate, mode: *mode, is_temporary: *is_temporary };
-            let (runs, findings) = check_scripts::run(ctx, checked, scripts)?;
+            let (runs, findings) = check_scripts::run(ctx, checked, request.scripts)?;
             report.add(findings);
             runs
         }

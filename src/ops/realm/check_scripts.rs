@@ -58,28 +58,32 @@ struct DeclaredScript<'a> {
     contract: Option<&'a Contract>,
 }
 
-/// Runs the scripts that may run. Returns the outcome of each script, and the findings.
+/// Runs the scripts that may run, none if `scripts` is `None`. Returns the outcome of each script, and the findings.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
-pub fn run(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts) -> Result<(Vec<ScriptRun>, Vec<Finding>), OpError> {
+pub fn run(
+    ctx: &Ctx,
+    checked: Checked<'_>,
+    scripts: Option<Scripts>,
+) -> Result<(Vec<ScriptRun>, Vec<Finding>), OpError> {
     let (mut runs, mut findings) = (Vec::new(), Vec::new());
     let is_ci = locate::unknown::is_ci(&ctx.env);
     let named = named(checked);
     if named.is_empty() {
         return Ok((runs, findings));
     }
-    let refusal = refusal(ctx, checked, scripts, is_ci)?;
+    let allowed = allowed(ctx, checked, scripts, is_ci)?;
     for one in &named {
-        if refusal.is_some() || (one.role == ScriptRole::Ci && !is_ci) {
+        if allowed.is_err() || (one.role == ScriptRole::Ci && !is_ci) {
             findings.extend(missing(checked, one)?);
         }
         if one.role == ScriptRole::Ci && !is_ci {
             continue;
         }
-        let (outcome, exit_code, output) = match &refusal {
-            Some(why) => (ScriptOutcome::NotRun, None, why.clone()),
-            None => run_one(ctx, checked, one, scripts.timeout)?,
+        let (outcome, exit_code, output) = match allowed {
+            Err(why) => (ScriptOutcome::NotRun, None, why.to_owned()),
+            Ok(timeout) => run_one(ctx, checked, one, timeout)?,
         };
         findings.extend(finding(checked, one, outcome, &output));
         runs.push(ScriptRun {
@@ -132,18 +136,27 @@ fn named<'a>(checked: Checked<'a>) -> Vec<DeclaredScript<'a>> {
     found
 }
 
-/// Returns why no script may run, or `None` if scripts may run.
-fn refusal(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts, is_ci: bool) -> Result<Option<String>, OpError> {
+/// Returns the time limit of each script if scripts may run, else the reason why they may not.
+fn allowed(
+    ctx: &Ctx,
+    checked: Checked<'_>,
+    scripts: Option<Scripts>,
+    is_ci: bool,
+) -> Result<Result<Duration, &'static str>, OpError> {
     let is_head = *checked.subject != Subject::Worktree && checked.found.commit == ctx.code()?.head()?.commit;
     let is_joined = !checked.is_temporary && ctx.require_writable().is_ok();
-    let why = match (is_joined, scripts.asked, is_ci) {
-        _ if !is_head => "only the scripts of HEAD are run, in its working tree",
-        (true, true, _) | (true, _, true) | (false, true, true) => return Ok(None),
-        (true, false, false) => "scripts run only with --run-scripts, or in CI",
-        (false, true, false) => "this clone has not joined the realm, so its scripts are not run",
-        (false, false, _) => "this clone has not joined the realm: run its scripts with --run-scripts",
+    let Some(Scripts { asked, timeout }) = scripts else {
+        return Ok(Err("servers and hooks run no scripts"));
     };
-    Ok(Some(why.to_owned()))
+    Ok(match (is_joined, asked, is_ci) {
+        _ if !is_head => Err("only the scripts of HEAD are run, in its working tree"),
+        (true, true, _) | (true, _, true) | (false, true, true) => Ok(timeout),
+        (true, false, false) => Err("scripts run only with --run-scripts, or in CI"),
+        (false, ..) if checked.is_temporary => {
+            Err("against a realm that is only fetched, scripts run only with --run-scripts and CI=true")
+        }
+        (false, ..) => Err("in a clone that has not joined the realm, scripts run only with --run-scripts and CI=true"),
+    })
 }
 
 fn run_one(

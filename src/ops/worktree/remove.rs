@@ -43,7 +43,7 @@ pub struct Request {
     /// The RFC
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
-    /// Remove worktrees even with uncommitted or unpushed work; branches are kept
+    /// Remove worktrees even with uncommitted or unpushed work
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,

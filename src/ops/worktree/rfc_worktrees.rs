@@ -97,7 +97,7 @@ pub fn select(
         repos.dedup();
         if repos.is_empty() {
             let error = OpError::usage("no repository was named");
-            return Err(error.next("omit --repos for all that share a domain with this one"));
+            return Err(error.next("name none to choose all that share a domain with this one"));
         }
         if let Some(stranger) = repos.iter().find(|repo| !overview.repos().contains_key(*repo)) {
             let known: Vec<_> = overview.repos().keys().take(20).map(ToString::to_string).collect();

@@ -53,7 +53,7 @@ pub struct Init {
     /// Store the realm in branches, for hosts that accept no other refs
     #[arg(long, requires = "url")]
     branches: bool,
-    /// Create the realm even if its name is similar to another, or .blue/config.yaml has a URL
+    /// Create the realm even if its name is similar to another's, or .blue/config.yaml has a URL
     #[arg(long)]
     new: bool,
     /// Sync the realm automatically, in the background

@@ -27,12 +27,18 @@ pub struct Formats {
 /// Parses a report format and its file, as in `sarif=blue.sarif`.
 fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, as in sarif=blue.sarif")?;
-    let format = <Format as ValueEnum>::from_str(format, false).map_err(|_| format!("there is no format {format}"))?;
+    let format = <Format as ValueEnum>::from_str(format, false).map_err(|_| unknown_format(format))?;
     match format {
         Format::Human => Err("human cannot be written to a file: redirect the output instead".into()),
         _ if file.is_empty() => Err("the file name after `=` is missing".into()),
         format => Ok((format, file.into())),
     }
+}
+
+fn unknown_format(format: &str) -> String {
+    let known = Format::value_variants().iter().filter(|format| **format != Format::Human);
+    let known: Vec<_> = known.filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned())).collect();
+    format!("there is no format {format}: expected one of {}", known.join(", "))
 }
 
 impl Formats {

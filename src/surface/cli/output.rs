@@ -282,9 +282,8 @@ impl<'a> Output<'a> {
             return error.kind.exit_code();
         }
         let label = match error.kind {
-            Kind::No => "error:",
+            Kind::No | Kind::Usage => "error:",
             Kind::Cannot => "fatal:",
-            Kind::Usage => "usage:",
         };
         let mut text = Text::new(self.color_errors);
         text.line(&[styled(label, Style::Red), plain(&error.message)]);

@@ -151,7 +151,7 @@ pub struct Check {
     /// a joined clone runs them even without this option.
     #[arg(long)]
     run_scripts: bool,
-    /// The time limit for each of these scripts
+    /// The time limit for each of these scripts, at most 3600
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     script_timeout: u64,
     #[command(flatten)]

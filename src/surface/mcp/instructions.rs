@@ -12,7 +12,8 @@ with version ranges and files.
 version can be in the range and still break the code.
 - Call contract_get before relying on a contract or changing it.
 - To change a contract, edit .blue/contracts/DOMAIN/NAME.yaml in its owner's repository, raise its version, call \
-realm_check with worktree true, and commit: the commit publishes it. Only the owner can change a contract.
+realm_check with worktree true, and commit: on the publishing branch, the commit publishes it. Only the owner can \
+change a contract.
 - Call realm_check before a release, and after editing anything under .blue/.
 - Changes by other repositories arrive automatically, once, as notifications with other answers. If \
 import_state is \"broken\", something here is about to break: report it, with the value in verdict. \

@@ -48,7 +48,9 @@ fn base(missing: &str) -> Entry {
         rule: "missing-base".to_owned(),
         meaning: None,
         case: case(None, None),
-        message: format!("the base {missing} is not in this clone, so its problems count as errors"),
+        message: format!(
+            "the base {missing} is not in this clone, so its problems count as errors: fetch it (fetch-depth: 0)"
+        ),
         place: None,
         old: None,
         is_undecided: false,

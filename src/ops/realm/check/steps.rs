@@ -21,7 +21,7 @@ pub fn answer(body: RealmCheck, (first, nothing): (String, &str), request: &Requ
     let (valid, has_errors) = (body.valid, !body.errors.is_empty());
     let by_range = body.imports_by_range;
     let fetch = body.missing_base.as_deref().map(check_base::fetch);
-    let has_scripts = body.scripts.iter().any(|one| one.outcome == wire::ScriptOutcome::NotRun);
+    let scripts = running_scripts(&body, request);
     let mut answer = Answer::new(body);
     if is_new {
         return answer.next(first);
@@ -29,8 +29,8 @@ pub fn answer(body: RealmCheck, (first, nothing): (String, &str), request: &Requ
     if says_nothing {
         answer = answer.next(nothing);
     }
-    if has_scripts {
-        answer = answer.next("git blue check --run-scripts  # also run the scripts");
+    if let Some(step) = scripts {
+        answer = answer.next(step);
     }
     if let Some(step) = fetch {
         answer = answer.next(format!("{step}  # the base is not in this clone, so its problems count as errors"));
@@ -42,6 +42,20 @@ pub fn answer(body: RealmCheck, (first, nothing): (String, &str), request: &Requ
         }
         (false, false) => answer.next("fix the warnings: --strict fails on them"),
     }
+}
+
+/// Returns the step that also runs the scripts, if some were not run and the same check can run them.
+fn running_scripts(body: &RealmCheck, request: &Request) -> Option<&'static str> {
+    if request.is_temporary
+        || request.subject == Subject::Worktree
+        || body.scripts.iter().all(|one| one.outcome != wire::ScriptOutcome::NotRun)
+    {
+        return None;
+    }
+    Some(match body.read_only {
+        None => "git blue check --run-scripts  # also run the scripts",
+        Some(_) => "git blue check --run-scripts  # also run the scripts; needs CI=true",
+    })
 }
 
 /// Returns a next step if some imports were judged only by their ranges.

@@ -174,7 +174,7 @@ pub(super) const PAGES: &[Page] = &[
     page("compat")
         .about(
             "Reports for each direction whether every value that is valid under one schema is valid under \
-            the other: compatible, incompatible with a counterexample, or unknown. Needs no realm and no repository.",
+            the other: compatible, incompatible with a counterexample, or unknown. Needs no realm, and a repository only for COMMIT:FILE.",
         )
         .no("A required direction does not hold, or with --strict is unknown.")
         .examples(&[

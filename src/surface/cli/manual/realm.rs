@@ -153,7 +153,8 @@ pub(super) const PAGES: &[Page] = &[
         .no("The command failed in at least one repository.")
         .examples(&[("git blue realm worktree list", "List every RFC and its progress")]),
     page("realm worktree remove")
-        .about("Refuses to remove worktrees with uncommitted files, or with commits that are not pushed. Branches are kept.")
+        .about("Refuses to remove worktrees with uncommitted files, or with commits that are not pushed. Branches are kept unless \
+            --delete-branches is given.")
         .no("Something was kept, or the command failed in at least one repository.")
         .examples(&[(
             "git blue realm worktree remove --rfc faster-checkout --delete-branches",

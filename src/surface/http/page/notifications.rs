@@ -176,7 +176,10 @@ fn concerned(site: &Site, told: &[(&RepoName, &Notification)]) -> Markup {
 fn next(one: &Notification) -> Markup {
     html! {
         @if let Some(contract) = &one.contract {
-            p.next { (command(&format!("git blue contract impact {}/{contract}", one.domain))) }
+            p.next {
+                @if one.affects_me { (command("git blue review")) }
+                @else { (command(&format!("git blue contract log {}/{contract}", one.domain))) }
+            }
         }
     }
 }
