@@ -2,9 +2,12 @@
 
 use std::{fmt, str::FromStr};
 
-use super::{text::as_text, version::Version};
+use super::{
+    text::as_text,
+    version::{self, Version},
+};
 
-/// The length limit of a range, in bytes.
+/// The length limit of a range, in characters.
 pub const MAX_LEN: usize = 256;
 
 /// A range of versions. The original spelling is kept.
@@ -135,7 +138,7 @@ fn after(comparator: &semver::Comparator) -> semver::Version {
 const OPERATORS: [&str; 7] = [">=", "<=", ">", "<", "=", "^", "~"];
 
 fn explained(error: &semver::Error) -> String {
-    if super::version::exceeds(error) { super::version::TOO_LARGE.to_owned() } else { error.to_string() }
+    if version::exceeds(error) { version::TOO_LARGE.to_owned() } else { error.to_string() }
 }
 
 /// Returns the comparators of `text` in the form that semver parses: each an operator directly followed by a version.
@@ -190,11 +193,16 @@ impl FromStr for Range {
 
     fn from_str(text: &str) -> Result<Self, RangeError> {
         let refuse = |hint: String| RangeError { text: text.chars().take(80).collect(), hint };
-        if text.len() > MAX_LEN {
+        if text.chars().count() > MAX_LEN {
             return Err(refuse("it is longer than 256 characters".into()));
         }
         let joined = comparators(text).map_err(refuse)?;
         let req = semver::VersionReq::parse(&joined).map_err(|error| refuse(explained(&error)))?;
+        // As in versions. Every bound then has a next number.
+        let largest = |one: &semver::Comparator| one.major.max(one.minor.unwrap_or(0)).max(one.patch.unwrap_or(0));
+        if req.comparators.iter().any(|one| largest(one) > version::MAX_NUMBER) {
+            return Err(refuse(version::TOO_LARGE.to_owned()));
+        }
         Ok(Self { written: text.into(), req })
     }
 }
@@ -254,10 +262,28 @@ mod tests {
             ("", "empty"),
             (" , ", "empty"),
             (">=x", "unexpected"),
+            ("=1.0.18446744073709551615", "4294967295"),
+            ("<=1.4294967296", "4294967295"),
+            (">=4294967296.0.0-rc.1", "4294967295"),
         ] {
             let error = range.parse::<Range>().unwrap_err().to_string();
             assert!(error.contains(hint), "{range}: {error}");
         }
+    }
+
+    #[test]
+    fn the_largest_numbers_have_a_next_version() {
+        let range: Range = "=1.0.4294967295".parse().unwrap();
+        assert_eq!(range.emptiness(), None);
+        assert_eq!(range.widened(&"1.0.0".parse().unwrap()).unwrap().to_string(), ">=1.0.0, <2.0.0");
+        assert!("~1.4294967295, <2.0.0".parse::<Range>().unwrap().is_bounded());
+    }
+
+    #[test]
+    fn the_limit_counts_characters() {
+        let problem = |length: usize| "é".repeat(length).parse::<Range>().unwrap_err().to_string();
+        assert!(!problem(MAX_LEN).contains("longer"));
+        assert!(problem(MAX_LEN + 1).ends_with("it is longer than 256 characters"));
     }
 
     #[test]

@@ -117,7 +117,9 @@ impl Version {
     }
 }
 
-/// The hint for a version with a number beyond 32 bits.
+/// The largest number in a version or a range.
+pub(super) const MAX_NUMBER: u64 = u32::MAX as u64;
+/// The hint for a larger number.
 pub(super) const TOO_LARGE: &str = "a number in it is larger than 4294967295";
 
 /// Returns whether a version could not be parsed because of the size of a number.
@@ -145,7 +147,7 @@ impl FromStr for Version {
             return Err(refuse(format!("build metadata is not supported; write \"{without}\"")));
         }
         // Larger numbers lose precision when a JSON parser converts them to floats, and `bump` must not overflow.
-        if version.major.max(version.minor).max(version.patch) > u64::from(u32::MAX) {
+        if version.major.max(version.minor).max(version.patch) > MAX_NUMBER {
             return Err(refuse(TOO_LARGE.into()));
         }
         Ok(Self(version))
