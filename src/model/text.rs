@@ -38,7 +38,7 @@ pub fn reason(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("give a reason".into()),
         "…" | "..." => Err("write the reason in place of the dots".into()),
-        text if text.len() > 1_000 => Err("it is longer than 1,000 characters".into()),
+        text if text.chars().count() > 1_000 => Err("it is longer than 1,000 characters".into()),
         text => Ok(text.to_owned()),
     }
 }
@@ -162,5 +162,6 @@ mod tests {
         assert_eq!(reason(" nobody reads it\n"), Ok("nobody reads it".to_owned()));
         assert_eq!(reason("\u{2026}"), Err("write the reason in place of the dots".to_owned()));
         assert!(reason(" ").is_err() && reason("...").is_err() && reason(&"x".repeat(1_001)).is_err());
+        assert!(reason(&"é".repeat(1_000)).is_ok() && reason(&"é".repeat(1_001)).is_err());
     }
 }
