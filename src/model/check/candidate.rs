@@ -99,7 +99,7 @@ pub(super) fn apply_candidate<'d>(
                 }
             }
         }
-        if one.candidate.removed_bindings.contains(name) {
+        if one.candidate.removed_bindings.contains(name) && domain.bindings.contains_key(one.repo) {
             changes.push(DomainChange::RemoveBinding(one.repo.clone()));
         }
         is_other |= !changes.is_empty();
