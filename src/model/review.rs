@@ -10,18 +10,15 @@ use super::{
     contract::Contract,
     diff::{Difference, Kind, diff},
     pointer::unescape,
+    schema::words::{DESCRIPTIVE, NAMED},
 };
 
 /// The length limit of a line of a difference, in characters.
 const MAX_LINE: usize = 160;
 /// The maximum number of fields of one change.
 const MAX_FIELDS: usize = 20;
-/// Keywords whose keys are names rather than keywords.
-const NAMING: &[&str] = &["patternProperties", "$defs", "definitions", "dependentSchemas"];
 /// Keywords whose values are data rather than schemas.
 const DATA: &[&str] = &["enum", "const", "required", "dependentRequired"];
-/// Keywords that do not affect which values are valid.
-const WORDS: &[&str] = &["title", "description", "$comment", "default", "examples", "$id", "$schema"];
 
 /// The kind of change of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -183,12 +180,12 @@ fn place(pointer: &str) -> Place {
                 place.field = Some(name);
                 place.is_whole = true;
             }
-            word if NAMING.contains(&word) => drop(tokens.next()),
+            word if NAMED.contains(&word) => drop(tokens.next()),
             word if DATA.contains(&word) => {
                 place.data = Some(word.to_owned());
                 return place;
             }
-            word if WORDS.contains(&word) => {
+            word if DESCRIPTIVE.contains(&word) => {
                 place.is_words = true;
                 return place;
             }
@@ -274,6 +271,17 @@ mod tests {
         let old = json!({"schema": {"description": "a", "properties": {"description": {"title": "x"}}}});
         let new = json!({"schema": {"description": "b", "properties": {"description": {"title": "y"}}}});
         assert_eq!(changes(old, new).lines(), Vec::<String>::new());
+        let old = json!({"schema": {"properties": {"a": {"type": "string"}}}});
+        let new = json!({"schema": {"properties": {"a": {"type": "string", "deprecated": true}}}});
+        assert_eq!(changes(old, new).lines(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn names_of_properties_are_not_descriptive_text() {
+        for keyword in ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs"] {
+            let of = |kind: &str| json!({"schema": {keyword: {"title": {"type": kind}}}});
+            assert_eq!(changes(of("string"), of("null")).lines().len(), 1, "{keyword}");
+        }
     }
 
     #[test]

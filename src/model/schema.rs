@@ -26,7 +26,7 @@ mod problem;
 mod size;
 mod subschemas;
 pub(super) mod uri;
-mod words;
+pub(super) mod words;
 
 use std::{sync::Arc, thread, time::Duration};
 

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::fragments::{NAMED, VALUES};
+use super::words::{NAMED, VALUES};
 
 /// Returns a pattern that the validator reads as ECMA-262 reads `pattern`.
 pub fn pattern(pattern: &str) -> Cow<'_, str> {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use super::{
     Draft, Forest, PartId, Tree,
     document::{Context, Document},
-    fragments::{NAMED, VALUES},
     official, uri,
+    words::{NAMED, VALUES},
 };
 
 /// The keyword that replaces a reference out of a schema. Its value is the reason why nothing is known about it.

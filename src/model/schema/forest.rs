@@ -18,7 +18,10 @@ use serde_json::{Number, Value};
 
 use self::reader::Reader;
 pub use self::tree::{Items, Members, Tree};
-use super::fragments::{NAMED, VALUES, encoded_reference};
+use super::{
+    fragments::encoded_reference,
+    words::{NAMED, VALUES},
+};
 use crate::model::json::MAX_VALUES;
 
 /// Keywords that name a schema or its dialect.

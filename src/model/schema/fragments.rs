@@ -7,13 +7,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::words::{NAMED, VALUES};
 use crate::model::percent;
-
-/// Keywords that contain sub-schemas under names that the author chooses.
-pub(super) const NAMED: [&str; 6] =
-    ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
-/// Keywords that contain values rather than schemas.
-pub(super) const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
 
 /// Returns the schema with the fragments of all references encoded. It is borrowed if none changes.
 pub fn encoded(schema: &Value) -> Cow<'_, Value> {

@@ -13,8 +13,8 @@ use super::{
     document::Document,
     ecma, encoded,
     forest::{PartId, Tree},
-    fragments::{NAMED, VALUES},
     uri,
+    words::{NAMED, VALUES},
 };
 use crate::model::pointer::upwards;
 

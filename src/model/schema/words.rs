@@ -2,6 +2,14 @@
 
 use super::{Draft, Tree};
 
+/// Keywords whose value maps names to sub-schemas.
+pub(in crate::model) const NAMED: [&str; 6] =
+    ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
+/// Keywords whose value is data.
+pub(in crate::model) const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
+/// Keywords that do not affect which values are valid.
+pub(in crate::model) const DESCRIPTIVE: [&str; 8] =
+    ["$schema", "$id", "$comment", "title", "description", "default", "examples", "deprecated"];
 /// Keywords that assert something in every draft.
 pub(super) const ALWAYS: [&str; 27] = [
     "$ref",

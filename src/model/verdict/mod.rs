@@ -34,12 +34,10 @@ use super::{
     contract::{Contract, Values},
     hash,
     json::Json,
-    schema::Budget,
+    schema::{Budget, words::DESCRIPTIVE},
     version::Version,
 };
 
-/// Keywords that do not affect which values are valid.
-const WORDS: &[&str] = &["$schema", "$id", "$comment", "title", "description", "default", "examples", "deprecated"];
 /// The minimum remaining time to start a comparison.
 const LEAST: Duration = Duration::from_millis(20);
 
@@ -270,7 +268,7 @@ fn key(old: &Value, new: &Value, reading: SchemaReading) -> String {
 
 fn says_nothing(schema: &Value) -> bool {
     match schema {
-        Value::Object(keywords) => keywords.keys().all(|keyword| WORDS.contains(&&**keyword)),
+        Value::Object(keywords) => keywords.keys().all(|keyword| DESCRIPTIVE.contains(&&**keyword)),
         other => *other == Value::Bool(true),
     }
 }

@@ -2,27 +2,17 @@
 
 use serde_json::{Map, Value};
 
-/// If a schema has no keywords other than these, `properties` and `items` describe its objects and arrays completely.
-const PLAIN: &[&str] = &[
-    "$schema",
-    "$id",
-    "$comment",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "type",
-    "required",
-    "properties",
-    "items",
-];
+use crate::model::schema::words::DESCRIPTIVE;
+
+/// If a schema has no keywords other than these and descriptive ones, `properties` and `items` describe its objects and
+/// arrays completely.
+const PLAIN: [&str; 4] = ["type", "required", "properties", "items"];
 
 /// Returns a value without the properties that a schema does not name. If the schema has keywords other than
-/// `PLAIN`, returns the whole value.
+/// `PLAIN` and descriptive ones, returns the whole value.
 pub fn part(schema: &Value, value: &Value) -> Value {
     let Some(keywords) = schema.as_object() else { return value.clone() };
-    if !keywords.keys().all(|keyword| PLAIN.contains(&&**keyword)) {
+    if !keywords.keys().all(|keyword| PLAIN.contains(&&**keyword) || DESCRIPTIVE.contains(&&**keyword)) {
         return value.clone();
     }
     match (value, keywords.get("properties"), keywords.get("items")) {
