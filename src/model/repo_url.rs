@@ -20,7 +20,7 @@ impl RepoUrl {
             if scheme.eq_ignore_ascii_case("file") {
                 return Self::Local(local(&format!("/{path}")));
             }
-            return Self::on(authority, path);
+            return Self::on(without_default_port(scheme, authority), path);
         }
         match url.split_once(':') {
             // An scp-like URL: a host before the first colon, without a slash.
@@ -61,9 +61,18 @@ impl RepoUrl {
 }
 
 fn host(authority: &str) -> String {
-    let host = authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
-    let usual = [":22", ":80", ":443"].iter().find_map(|port| host.strip_suffix(port));
-    usual.map(str::to_owned).unwrap_or(host)
+    authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
+}
+
+fn without_default_port<'a>(scheme: &str, authority: &'a str) -> &'a str {
+    let port = match &*scheme.to_ascii_lowercase() {
+        "http" => ":80",
+        "https" => ":443",
+        "ssh" | "git+ssh" | "ssh+git" => ":22",
+        "git" => ":9418",
+        _ => return authority,
+    };
+    authority.strip_suffix(port).unwrap_or(authority)
 }
 
 fn local(path: &str) -> String {
@@ -134,6 +143,7 @@ mod tests {
             "/../srv/./x/../ap",
         ]);
         same(&["https://gitlab.com/acme/ap", "https://GitLab.com/acme/ap.git"]);
+        same(&["host:ap", "HTTP://host:80/ap", "git+ssh://host:22/ap", "git://host:9418/ap", "https://host:443/ap"]);
     }
 
     #[test]
@@ -144,6 +154,10 @@ mod tests {
             ("/srv/ap", "/srv/ap/.."),
             ("https://github.com/acme/ap", "https://gitlab.com/acme/ap"),
             ("https://git.example.com:8443/ap", "https://git.example.com/ap"),
+            ("https://git.example.com:22/ap", "https://git.example.com/ap"),
+            ("https://git.example.com:80/ap", "https://git.example.com/ap"),
+            ("http://git.example.com:443/ap", "http://git.example.com/ap"),
+            ("ssh://git.example.com:443/ap", "ssh://git.example.com/ap"),
             ("/srv/ap", "/srv/other/ap"),
         ] {
             assert_ne!(RepoUrl::of(one), RepoUrl::of(other), "{one}");
