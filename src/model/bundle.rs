@@ -109,7 +109,11 @@ pub fn bundle(
         }
         if !definitions.is_empty() {
             let own = members.entry(work.key).or_insert_with(|| Value::Object(Map::new()));
-            own.as_object_mut().into_iter().for_each(|own| own.append(&mut definitions));
+            let Value::Object(own) = own else {
+                let message = format!("{pointer}/{} is not an object", work.key);
+                return Err(BundleError { file: file.to_owned(), message });
+            };
+            own.append(&mut definitions);
         }
     }
     let definitions = work.given.into_iter().map(|(place, name)| (name, place)).collect();
@@ -423,6 +427,16 @@ mod tests {
         assert_eq!(found["definitions"]["money-2"]["properties"]["up"], json!({"$ref": "#/definitions/money-2"}));
         assert_eq!(found["definitions"]["c"], json!({"type": "integer"}));
         assert_eq!(found.get("$id"), None);
+    }
+
+    #[test]
+    fn definitions_that_are_no_object_are_refused() {
+        let api = |definitions: Value| json!({"x": {"items": {"$ref": "#/y"}, "$defs": definitions}, "y": {}});
+        assert!(put_together(&[("a.json", api(json!({})))], "a.json", "/x").is_ok());
+        assert_eq!(
+            put_together(&[("a.json", api(json!(true)))], "a.json", "/x"),
+            Err("a.json: /x/$defs is not an object".to_owned())
+        );
     }
 
     #[test]
