@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     name::{ContractName, DomainName, RepoName},
     set_aside::SetAside,
+    text::count,
     version::Version,
 };
 
@@ -43,7 +44,8 @@ impl Conflict {
                 format!("{within}{name} {version} was published twice, with different content, on two machines")
             }
             Self::Binding(repo) => {
-                format!("two machines wrote the binding of {repo} in {within} independently").replace("/ ", " ")
+                let place = domain.map(|domain| format!(" in {domain}")).unwrap_or_default();
+                format!("two machines wrote the binding of {repo}{place} independently")
             }
             Self::Repo(repo) => format!("two repositories joined as {repo}, on two machines"),
             Self::SetAside(record) => broken(record, &within),
@@ -87,7 +89,7 @@ const MAX_NAMED: usize = 3;
 fn broken(record: &SetAside, within: &str) -> String {
     let named = record.changes.iter().take(MAX_NAMED).map(|one| format!("{} ({within}{})", one.rule, one.path));
     let more = record.changes.len().saturating_sub(MAX_NAMED);
-    let more = (more > 0).then(|| format!("{more} more files"));
+    let more = (more > 0).then(|| count(more, "more file", "more files"));
     let what: Vec<_> = named.chain(more).collect();
     let committer = Some(&record.committer).filter(|committer| **committer != record.author);
     let committer = committer.map(|committer| format!(", committed by {committer}")).unwrap_or_default();
@@ -132,5 +134,47 @@ impl Conflicts {
         let contracts = contracts.map(|(name, version)| Conflict::Contract(name.clone(), version.clone()));
         let bindings = self.bindings.iter().cloned().map(Conflict::Binding);
         contracts.chain(bindings).chain(self.set_aside.iter().cloned().map(Conflict::SetAside)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{
+        oid::Oid,
+        set_aside::{Rule, RuleViolation},
+    };
+
+    #[test]
+    fn sentences_name_the_domain() {
+        let domain = "orders".parse().unwrap();
+        let binding = Conflict::Binding("shop".parse().unwrap());
+        assert_eq!(binding.meaning(Some(&domain)), "two machines wrote the binding of shop in orders independently");
+        assert_eq!(binding.meaning(None), "two machines wrote the binding of shop independently");
+    }
+
+    #[test]
+    fn further_files_are_counted() {
+        let violation = |path: usize| RuleViolation {
+            path: path.to_string(),
+            rule: Rule::RecordRemoved,
+            owners: Vec::new(),
+            contract: None,
+            kept: None,
+            refused: None,
+        };
+        let end = |files: usize| {
+            let record = SetAside {
+                commit: Oid::from_bytes(&[1; 20]).unwrap(),
+                author: "A <a@x>".into(),
+                committer: "A <a@x>".into(),
+                time: jiff::Timestamp::UNIX_EPOCH,
+                changes: (0..files).map(violation).collect(),
+                settled: None,
+            };
+            Conflict::SetAside(record).meaning(None).rsplit("; ").next().unwrap().to_owned()
+        };
+        assert_eq!(end(4), "1 more file");
+        assert_eq!(end(5), "2 more files");
     }
 }
