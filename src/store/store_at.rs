@@ -86,6 +86,10 @@ impl Objects for StoreAt {
         self.store.entries(id)
     }
 
+    fn entry(&self, id: &Oid, name: &str) -> Result<Option<Entry>, StoreError> {
+        self.store.entry(id, name)
+    }
+
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
         self.store.blob(id)
     }
@@ -102,6 +106,10 @@ impl Store for StoreAt {
             Some(tip) if !name.is_local() => self.then(name, tip),
             _ => Ok(None),
         }
+    }
+
+    fn holds(&self) -> bool {
+        self.store.holds()
     }
 
     fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
