@@ -122,8 +122,7 @@ impl Inbox {
         let Some(tip) = store.tip(name)? else {
             return Ok(None);
         };
-        let commit = known(store.commit(&tip).map(Some))?;
-        Ok(commit.map(|commit| Self { at: Some((name.clone(), commit.tree)), shared: None }))
+        Ok(tree_of(store, tip)?.map(|tree| Self { at: Some((name.clone(), tree)), shared: None }))
     }
 
     /// Returns the delivered notifications, oldest first. They do not affect what is pending.
@@ -131,11 +130,7 @@ impl Inbox {
     /// # Errors
     /// Returns an error if it cannot be read.
     pub fn delivered(&self, store: &dyn Store) -> Result<Vec<DeliveredNotification>, OpError> {
-        let Some((name, tree)) = &self.at else {
-            return Ok(Vec::new());
-        };
-        let told = known(read::file::<Vec<_>>(store, name, tree, &layout::told()))?;
-        Ok(told.unwrap_or_default())
+        self.at.as_ref().map_or_else(|| Ok(Vec::new()), |(name, tree)| delivered_in(store, name, tree))
     }
 
     /// Returns the reader's baseline in a domain, if any: the tree of its last delivery or, if the repository joined
@@ -173,6 +168,16 @@ impl Inbox {
     }
 }
 
+/// Returns the tree of an inbox's commit.
+fn tree_of(store: &dyn Store, tip: Oid) -> Result<Option<Oid>, OpError> {
+    known(store.commit(&tip).map(|commit| Some(commit.tree)))
+}
+
+/// Returns the delivered notifications in a tree of an inbox, oldest first.
+fn delivered_in(store: &dyn Store, name: &StoreRef, tree: &Oid) -> Result<Vec<DeliveredNotification>, OpError> {
+    Ok(known(read::file(store, name, tree, &layout::told()))?.unwrap_or_default())
+}
+
 /// Returns what was read from a record of this machine. A damaged record counts as missing.
 fn known<T: Default>(read: Result<T, StoreError>) -> Result<T, OpError> {
     match read {
@@ -208,10 +213,9 @@ pub fn record(
         {
             continue;
         }
-        let before = Inbox::open(store, repo, reader)?;
         // A new reader starts from the shared inbox, with its baselines for all domains, including those that this
         // receipt does not mention.
-        let start = if store.tip(&name)?.is_none() { before.tree() } else { None };
+        let start = Inbox::open(store, repo, reader)?.tree();
         append(store, &name, receipt, start, &now())?;
     }
     Ok(())
@@ -274,6 +278,7 @@ pub enum NewBaseline {
     Empty(Vec<u8>),
 }
 
+/// Adds a delivery to an inbox. A new inbox takes over the content of the tree `start`.
 fn append(
     store: &dyn Store,
     name: &StoreRef,
@@ -281,8 +286,19 @@ fn append(
     start: Option<Oid>,
     now: &jiff::Zoned,
 ) -> Result<(), OpError> {
+    write(store, name, |tip| added(store, (name, tip), receipt, start, now).map(Some))?;
+    Ok(())
+}
+
+fn added(
+    store: &dyn Store,
+    (name, tip): (&StoreRef, Option<Oid>),
+    receipt: &Receipt,
+    start: Option<Oid>,
+    now: &jiff::Zoned,
+) -> Result<Change, OpError> {
     let mut edits = Vec::new();
-    if let Some(tree) = start
+    if let (None, Some(tree)) = (tip, start)
         && let Some(entry) = known(read::lookup(store, &tree, layout::BASELINES))?
     {
         edits.extend(known(store.entries(&entry.id))?.into_iter().filter_map(|entry| {
@@ -294,12 +310,8 @@ fn append(
     for baseline in &receipt.baselines {
         edits.extend(baseline.edits(&layout::baseline(&baseline.domain)));
     }
-    let mut told = Inbox::at(store, name)?.unwrap_or_default().delivered(store)?;
-    if let Some(tree) = start
-        && let Ok(Some(before)) = read::file::<Vec<DeliveredNotification>>(store, name, &tree, &layout::told())
-    {
-        told = before;
-    }
+    let before = tip.map_or(Ok(start), |tip| tree_of(store, tip))?;
+    let mut told = before.map(|tree| delivered_in(store, name, &tree)).transpose()?.unwrap_or_default();
     let at = now.timestamp();
     // A notification that another reader was sent at the same time is listed once.
     let again: BTreeSet<_> = receipt.told.iter().map(|one| &one.id).collect();
@@ -308,7 +320,7 @@ fn append(
     let surplus = told.len().saturating_sub(MAX_TOLD);
     told.drain(..surplus);
     edits.push((layout::told(), Edit::Put(codec::encode(&told))));
-    commit(store, name, edits, now)
+    Ok(local_change(edits, now))
 }
 
 fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Result<(), OpError> {
@@ -352,4 +364,37 @@ pub fn is_expired(at: Timestamp, now: Timestamp) -> bool {
 
 fn is_older(at: Timestamp, now: Timestamp, days: i64) -> bool {
     at.checked_add((days * 24).hours()).is_ok_and(|end| end < now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{make, memory::MemoryStore};
+
+    fn receipt(id: &str) -> Receipt {
+        let told = serde_json::json!({
+            "id": id, "type": "binding_added", "change_type": "BindingAdded", "realm": "acme", "domain": "orders",
+            "contract": null, "from_repo": "shop", "changes": {"old_version": null, "new_version": null},
+            "rollback": false, "version_count": 1, "affects_me": false, "state": "pending",
+            "created_at": "2026-01-24T11:00:00Z", "arrived_at": "2026-01-24T11:00:00Z"
+        });
+        Receipt { told: vec![serde_json::from_value(told).unwrap()], ..Receipt::default() }
+    }
+
+    #[test]
+    fn deliveries_at_the_same_time_are_all_listed() {
+        let (repo, reader) = ("billing".parse().unwrap(), "agent".parse().unwrap());
+        let deliver = |store: &MemoryStore, id: &str| {
+            record(store, &repo, &reader, &receipt(id), || make::change("", []).author.time).unwrap();
+        };
+        let delivered = |store: &MemoryStore| Inbox::open(store, &repo, &reader).unwrap().delivered(store).unwrap();
+        let (store, other) = (MemoryStore::new(), MemoryStore::new());
+        deliver(&store, "first");
+        deliver(&other, "first");
+        deliver(&other, "meanwhile");
+        store.race_next_with(layout::told().as_str(), &codec::encode(&delivered(&other)));
+        deliver(&store, "last");
+        let ids: Vec<_> = delivered(&store).into_iter().map(|one| one.notification.id).collect();
+        assert_eq!(ids, ["first", "meanwhile", "last"]);
+    }
 }
