@@ -213,7 +213,7 @@ impl Work<'_> {
         let pointer = match fragment.starts_with('/') || fragment.is_empty() {
             true => fragment,
             false => anchor(self.file(&target)?, &fragment)
-                .ok_or_else(|| refuse(format!("$ref {reference:?} names no anchor of {target}")))?,
+                .ok_or_else(|| refuse(format!("$ref {reference:?} is not an anchor in {target}")))?,
         };
         if target == self.root.0 && self.root.1.is_empty() {
             return Ok(format!("#{pointer}"));
@@ -448,7 +448,7 @@ mod tests {
             ("%2e%2e/%2e%2e/x", "points outside the repository"),
             ("missing.json", "missing.json: there is no such file"),
             ("a.json#/no", "a place that does not exist"),
-            ("a.json#no", "no anchor"),
+            ("a.json#no", "is not an anchor in s/a.json"),
         ] {
             let files = [("s/a.json", json!({"x": {"$ref": reference}, "y": {}}))];
             let error = put_together(&files, "s/a.json", "/x").unwrap_err();

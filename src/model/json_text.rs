@@ -103,7 +103,7 @@ fn parse(text: &str) -> Result<CstRootNode, EditRefusal> {
 
 fn put_below(root: &CstRootNode, path: &[&str], new: New<'_>) -> Result<(), EditRefusal> {
     let expected = |what: &str, at: &[&str]| {
-        let place = if at.is_empty() { "at the top".to_owned() } else { format!("in {}", at.join(".")) };
+        let place = if at.is_empty() { "at the top level".to_owned() } else { format!("in {}", at.join(".")) };
         EditRefusal::new(format!("{what} is expected {place}"))
     };
     let mut holder = root.object_value().ok_or_else(|| expected("an object", &[]))?;
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn texts_that_cannot_be_edited_are_refused_with_a_reason() {
         for (text, place, message) in [
-            ("[]", None, "an object is expected at the top"),
+            ("[]", None, "an object is expected at the top level"),
             ("{\n \"hooks\": 3}", None, "an object is expected in hooks"),
             ("{\"hooks\": {\"SessionStart\": {}}}", None, "an array is expected in hooks.SessionStart"),
             ("{\"hooks\": {},\n\"hooks\": {}}", None, "duplicate key \"hooks\""),

@@ -238,7 +238,7 @@ mod tests {
             (json!({"pattern": "("}), "cannot read the regular expression \"(\""),
             (
                 json!({"pattern": "a{2}{3}"}),
-                "cannot read the regular expression \"a{2}{3}\"; a quantifier follows another",
+                "cannot read the regular expression \"a{2}{3}\"; one quantifier follows another",
             ),
             (json!({"pattern": "a\\Z"}), "write ^ for \\A"),
             (json!({"$ref": "#/none"}), "there is nothing at \"#/none\""),

@@ -19,7 +19,7 @@ where
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text in quotes")
+            f.write_str("a string in quotes")
         }
 
         fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {

@@ -76,8 +76,8 @@ impl StoreAt {
     }
 
     fn refused<T>() -> Result<T, StoreError> {
-        let problem = "the past is only read".to_owned();
-        Err(StoreError::Git { doing: "change a realm as it was".to_owned(), problem })
+        let problem = "it is read-only".to_owned();
+        Err(StoreError::Git { doing: "change an earlier state of the realm".to_owned(), problem })
     }
 }
 

@@ -145,8 +145,8 @@ impl Looking<'_> {
         match place {
             TreeFile::Realm => {
                 let realm: Realm = read(bytes)?;
-                let message = || format!("the realm has storage format {}, this git blue knows {FORMAT}", realm.format);
-                if realm.format > FORMAT { Err(message()) } else { Ok(()) }
+                let newer = || StoreError::NewerFormat { found: realm.format, known: FORMAT }.to_string();
+                if realm.format > FORMAT { Err(newer()) } else { Ok(()) }
             }
             TreeFile::Domain => {
                 let domain: Domain = read(bytes)?;

@@ -109,7 +109,7 @@ fn documents_that_are_no_schema_are_named() {
     }
     world.write("data.json", r#"{"version": "1", "port": 80}"#);
     let data = world.blue(&world.root(), &["compat", "data.json", "data.json"]).exits(0);
-    assert!(data.stdout.contains(r#"every value is valid; "port" is no keyword"#), "{data}");
+    assert!(data.stdout.contains(r#"every value is valid; "port" is not a keyword"#), "{data}");
     world.write("broken.json", "{\"type\": \"object\",\n\"default\": }");
     let broken = world.blue(&world.root(), &["compat", "broken.json", "new.json"]).exits(128);
     assert!(broken.stderr.contains("broken.json: expected value (line 2"), "JSON is not read as YAML: {broken}");
@@ -171,13 +171,13 @@ fn what_is_outside_of_a_schema_is_not_known() {
     assert_eq!(warnings, ["external-reference", "external-reference"]);
     let (verdicts, reason, _, code) = compare(&schema(there, "integer"), &schema(other, "integer"));
     assert_eq!((verdicts, code), (["unknown", "unknown"].map(str::to_owned), 0));
-    assert!(reason.ends_with("is outside of the schemas"), "{reason}");
+    assert!(reason.ends_with("is outside the schemas"), "{reason}");
     // A file beside the schema may have changed with it.
     let beside = schema("./a.json", "integer");
     let (verdicts, reason, ..) = compare(&beside, &beside);
     assert_eq!(
         (verdicts, &*reason),
-        (["unknown", "unknown"].map(str::to_owned), "\"./a.json\" is outside of the new schema")
+        (["unknown", "unknown"].map(str::to_owned), "\"./a.json\" is outside the new schema")
     );
     // A value that proves a break does not depend on what is not known.
     let required = r#"{"properties": {"a": {"$ref": "https://example.com/a.json"}}, "required": ["a"]}"#;

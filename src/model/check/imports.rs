@@ -182,7 +182,7 @@ fn own(domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Findi
     let is_own = domain.owner(contract) == Some(repo);
     let name = format!("{}/{contract}", domain.info.name);
     is_own.then(|| {
-        let finding = Finding::warning("imports-own", format!("{repo} imports {name}, which it owns itself"));
+        let finding = Finding::warning("imports-own", format!("{repo} imports {name}, which it owns"));
         finding.contract(contract).notes([format!("git blue unimport {name} removes the import")])
     })
 }

@@ -112,7 +112,7 @@ pub enum Reason {
         why: Option<String>,
     },
     /// The realm's own copy cannot be read, so there is no basis for a decision.
-    #[error("is damaged in the realm, and was not overwritten")]
+    #[error("is damaged in the realm and was not overwritten")]
     Damaged,
 }
 

@@ -103,8 +103,8 @@ impl Rewriter<'_, '_> {
 
     fn reason(&self, target: &str) -> String {
         match uri::is_absolute(target) {
-            true => format!("{target:?} is outside of the schemas"),
-            false => format!("{target:?} is outside of the {} schema", self.of),
+            true => format!("{target:?} is outside the schemas"),
+            false => format!("{target:?} is outside the {} schema", self.of),
         }
     }
 }
@@ -129,9 +129,9 @@ mod tests {
         let ([found, other], targets) = replaced(&there, &json!({"items": {"$ref": "../e.json"}}));
         let mut expected = there.clone();
         expected.as_object_mut().unwrap().remove("$ref");
-        expected[KEYWORD] = json!("\"https://example.com/a/c.json#/x\" is outside of the schemas");
+        expected[KEYWORD] = json!("\"https://example.com/a/c.json#/x\" is outside the schemas");
         assert_eq!(found, expected);
-        assert_eq!(other, json!({"items": {KEYWORD: "\"../e.json\" is outside of the new schema"}}));
+        assert_eq!(other, json!({"items": {KEYWORD: "\"../e.json\" is outside the new schema"}}));
         assert_eq!(targets, [(0, "https://example.com/a/c.json#/x".to_owned()), (1, "../e.json".to_owned())]);
         let whole = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$id": "a.json"}, "b": {"$ref": "a.json"}}});
         assert_eq!(replaced(&whole, &whole), ([whole.clone(), whole.clone()], Vec::new()));

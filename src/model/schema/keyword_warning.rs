@@ -68,12 +68,14 @@ impl KeywordWarning {
             }
             KeywordKind::OtherLanguage => format!("{keyword:?} is not a JSON Schema keyword; {suggestion}"),
             KeywordKind::Assumed(draft) => {
-                format!("no draft is named, and not all is valid in 2020-12, so it was read as {draft}; {suggestion}")
+                format!(
+                    "no draft is named, and not all of it is valid in 2020-12, so it was read as {draft}; {suggestion}"
+                )
             }
-            KeywordKind::External => format!("{keyword:?} is outside of the schema and was not read; {suggestion}"),
+            KeywordKind::External => format!("{keyword:?} is outside the schema and was not read; {suggestion}"),
             KeywordKind::NoKeyword => {
                 format!(
-                    "no keyword restricts anything, so every value is valid; {keyword:?} is no keyword; {suggestion}"
+                    "no keyword restricts anything, so every value is valid; {keyword:?} is not a keyword; {suggestion}"
                 )
             }
         }

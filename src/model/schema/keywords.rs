@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_document_without_keywords_is_reported() {
-        one(json!({"description": "a package", "version": "1.0.0", "main": "a.js"}), "", "\"main\" is no keyword");
+        one(json!({"description": "a package", "version": "1.0.0", "main": "a.js"}), "", "\"main\" is not a keyword");
         one(json!({"components": {"schemas": {}}}), "", "write the schema");
         for schema in [
             json!({}),

@@ -72,7 +72,7 @@ pub(super) fn of_schema(schema: &Value, error: &ValidationError<'_>) -> Problem 
 fn of_pattern(pattern: &str) -> String {
     let is_anchored = [r"\A", r"\Z", r"\z"].iter().any(|anchor| pattern.contains(anchor));
     let hint = match () {
-        () if ecma::repeats_repetition(pattern) => "; a quantifier follows another",
+        () if ecma::repeats_repetition(pattern) => "; one quantifier follows another",
         () if is_anchored => "; write ^ for \\A, and $ for \\Z",
         () => "",
     };

@@ -108,7 +108,7 @@ pub fn restore_head(path: &Path) -> Result<(), StoreError> {
 }
 
 fn init(path: &Path) -> Result<gix::Repository, StoreError> {
-    let failed = |error: gix::Error| StoreError::git("make a bare repository")(error);
+    let failed = |error: gix::Error| StoreError::git("create a bare repository")(error);
     let repo = gix::ThreadSafeRepository::init_opts(
         path,
         gix::create::Kind::Bare,

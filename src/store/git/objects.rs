@@ -135,7 +135,7 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
         EntryKind::Other => {
             return Err(StoreError::Git {
                 doing: "write a tree".into(),
-                problem: format!("{id} is linked as neither file nor directory"),
+                problem: format!("{id} is linked as neither a file nor a directory"),
             });
         }
     };

@@ -31,7 +31,7 @@ const OF_A_PACK: [&str; 7] = ["idx", "pack", "rev", "bitmap", "mtimes", "promiso
 /// packing would be due again at once.
 const MANY_YOUNG: usize = 1_000;
 /// The content of the `.keep` file of a pack of young unreachable objects.
-const YOUNG: &[u8] = b"git blue: nothing leads to it, and it is too young to go\n";
+const YOUNG: &[u8] = b"git blue: unreachable, but too young to remove\n";
 
 /// The result of packing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -87,7 +87,7 @@ fn leaf(objects: &Objects, edit: &Edit) -> Result<Leaf, StoreError> {
             (EntryKind::Blob, Object::Blob(_)) | (EntryKind::Tree, Object::Tree(_)) => Ok(Some((*kind, *id))),
             (EntryKind::Blob, found) => Err(wrong("blob", id, &found)),
             (EntryKind::Tree, found) => Err(wrong("tree", id, &found)),
-            (EntryKind::Other, _) => Err(refused(format!("{id} is linked as neither file nor directory"))),
+            (EntryKind::Other, _) => Err(refused(format!("{id} is linked as neither a file nor a directory"))),
         },
         Edit::Remove => Ok(None),
     }
