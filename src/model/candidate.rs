@@ -18,6 +18,7 @@ pub fn contract_of(path: &str) -> Option<(DomainName, ContractName)> {
     let (domain, contract) = path.strip_prefix(CONTRACTS)?.strip_prefix('/')?.split_once('/')?;
     Some((domain.parse().ok()?, contract.strip_suffix(".yaml")?.parse().ok()?))
 }
+
 /// The folder of bindings: `.blue/bindings/<domain>.yaml`.
 pub const BINDINGS: &str = ".blue/bindings";
 

@@ -160,13 +160,13 @@ fn of_promise(
 ) -> Vec<(&'static str, String)> {
     let (name, old, new) = (&after.name, &before.version, &after.version);
     let mut remarks = Vec::new();
+    let is_broken = !promise.broken.is_empty();
     let approvals = domain.approvals.get(name).into_iter().flatten();
-    if promise.broken.is_empty() {
-    } else if let Some(approval) = promise.approved(approvals) {
+    if let Some(approval) = promise.approved(approvals).filter(|_| is_broken) {
         let message =
             format!("{name} {old} -> {new} breaks {}, which was approved: {}", promise.directions(), approval.reason);
         remarks.push(("break-approved", message));
-    } else if new.is_prerelease() {
+    } else if is_broken && new.is_prerelease() {
         let (directions, shown, needs) = (promise.directions(), promise.phrase(), old.bump(true));
         let message = format!("{name} {old} -> {new} breaks {directions}: {shown}; its release requires {needs}");
         remarks.push(("breaks-promise", message));

@@ -383,8 +383,8 @@ pub fn offer(
 /// Returns a [`Refusal`] if `acting` may not do so.
 pub fn approve(domain: &DomainView, acting: &RepoName, approval: Approval) -> Result<Decision, Refusal> {
     may_change(domain, acting, &approval.contract)?;
-    let is_known = domain.approvals.get(&approval.contract).into_iter().flatten();
-    let is_known = is_known.into_iter().any(|one| one.fingerprint == approval.fingerprint);
+    let mut known = domain.approvals.get(&approval.contract).into_iter().flatten();
+    let is_known = known.any(|one| one.fingerprint == approval.fingerprint);
     let changes = if is_known { Vec::new() } else { vec![DomainChange::Approval(Box::new(approval))] };
     Ok(Decision { changes, events: Vec::new() })
 }

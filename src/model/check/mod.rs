@@ -324,10 +324,8 @@ impl<'a> Check<'a> {
             report.findings.retain(is_about_compatibility);
             report.elsewhere.retain(is_about_compatibility);
         }
-        // The sort is stable, so the order of the rules is kept within each group.
-        for findings in [&mut report.findings, &mut report.elsewhere] {
-            findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
-        }
+        sort(&mut report.findings);
+        sort(&mut report.elsewhere);
         report
     }
 }
@@ -341,7 +339,7 @@ impl Report {
     /// Adds findings.
     pub fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
         self.findings.extend(findings);
-        self.findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
+        sort(&mut self.findings);
     }
 
     /// Turns findings that existed before into warnings. `before` is the report on the commit to compare with.
@@ -356,8 +354,14 @@ impl Report {
                 }
             }
         }
-        self.findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
+        sort(&mut self.findings);
     }
+}
+
+/// Sorts findings: errors first, and those about a file before the others. The order of the rules is kept within each
+/// group.
+fn sort(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
 }
 
 /// Turns breaks that the owner approved into warnings, because the owner knows of them.

@@ -1,7 +1,7 @@
 //! Compares the agreed values of two contract versions: which leaves were removed, changed or added, and what breaks
 //! as a result.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -216,8 +216,8 @@ fn has_parts(value: &Value) -> bool {
 
 /// Returns the items of a list that are not in another, without duplicates, with their indexes.
 fn alone<'v>(items: &'v [Value], others: &[Value]) -> Vec<(usize, &'v Value)> {
-    let mut seen: HashMap<String, ()> = others.iter().map(|other| (numbers::key(other), ())).collect();
-    items.iter().enumerate().filter(|(_, item)| seen.insert(numbers::key(item), ()).is_none()).collect()
+    let mut seen: HashSet<String> = others.iter().map(numbers::key).collect();
+    items.iter().enumerate().filter(|(_, item)| seen.insert(numbers::key(item))).collect()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub const SKIPPED: [&str; 7] = ["$defs", "definitions", "enum", "const", "defaul
 /// Keywords whose sub-schemas apply to the same place of the value.
 pub const IN_PLACE: [&str; 9] =
     ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
+
 /// Calls `take` with each direct sub-schema, and whether it applies to the same place of the value.
 pub fn for_each_part_of_tree<'a>(schema: Tree<'a>, mut take: impl FnMut(bool, Tree<'a>)) {
     let is_schema = |tree: &Tree<'_>| tree.is_object() || tree.is_boolean();
