@@ -53,8 +53,6 @@ impl GitStore {
         let git = Git { git_dir: top.clone(), top: top.clone(), vars: vars.clone() };
         self.mark();
         self.pack_refs(&git, &top)?;
-        // Earlier versions cached the first pages of notifications here. Nothing reads them now.
-        let _ = std::fs::remove_dir_all(top.join("blue/cache/pending"));
         let removed = match self.locks.acquire(PACKING) {
             Ok(_alone) => {
                 let objects = top.join("objects");
@@ -216,7 +214,7 @@ fn old_objects(objects: &Path) -> BTreeMap<String, PathBuf> {
 }
 
 /// Returns the files of loose objects.
-fn loose_files(objects: &Path) -> Vec<PathBuf> {
+pub(super) fn loose_files(objects: &Path) -> Vec<PathBuf> {
     let is_fan = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 2);
     let files = entries(objects).into_iter().filter(is_fan).flat_map(|fan| entries(&fan));
     files.filter(|path| !is_temporary(path)).collect()

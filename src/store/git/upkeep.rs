@@ -38,10 +38,8 @@ impl GitStore {
     /// Returns an error if the folder cannot be read.
     pub fn loose_objects(&self) -> Result<usize, StoreError> {
         let objects = self.path().join("objects");
-        let folders = objects.read_dir().map_err(StoreError::io("read", &objects))?;
-        let is_fan = |name: &OsString| name.len() == 2;
-        let fans = folders.filter_map(Result::ok).filter(|entry| is_fan(&entry.file_name()));
-        Ok(fans.map(|fan| count(&fan.path(), |_| true)).sum())
+        objects.read_dir().map_err(StoreError::io("read", &objects))?;
+        Ok(packing::loose_files(&objects).len())
     }
 
     /// Returns the messages of `git fsck --strict`, one per line.
