@@ -11,7 +11,7 @@ use serde::{
     Deserialize, Deserializer, Serialize,
     de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// The maximum nesting depth that is accepted.
 pub const MAX_DEPTH: usize = 64;
@@ -42,6 +42,11 @@ impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Reader { depth: MAX_DEPTH, left: &Cell::new(MAX_VALUES) }.deserialize(deserializer).map(Self::from)
     }
+}
+
+/// Returns whether a number is whole. `1.0` is.
+pub fn is_whole(number: &Number) -> bool {
+    number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
 }
 
 /// Parses one value. Nested values share the remaining limits.
@@ -119,12 +124,10 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         // Parsers turn an integer too large for 64 bits into a float. Refuse it as if it still were an integer.
-        if value.fract() == 0.0 && value.abs() > MAX_EXACT as f64 {
-            return Err(E::custom(
-                "many JSON parsers cannot represent integers beyond ±2^53 exactly; write it as a string",
-            ));
+        if value.fract() == 0.0 {
+            self.check(value.abs() as u64)?;
         }
-        serde_json::Number::from_f64(value)
+        Number::from_f64(value)
             .map(Value::Number)
             .ok_or_else(|| E::custom("NaN and infinities cannot be represented in JSON; write them as strings"))
     }
@@ -190,6 +193,7 @@ mod tests {
         assert!(read(&nested(MAX_DEPTH + 1)).is_err());
         assert!(read(&"[".repeat(100_000)).is_err());
     }
+
     #[test]
     fn the_number_of_values_is_bounded() {
         let many = |count: usize| format!("[{}0]", "0,".repeat(count - 2));

@@ -66,7 +66,7 @@ impl ChangeType {
         Self::BindingAdded,
         Self::BindingRemoved,
     ];
-    /// The names of all kinds, as in [`Self::type_word`].
+    /// The names of all kinds, in the order of [`Self::ALL`].
     pub const WORDS: &[&str] = &[
         "contract_added",
         "contract_updated",
@@ -82,18 +82,7 @@ impl ChangeType {
 
     /// Returns the `type` of this kind in responses.
     pub fn type_word(self) -> &'static str {
-        match self {
-            Self::ContractAdded => "contract_added",
-            Self::VersionChanged => "contract_updated",
-            Self::ContractRetired => "contract_retired",
-            Self::ContractDeprecated => "contract_deprecated",
-            Self::VersionYanked => "version_yanked",
-            Self::SupportChanged => "support_changed",
-            Self::OwnerChanged => "owner_changed",
-            Self::ContractOffered => "contract_offered",
-            Self::BindingAdded => "binding_added",
-            Self::BindingRemoved => "binding_removed",
-        }
+        Self::WORDS[self as usize]
     }
 }
 
@@ -321,4 +310,20 @@ pub fn binding_change(
         version_count: 1,
         is_mine: repo == me,
     })
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use clap::ValueEnum as _;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_has_one_name() {
+        for (at, kind) in ChangeType::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, at);
+            assert_eq!(kind.to_possible_value().unwrap().get_name(), kind.type_word());
+        }
+        assert_eq!(ChangeType::WORDS.len(), ChangeType::ALL.len());
+    }
 }

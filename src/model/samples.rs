@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::json::is_whole;
+
 /// The maximum number of named properties of an object. Objects with more are treated as maps.
 const MAX_PROPERTIES: usize = 500;
 /// The dialect of the schema.
@@ -45,7 +47,7 @@ impl Shape {
         match value {
             Value::Null => self.null = true,
             Value::Bool(_) => self.boolean = true,
-            Value::Number(number) if is_integer(number) => self.integer = true,
+            Value::Number(number) if is_whole(number) => self.integer = true,
             Value::Number(_) => self.number = true,
             Value::String(_) => self.string = true,
             Value::Array(items) => {
@@ -81,10 +83,6 @@ impl Shape {
         }
         schema
     }
-}
-
-fn is_integer(number: &serde_json::Number) -> bool {
-    number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
 }
 
 impl Members {

@@ -44,13 +44,13 @@ pub fn reason(text: &str) -> Result<String, String> {
 }
 
 /// Returns a number with its noun, as in `1 file` and `2 files`.
-pub fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+pub fn count(number: impl fmt::Display + PartialEq + From<u8>, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1.into() { one } else { many })
 }
 
 /// Returns the whole seconds of a duration, as in `1 second` and `30 seconds`.
 pub fn seconds(duration: std::time::Duration) -> String {
-    count(usize::try_from(duration.as_secs()).unwrap_or(usize::MAX), "second", "seconds")
+    count(duration.as_secs(), "second", "seconds")
 }
 
 /// Returns the first digits of a commit that is given as text.

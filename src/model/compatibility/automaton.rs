@@ -175,7 +175,7 @@ impl Pattern {
 
     /// Returns the pattern that matches exactly these texts.
     pub(super) fn literals<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let all: Vec<_> = texts.map(escape).collect();
+        let all: Vec<_> = texts.map(regex_syntax::escape).collect();
         Self::own(&format!("^(?:{})$", all.join("|")))
     }
 
@@ -183,14 +183,6 @@ impl Pattern {
     pub(super) fn bytes(&self) -> usize {
         self.parts.iter().map(|(machine, _)| machine.memory()).sum()
     }
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        if c.is_alphanumeric() { escaped.push(c) } else { escaped.push_str(&format!("\\x{{{:x}}}", u32::from(c))) }
-    }
-    escaped
 }
 
 /// Returns the strings that a pattern such as `^a$` or `^(a|b)$` matches, or `None` for other patterns.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::node::{self, Id, Lit, Table, Words};
 use super::numbers;
-use crate::model::schema::multiple;
+use crate::model::{json::is_whole, schema::multiple};
 
 /// The maximum number of nodes that are evaluated in one comparison. Beyond it, results are unknown.
 const MOST_EVALUATED: u64 = 5_000_000;
@@ -27,7 +27,7 @@ pub(super) fn type_of(value: &Value) -> u8 {
         Value::Null => node::NULL,
         Value::Bool(_) => node::BOOLEAN,
         Value::Number(number) if number.is_i64() || number.is_u64() => node::INTEGER,
-        Value::Number(number) if numbers::is_whole(number) => node::WHOLE,
+        Value::Number(number) if is_whole(number) => node::WHOLE,
         Value::Number(_) => node::FRACTION,
         Value::String(_) => node::STRING,
         Value::Array(_) => node::ARRAY,

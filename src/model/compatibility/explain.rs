@@ -270,7 +270,6 @@ impl<'a> Sources<'a> {
         let place = Place {
             direction,
             lit: leaf.lit,
-            other: same.map(|(_, lit)| lit),
             value: &leaf.value,
             member: leaf.member.map(|name| table.words.text(name)),
             names_member,

@@ -31,11 +31,6 @@ pub(super) fn to_json(value: &BigRational) -> Option<Value> {
     (rational(&number).as_ref() == Some(value)).then_some(Value::Number(number))
 }
 
-/// Returns whether a number is whole. `1.0` is.
-pub(super) fn is_whole(number: &Number) -> bool {
-    number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
-}
-
 /// Returns the other spelling of a whole number: `1.0` for `1`, and `1` for `1.0`.
 pub(super) fn other_spelling(number: &Number) -> Option<Number> {
     let value = rational(number).filter(BigRational::is_integer)?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::node::{self, Lit, Words};
 use super::numbers;
-use crate::model::contract::BrokenDirection;
+use crate::model::{contract::BrokenDirection, text::count};
 
 /// One kind of difference, with an example.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +76,6 @@ rules! {
 pub(super) struct Place<'a> {
     pub(super) direction: BrokenDirection,
     pub(super) lit: &'a Lit,
-    pub(super) other: Option<&'a Lit>,
     pub(super) value: &'a Value,
     pub(super) member: Option<Rc<str>>,
     pub(super) names_member: bool,
@@ -170,53 +169,44 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         let number = &words.numbers[*id as usize];
         numbers::to_json(number).map_or_else(|| number.to_string(), |value| value.to_string())
     };
-    let was = |was: String| place.other.map(|_| was).unwrap_or_default();
-    match (place.lit, place.other) {
-        (Lit::Type(types), _) => format!("{value} is not {}", names_of(*types)),
-        (Lit::Enum(ids), _) if ids.len() == 1 => format!("{value} is not {}", short(&words.values[ids[0] as usize])),
-        (Lit::Enum(ids), _) => format!("{value} is not one of the {} allowed values", ids.len()),
-        (Lit::Min(id, false), _) => format!("{value} is less than the minimum of {}", number(id)),
-        (Lit::Min(id, true), _) => format!("{value} is not greater than {}", number(id)),
-        (Lit::Max(id, false), _) => format!("{value} is greater than the maximum of {}", number(id)),
-        (Lit::Max(id, true), _) => format!("{value} is not less than {}", number(id)),
-        (Lit::Multiple(id), _) => format!("{value} is not a multiple of {}", number(id)),
-        (Lit::MinLength(n), _) => format!("{value} is shorter than {}", counted(*n, "character")),
-        (Lit::MaxLength(n), _) => format!("{value} is longer than {}", counted(*n, "character")),
-        (Lit::Pattern(pattern), _) => format!("{value} does not match {:?}", words.written(*pattern)),
-        (Lit::Check(check), _) => match &words.checks[*check as usize].format {
+    match place.lit {
+        Lit::Type(types) => format!("{value} is not {}", names_of(*types)),
+        Lit::Enum(ids) if ids.len() == 1 => format!("{value} is not {}", short(&words.values[ids[0] as usize])),
+        Lit::Enum(ids) => format!("{value} is not one of the {} allowed values", ids.len()),
+        Lit::Min(id, false) => format!("{value} is less than the minimum of {}", number(id)),
+        Lit::Min(id, true) => format!("{value} is not greater than {}", number(id)),
+        Lit::Max(id, false) => format!("{value} is greater than the maximum of {}", number(id)),
+        Lit::Max(id, true) => format!("{value} is not less than {}", number(id)),
+        Lit::Multiple(id) => format!("{value} is not a multiple of {}", number(id)),
+        Lit::MinLength(n) => format!("{value} is shorter than {}", count(*n, "character", "characters")),
+        Lit::MaxLength(n) => format!("{value} is longer than {}", count(*n, "character", "characters")),
+        Lit::Pattern(pattern) => format!("{value} does not match {:?}", words.written(*pattern)),
+        Lit::Check(check) => match &words.checks[*check as usize].format {
             Some(format) => format!("{value} does not have the format {format:?}"),
             None => format!("{value} is not encoded as the schema requires"),
         },
-        (Lit::Required(_), _) => format!("{} is missing", quoted(place)),
-        (Lit::MinItems(n), _) => format!("fewer than {}", counted(*n, "item")),
-        (Lit::MaxItems(n), _) => format!("more than {}", counted(*n, "item")),
-        (Lit::MinProps(n), _) => format!("fewer than {}", properties(*n)),
-        (Lit::MaxProps(n), _) => format!("more than {}", properties(*n)),
-        (Lit::Unique, _) => "two items are equal".to_owned(),
-        (Lit::AtLeast(_, n), _) => format!("fewer than {} match \"contains\"", counted(*n, "item")),
-        (Lit::AtMost(_, n), _) => format!("more than {} match \"contains\"", counted(*n, "item")),
-        (Lit::Items(n, _), _) => format!("an item after the first {n} is not allowed"),
-        (Lit::AddProp(..), _) => format!("{} is not allowed", quoted(place)),
-        (Lit::PropNames(_), _) => "a property name is not allowed".to_owned(),
-        (Lit::DepRequired(name, _), _) => format!("a property that {:?} requires is missing", words.text(*name)),
-        (Lit::AnyOf(_), _) => format!("{value} matches none of the alternatives"),
-        (Lit::OneOf(_), _) => format!("{value} does not match exactly one of the alternatives"),
-        (Lit::Not(_), _) => format!("{value} matches the schema in \"not\""),
-        (Lit::Never, _) => "no value is allowed here".to_owned(),
-        _ => format!("{value} is refused{}", was(String::new())),
+        Lit::Required(_) => format!("{} is missing", quoted(place)),
+        Lit::MinItems(n) => format!("fewer than {}", count(*n, "item", "items")),
+        Lit::MaxItems(n) => format!("more than {}", count(*n, "item", "items")),
+        Lit::MinProps(n) => format!("fewer than {}", count(*n, "property", "properties")),
+        Lit::MaxProps(n) => format!("more than {}", count(*n, "property", "properties")),
+        Lit::Unique => "two items are equal".to_owned(),
+        Lit::AtLeast(_, n) => format!("fewer than {} match \"contains\"", count(*n, "item", "items")),
+        Lit::AtMost(_, n) => format!("more than {} match \"contains\"", count(*n, "item", "items")),
+        Lit::Items(n, _) => format!("an item after the first {n} is not allowed"),
+        Lit::AddProp(..) => format!("{} is not allowed", quoted(place)),
+        Lit::PropNames(_) => "a property name is not allowed".to_owned(),
+        Lit::DepRequired(name, _) => format!("a property that {:?} requires is missing", words.text(*name)),
+        Lit::AnyOf(_) => format!("{value} matches none of the alternatives"),
+        Lit::OneOf(_) => format!("{value} does not match exactly one of the alternatives"),
+        Lit::Not(_) => format!("{value} matches the schema in \"not\""),
+        Lit::Never => "no value is allowed here".to_owned(),
+        _ => format!("{value} is refused"),
     }
 }
 
 fn quoted(place: &Place<'_>) -> String {
     place.member.as_ref().map_or_else(|| "a property".to_owned(), |name| format!("{name:?}"))
-}
-
-fn counted(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
-fn properties(n: u64) -> String {
-    if n == 1 { "1 property".to_owned() } else { format!("{n} properties") }
 }
 
 fn names_of(types: u8) -> String {

@@ -108,9 +108,9 @@ impl<'e> Reader<'e> {
         let first = match expr {
             Expr::Empty => Some(next),
             Expr::Any { newline, crlf: false } => self.class(if *newline { "(?s:.)" } else { "." }, false, next),
-            Expr::Literal { val, casei } => {
-                val.chars().rev().try_fold(next, |next, letter| self.class(&escape(letter), *casei, next))
-            }
+            Expr::Literal { val, casei } => val.chars().rev().try_fold(next, |next, letter| {
+                self.class(&regex_syntax::escape(letter.encode_utf8(&mut [0; 4])), *casei, next)
+            }),
             Expr::Delegate { inner, casei } => self.class(inner, *casei, next),
             Expr::Concat(parts) => parts.iter().rev().try_fold(next, |next, part| self.expression(part, next)),
             Expr::Alt(parts) => {
@@ -219,10 +219,6 @@ impl<'e> Reader<'e> {
         }
         self.add(Step::Char(at, next))
     }
-}
-
-fn escape(letter: char) -> String {
-    format!("\\x{{{:x}}}", u32::from(letter))
 }
 
 /// The characters in classes that no set of a pattern splits.
