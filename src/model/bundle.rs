@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::{percent, pointer::escape};
+use super::{
+    percent,
+    pointer::escape,
+    schema::words::{NAMED, VALUES},
+};
 
 mod openapi;
 
@@ -13,11 +17,6 @@ mod openapi;
 const MAX_FILES: usize = 100;
 /// The maximum number of definitions in a bundle.
 const MAX_DEFINITIONS: usize = 5_000;
-/// Keywords whose value maps names to schemas.
-const NAMED: [&str; 6] =
-    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
-/// Keywords whose value is data.
-const DATA: [&str; 5] = ["const", "enum", "default", "examples", "example"];
 
 /// The reason why a schema cannot be bundled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -167,7 +166,7 @@ impl Work<'_> {
                             let message = format!("{key} is not supported; use $ref");
                             return Err(BundleError { file: file.to_owned(), message });
                         }
-                        (key, value) if DATA.contains(&key) => value.clone(),
+                        (key, value) if is_data(key) => value.clone(),
                         (key, Value::Object(named)) if NAMED.contains(&key) => {
                             let each = named.iter().map(|(name, one)| Ok((name.clone(), self.rewritten(one, file)?)));
                             Value::Object(each.collect::<Result<_, BundleError>>()?)
@@ -256,6 +255,11 @@ impl Work<'_> {
     }
 }
 
+/// Returns whether the value of a keyword is data. `example` is a keyword of OpenAPI.
+fn is_data(keyword: &str) -> bool {
+    VALUES.contains(&keyword) || keyword == "example"
+}
+
 fn names_below(schema: &Value, key: &str) -> Vec<String> {
     let members = schema.get(key).and_then(Value::as_object);
     members.into_iter().flatten().map(|(name, _)| name.clone()).collect()
@@ -266,7 +270,7 @@ fn has_outside(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| match (key.as_str(), value) {
             ("$ref", Value::String(reference)) => !reference.starts_with('#'),
-            (key, _) if DATA.contains(&key) => false,
+            (key, _) if is_data(key) => false,
             (_, value) => has_outside(value),
         }),
         Value::Array(items) => items.iter().any(has_outside),

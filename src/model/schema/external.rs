@@ -7,7 +7,7 @@ use super::{
     Draft, Forest, PartId, Tree,
     document::{Context, Document},
     official, uri,
-    words::{NAMED, VALUES},
+    words::{DEFINITIONS, NAMED, VALUES},
 };
 
 /// The keyword that replaces a reference out of a schema. Its value is the reason why nothing is known about it.
@@ -76,7 +76,7 @@ impl Rewriter<'_, '_> {
         {
             if context.draft <= Draft::D7 {
                 // The keywords beside a reference have no effect, but other references may lead into them.
-                members.retain(|name, _| NAMED[4..].contains(&name.as_str()));
+                members.retain(|name, _| DEFINITIONS.contains(&name.as_str()));
             }
             members.remove("$ref");
             members.insert(KEYWORD.to_owned(), Value::String(self.reason(&target)));

@@ -11,7 +11,7 @@ use std::{
 use super::{
     Draft, Tree, external,
     keyword_warning::{KeywordKind, KeywordWarning},
-    words::{ALWAYS, ANNOTATIONS, SOMETIMES, fits, of_other_language, plain},
+    words::{ALWAYS, ANNOTATIONS, BELOW, IN_PLACE, NAMED, SOMETIMES, fits, of_other_language, plain},
 };
 use crate::model::pointer::escape;
 
@@ -131,45 +131,14 @@ impl<'a> Walk<'a> {
             let pointer = path.iter().fold(here.pointer.to_owned(), |pointer, token| pointer + "/" + &escape(token));
             self.open.push(Place { schema, pointer, draft: Some(here.draft), is_named: here.is_named });
         };
-        match shape(keyword) {
-            Shape::Named => value.members().for_each(|(name, schema)| open(schema, &[keyword, name])),
-            Shape::Schemas if value.is_array() => {
+        match keyword {
+            _ if NAMED.contains(&keyword) => value.members().for_each(|(name, schema)| open(schema, &[keyword, name])),
+            _ if !IN_PLACE.contains(&keyword) && !BELOW.contains(&keyword) => {}
+            _ if value.is_array() => {
                 value.items().enumerate().for_each(|(at, schema)| open(schema, &[keyword, &at.to_string()]));
             }
-            Shape::Schemas => open(value, &[keyword]),
-            Shape::Other => {}
+            _ => open(value, &[keyword]),
         }
-    }
-}
-
-enum Shape {
-    Named,
-    Schemas,
-    Other,
-}
-
-/// Returns how a keyword contains sub-schemas.
-fn shape(keyword: &str) -> Shape {
-    match keyword {
-        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" | "dependencies" => {
-            Shape::Named
-        }
-        "items"
-        | "additionalItems"
-        | "additionalProperties"
-        | "contains"
-        | "propertyNames"
-        | "not"
-        | "if"
-        | "then"
-        | "else"
-        | "unevaluatedItems"
-        | "unevaluatedProperties"
-        | "allOf"
-        | "anyOf"
-        | "oneOf"
-        | "prefixItems" => Shape::Schemas,
-        _ => Shape::Other,
     }
 }
 

@@ -14,26 +14,13 @@ use super::{
     ecma, encoded,
     forest::{PartId, Tree},
     uri,
-    words::{NAMED, VALUES},
+    words::{BELOW, IN_PLACE, NAMED, VALUES},
 };
 use crate::model::pointer::upwards;
 
 /// The number of values in a schema from which validators are built from parts of it rather than from the whole.
 const MOST_WHOLE: usize = 20_000;
 
-/// Keywords whose sub-schemas apply to the value itself.
-const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
-/// Keywords whose sub-schemas apply to the members or items of the value.
-const BELOW: [&str; 8] = [
-    "additionalItems",
-    "additionalProperties",
-    "contains",
-    "items",
-    "prefixItems",
-    "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];
 /// Keywords that contain sub-schemas by the names of the properties that they concern.
 const BY_PROPERTY: [&str; 3] = ["properties", "dependentSchemas", "dependencies"];
 /// Keywords that contain no sub-schemas.

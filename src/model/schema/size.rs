@@ -14,7 +14,8 @@ use super::{
     document::Document,
     forest::{PartId, Tree},
     official,
-    subschemas::{IN_PLACE, NAMED, SKIPPED, for_each_part_of_tree},
+    subschemas::{for_each_part_of_tree, is_in_place, is_skipped},
+    words::NAMED,
 };
 use crate::model::pointer::escape;
 
@@ -125,9 +126,9 @@ fn plain(schema: &Value) -> (u64, u64) {
 fn for_each_part<'a>(schema: &'a Value, mut take: impl FnMut(bool, &'a Value)) {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     for (key, value) in schema.as_object().into_iter().flatten() {
-        let in_place = IN_PLACE.contains(&key.as_str());
+        let in_place = is_in_place(key);
         match value {
-            _ if SKIPPED.contains(&key.as_str()) => {}
+            _ if is_skipped(key) => {}
             Value::Object(named) if NAMED.contains(&key.as_str()) => {
                 named.values().filter(|part| is_schema(part)).for_each(|part| take(in_place, part));
             }

@@ -1,20 +1,25 @@
 //! Finds the direct sub-schemas of a schema.
 
-use super::{Tree, official};
+use super::{
+    Tree, official,
+    words::{DEFINITIONS, IN_PLACE, NAMED, VALUES},
+};
 
-/// Keywords whose value maps names to sub-schemas.
-pub const NAMED: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
-/// Keywords without sub-schemas, or whose sub-schemas count only when referenced.
-pub const SKIPPED: [&str; 7] = ["$defs", "definitions", "enum", "const", "default", "examples", official::MEMBER];
-/// Keywords whose sub-schemas apply to the same place of the value.
-pub const IN_PLACE: [&str; 9] =
-    ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
+/// Returns whether a keyword has no sub-schemas, or only ones that count when referenced.
+pub fn is_skipped(keyword: &str) -> bool {
+    VALUES.contains(&keyword) || DEFINITIONS.contains(&keyword) || keyword == official::MEMBER
+}
+
+/// Returns whether the sub-schemas of a keyword apply to the same place of the value.
+pub fn is_in_place(keyword: &str) -> bool {
+    IN_PLACE.contains(&keyword) || matches!(keyword, "dependentSchemas" | "dependencies")
+}
 
 /// Calls `take` with each direct sub-schema, and whether it applies to the same place of the value.
 pub fn for_each_part_of_tree<'a>(schema: Tree<'a>, mut take: impl FnMut(bool, Tree<'a>)) {
     let is_schema = |tree: &Tree<'_>| tree.is_object() || tree.is_boolean();
-    for (key, tree) in schema.members().filter(|(key, _)| !SKIPPED.contains(key)) {
-        let in_place = IN_PLACE.contains(&key);
+    for (key, tree) in schema.members().filter(|(key, _)| !is_skipped(key)) {
+        let in_place = is_in_place(key);
         match tree.is_object() {
             true if NAMED.contains(&key) => {
                 tree.members().map(|(_, part)| part).filter(is_schema).for_each(|part| take(in_place, part));

@@ -5,6 +5,21 @@ use super::{Draft, Tree};
 /// Keywords whose value maps names to sub-schemas.
 pub(in crate::model) const NAMED: [&str; 6] =
     ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
+/// Keywords whose sub-schemas apply only where they are referred to.
+pub(super) const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+/// Keywords that contain a sub-schema, or a list of them, that applies to the value itself.
+pub(super) const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+/// Keywords that contain a sub-schema, or a list of them, that applies to members or items of the value.
+pub(super) const BELOW: [&str; 8] = [
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "items",
+    "prefixItems",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
 /// Keywords whose value is data.
 pub(in crate::model) const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
 /// Keywords that do not affect which values are valid.
