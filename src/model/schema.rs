@@ -23,6 +23,7 @@ pub(super) mod part;
 mod pattern;
 mod payloads;
 mod problem;
+mod rewriting;
 mod size;
 mod subschemas;
 pub(super) mod uri;

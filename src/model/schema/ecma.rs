@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::words::{NAMED, VALUES};
+use super::rewriting;
 
 /// Returns a pattern that the validator reads as ECMA-262 reads `pattern`.
 pub fn pattern(pattern: &str) -> Cow<'_, str> {
@@ -281,56 +281,22 @@ fn class(letter: char, in_class: bool) -> Option<String> {
 
 /// Returns a schema with all patterns rewritten. It is borrowed if none changes.
 pub fn patterns(schema: &Value) -> Cow<'_, Value> {
-    if !needs(schema, false) {
-        return Cow::Borrowed(schema);
+    rewriting::rewritten(schema, &needs, &rewrite)
+}
+
+fn needs(schema: &Map<String, Value>) -> bool {
+    let changes = |text: &str| matches!(pattern(text), Cow::Owned(_));
+    let named = schema.get("patternProperties").and_then(Value::as_object);
+    schema.get("pattern").and_then(Value::as_str).is_some_and(changes)
+        || named.is_some_and(|named| named.keys().any(|name| changes(name)))
+}
+
+fn rewrite(schema: &mut Map<String, Value>) {
+    if let Some(Value::String(text)) = schema.get_mut("pattern") {
+        *text = pattern(text).into_owned();
     }
-    let mut schema = schema.clone();
-    rewrite(&mut schema, false);
-    Cow::Owned(schema)
-}
-
-fn changes(text: &str) -> bool {
-    matches!(pattern(text), Cow::Owned(_))
-}
-
-fn needs(schema: &Value, are_names: bool) -> bool {
-    match schema {
-        Value::Object(members) => members.iter().any(|(name, member)| match (name.as_str(), member) {
-            ("pattern", Value::String(text)) if !are_names => changes(text),
-            (name, _) if !are_names && VALUES.contains(&name) => false,
-            (name, Value::Object(inner)) if !are_names && name == "patternProperties" => {
-                inner.keys().any(|key| changes(key)) || needs(member, true)
-            }
-            (name, _) => needs(member, !are_names && NAMED.contains(&name)),
-        }),
-        Value::Array(items) => items.iter().any(|item| needs(item, false)),
-        _ => false,
-    }
-}
-
-fn rewrite(schema: &mut Value, are_names: bool) {
-    match schema {
-        Value::Object(members) => {
-            for (name, member) in members.iter_mut() {
-                match (name.as_str(), &mut *member) {
-                    ("pattern", Value::String(text)) if !are_names => *text = pattern(text).into_owned(),
-                    (name, _) if !are_names && VALUES.contains(&name) => {}
-                    (name, _) => {
-                        let are_inner_names = !are_names && NAMED.contains(&name);
-                        if let (false, "patternProperties", Value::Object(inner)) = (are_names, name, &mut *member) {
-                            let taken = std::mem::take(inner);
-                            *inner = taken
-                                .into_iter()
-                                .map(|(key, part)| (pattern(&key).into_owned(), part))
-                                .collect::<Map<_, _>>();
-                        }
-                        rewrite(member, are_inner_names);
-                    }
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, false)),
-        _ => {}
+    if let Some(Value::Object(named)) = schema.get_mut("patternProperties") {
+        *named = std::mem::take(named).into_iter().map(|(name, part)| (pattern(&name).into_owned(), part)).collect();
     }
 }
 

@@ -5,51 +5,19 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::words::{NAMED, VALUES};
+use super::rewriting::rewritten;
 use crate::model::percent;
 
 /// Returns the schema with the fragments of all references encoded. It is borrowed if none changes.
 pub fn encoded(schema: &Value) -> Cow<'_, Value> {
-    if !needs(schema, false) {
-        return Cow::Borrowed(schema);
-    }
-    let mut schema = schema.clone();
-    encode(&mut schema, false);
-    Cow::Owned(schema)
-}
-
-fn needs(schema: &Value, are_names: bool) -> bool {
-    match schema {
-        Value::Object(members) => members.iter().any(|(name, member)| match member {
-            Value::String(text) => !are_names && name == "$ref" && encoded_reference(text).is_some(),
-            _ if !are_names && VALUES.contains(&name.as_str()) => false,
-            _ => needs(member, !are_names && NAMED.contains(&name.as_str())),
-        }),
-        Value::Array(items) => items.iter().any(|item| needs(item, false)),
-        _ => false,
-    }
-}
-
-fn encode(schema: &mut Value, are_names: bool) {
-    match schema {
-        Value::Object(members) => {
-            for (name, member) in members.iter_mut() {
-                match member {
-                    Value::String(text) if !are_names && name == "$ref" => {
-                        if let Some(encoded) = encoded_reference(text) {
-                            *text = encoded;
-                        }
-                    }
-                    _ if !are_names && VALUES.contains(&name.as_str()) => {}
-                    _ => encode(member, !are_names && NAMED.contains(&name.as_str())),
-                }
-            }
+    let encoded = |schema: &Map<String, Value>| schema.get("$ref").and_then(Value::as_str).and_then(encoded_reference);
+    rewritten(schema, &|schema| encoded(schema).is_some(), &|schema| {
+        if let Some(reference) = encoded(schema) {
+            schema.insert("$ref".to_owned(), reference.into());
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| encode(item, false)),
-        _ => {}
-    }
+    })
 }
 
 /// Returns a reference with its fragment encoded, if that changes it.
