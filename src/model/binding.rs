@@ -127,9 +127,9 @@ impl Import {
     }
 
     /// Returns the import without the fields that the realm writes.
-    pub fn typed(&self) -> Self {
-        let typed = Self::new(self.contract.clone(), self.version.clone(), self.binding.clone());
-        Self { expects: self.expects.clone(), validation: self.validation.clone(), ..typed }
+    pub fn as_written(&self) -> Self {
+        let written = Self::new(self.contract.clone(), self.version.clone(), self.binding.clone());
+        Self { expects: self.expects.clone(), validation: self.validation.clone(), ..written }
     }
 }
 
@@ -252,8 +252,8 @@ impl Binding {
     }
 
     /// Returns the binding without the fields that the realm writes.
-    pub fn typed(&self) -> Self {
-        Self { imports: self.imports.iter().map(Import::typed).collect(), ..self.clone() }
+    pub fn as_written(&self) -> Self {
+        Self { imports: self.imports.iter().map(Import::as_written).collect(), ..self.clone() }
     }
 
     /// Returns the first contradiction in the document, if any.

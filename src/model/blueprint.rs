@@ -80,7 +80,7 @@ impl Blueprint {
                     found.push(format!("{of} has a binding, but is not listed in the repos of the domain"));
                 }
                 found.extend(binding.contradiction().map(|problem| format!("{of}: {problem}")));
-                if *binding != binding.typed() {
+                if *binding != binding.as_written() {
                     found.push(format!("{of}: {KEPT_BY_THE_REALM} are set by the realm; remove them"));
                 }
             }

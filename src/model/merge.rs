@@ -163,7 +163,7 @@ pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contr
 /// Merges two bindings of one repository. If they differ only in the resolved versions of imports, nothing is lost.
 pub fn binding(ours: &Binding, theirs: &Binding, newer: Newer) -> Merged<Binding> {
     let (winner, lost) = pick(newer.order().then_with(|| by_hash(ours, theirs)), ours, theirs);
-    let is_conflict = newer == Newer::Unknown && ours.typed() != theirs.typed();
+    let is_conflict = newer == Newer::Unknown && ours.as_written() != theirs.as_written();
     Merged { winner, lost: is_conflict.then_some(lost) }
 }
 

@@ -282,7 +282,7 @@ fn versions_between(published: &BTreeSet<Version>, old: Option<&Version>, new: O
 /// Returns the kind of change to a binding. Returns `None` if only the resolved versions of its imports changed.
 pub fn binding_kind(delta: &Delta<Binding>) -> Option<ChangeType> {
     let (old, new) = delta.documents();
-    if old.map(Binding::typed) == new.map(Binding::typed) {
+    if old.map(Binding::as_written) == new.map(Binding::as_written) {
         return None;
     }
     Some(if new.is_some() { ChangeType::BindingAdded } else { ChangeType::BindingRemoved })

@@ -142,7 +142,7 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
     let name = &domain.info.name;
     let declared = judged.candidate.bindings.get(name).filter(|declared| !declared.changed)?;
     let held = domain.bindings.get(judged.repo);
-    if held.is_some_and(|held| held.typed() == declared.document.typed()) {
+    if held.is_some_and(|held| held.as_written() == declared.document.as_written()) {
         return None;
     }
     let (path, repo) = (&declared.path, judged.repo);

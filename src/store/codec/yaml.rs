@@ -254,7 +254,7 @@ pub fn version_from(bytes: &[u8]) -> Option<VersionFrom> {
 /// Returns the location of the problem and what to write instead.
 pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
     let binding: Binding = document(bytes)?;
-    if let Some(index) = binding.imports.iter().position(|import| *import != import.typed()) {
+    if let Some(index) = binding.imports.iter().position(|import| *import != import.as_written()) {
         let message = format!("{KEPT_BY_THE_REALM} are set by the realm; remove them from the file");
         return Err(problem_at(bytes, &format!("/imports/{index}"), message));
     }
@@ -432,7 +432,7 @@ mod tests {
             "role: consumer\nimports:\n  - contract: paths\n    version: \">=1.0.0\"\n    expects: {type: object}\n";
         let read = binding(text.as_bytes()).unwrap();
         assert_eq!(read.imports[0].expects, Some(serde_json::json!({"type": "object"}).into()));
-        assert_eq!(binding(render(&read.typed()).as_bytes()), Ok(read.clone()));
+        assert_eq!(binding(render(&read.as_written()).as_bytes()), Ok(read.clone()));
         let stored: Binding = crate::store::codec::decode(&crate::store::codec::encode(&read)).unwrap();
         assert_eq!(stored, read);
         let without = binding(text.replace("    expects: {type: object}\n", "").as_bytes()).unwrap();
