@@ -89,7 +89,7 @@ impl ContractSummary {
     }
 
     /// Returns whether importers of its current version should stop using it.
-    pub fn is_leaving(&self) -> bool {
+    pub fn is_discouraged(&self) -> bool {
         self.deprecated.is_some() || self.retired.is_some() || self.is_yanked()
     }
 

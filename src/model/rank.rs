@@ -44,13 +44,13 @@ impl Rank {
         Self::WORDS[self as usize]
     }
 
-    /// Returns the rank of an import in its current state. `is_leaving` is whether its contract is deprecated or
+    /// Returns the rank of an import in its current state. `is_discouraged` is whether its contract is deprecated or
     /// retired, or the current version was yanked.
-    pub fn of_import(import: &Import, state: &ImportState, is_leaving: bool) -> Self {
+    pub fn of_import(import: &Import, state: &ImportState, is_discouraged: bool) -> Self {
         match state.effect() {
             ImportEffect::Broken => Self::Broken,
             ImportEffect::Unknown => Self::Attention,
-            ImportEffect::Satisfied if is_leaving || is_behind(import, state) => Self::Attention,
+            ImportEffect::Satisfied if is_discouraged || is_behind(import, state) => Self::Attention,
             ImportEffect::Satisfied => Self::Import,
         }
     }

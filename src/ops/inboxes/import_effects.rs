@@ -58,7 +58,7 @@ pub fn in_domain<'n>(
         one.import_state = Some(state.effect());
         one.judged_by = Some(JudgedBy::of(&state));
         let offered = domain.contracts.get(&import.contract);
-        one.rank = Rank::of_import(import, &state, offered.is_some_and(ContractSummary::is_leaving));
+        one.rank = Rank::of_import(import, &state, offered.is_some_and(ContractSummary::is_discouraged));
         one.verdict =
             ImportState::between_versions(&state).filter(|verdict| verdict.verdict != Outcome::Compatible).cloned();
     }

@@ -367,8 +367,8 @@ fn notification(
     // Judged by the range only; callers that show the notification also judge the documents.
     let state = import.map(|import| ImportState { standing: domain.resolve_import(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
-    let is_leaving = offered.is_some_and(ContractSummary::is_leaving);
-    let standing = import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, is_leaving));
+    let is_discouraged = offered.is_some_and(ContractSummary::is_discouraged);
+    let standing = import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, is_discouraged));
     let expired = inbox::is_expired(arrived_at, now);
     Notification {
         id: change.id,

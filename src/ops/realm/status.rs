@@ -339,7 +339,7 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         contract: import.contract.clone(),
         version_req: import.version.clone(),
         state: state.word().into(),
-        rank: Rank::of_import(import, state, offered.is_some_and(ContractSummary::is_leaving)),
+        rank: Rank::of_import(import, state, offered.is_some_and(ContractSummary::is_discouraged)),
         judged_by: JudgedBy::of(state),
         verdict: state.between_versions().cloned(),
         current_version: match standing {
