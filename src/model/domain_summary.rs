@@ -94,7 +94,7 @@ impl ContractSummary {
     }
 
     /// Returns what its importers can get.
-    pub fn offer(&self) -> AvailableVersions<'_> {
+    pub fn available(&self) -> AvailableVersions<'_> {
         AvailableVersions { current: &self.version, supported: &self.supported, yanked: &self.yanked }
     }
 
@@ -204,8 +204,8 @@ impl DomainSummary {
 
     /// Returns the state of `import` in the current domain.
     pub fn resolve_import(&self, import: &Import) -> ImportResolution {
-        let offer = self.contracts.get(&import.contract).map(ContractSummary::offer);
-        ImportResolution::of(import, offer, self.versions.get(&import.contract))
+        let available = self.contracts.get(&import.contract).map(ContractSummary::available);
+        ImportResolution::of(import, available, self.versions.get(&import.contract))
     }
 }
 
