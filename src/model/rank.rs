@@ -87,7 +87,7 @@ impl std::str::FromStr for Rank {
 fn is_behind(import: &Import, state: &ImportState) -> bool {
     let is_proved = state.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Compatible);
     let is_other = |current: &Version| import.adapted().is_some_and(|adapted| adapted != current);
-    match &state.standing {
+    match &state.resolution {
         ImportResolution::Behind { .. } => true,
         ImportResolution::Satisfied(current) => !is_proved && is_other(current),
         ImportResolution::Broken { .. } | ImportResolution::Missing => false,
@@ -105,8 +105,8 @@ mod tests {
         import
     }
 
-    fn state(standing: ImportResolution) -> ImportState {
-        ImportState { standing, verdict: None }
+    fn state(resolution: ImportResolution) -> ImportState {
+        ImportState { resolution, verdict: None }
     }
 
     fn version(text: &str) -> Version {

@@ -134,7 +134,7 @@ pub enum JudgedBy {
 impl JudgedBy {
     /// Returns the basis of the state of an import.
     pub fn of(state: &ImportState) -> Self {
-        match state.verdict.as_ref().filter(|_| state.standing.resolved().is_some()).map(|verdict| verdict.basis) {
+        match state.verdict.as_ref().filter(|_| state.resolution.resolved().is_some()).map(|verdict| verdict.basis) {
             None => Self::VersionRange,
             Some(Basis::Schemas) => Self::Schemas,
             Some(Basis::Expects) => Self::Expects,

@@ -33,7 +33,7 @@ pub enum ImportEffect {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportState {
     /// The state according to its range alone.
-    pub standing: ImportResolution,
+    pub resolution: ImportResolution,
     /// The consequences of the resolved version for code that is adapted to an older one. `None` if they are unknown,
     /// or if there are no schemas.
     pub verdict: Option<Verdict>,
@@ -47,24 +47,24 @@ impl ImportState {
 
     /// Returns the state of an import, given its state by range and access to the documents of [`needed_versions`].
     pub fn new<'d>(
-        standing: ImportResolution,
+        resolution: ImportResolution,
         import: &Import,
         document: impl Fn(&Version) -> Option<&'d Contract>,
         judge: &Judge<'_>,
     ) -> Self {
-        let verdict = decided_by(&standing).and_then(|new| {
+        let verdict = decided_by(&resolution).and_then(|new| {
             let old = import.adapted();
             if old == Some(new) && import.expects.is_none() {
                 return Some(Verdict::same(new));
             }
             of_documents(import, old.and_then(&document), document(new)?, judge)
         });
-        Self { standing, verdict }
+        Self { resolution, verdict }
     }
 
     /// Returns whether the import still holds.
     pub fn effect(&self) -> ImportEffect {
-        match (self.standing.resolved(), self.verdict.as_ref().map(|verdict| verdict.verdict)) {
+        match (self.resolution.resolved(), self.verdict.as_ref().map(|verdict| verdict.verdict)) {
             (None, _) | (_, Some(Outcome::Breaks)) => ImportEffect::Broken,
             (_, Some(Outcome::Unknown)) => ImportEffect::Unknown,
             (_, Some(Outcome::Compatible) | None) => ImportEffect::Satisfied,
@@ -78,7 +78,7 @@ impl ImportState {
 
     /// Returns whether only the range is known to accept the version.
     pub fn is_by_range(&self) -> bool {
-        self.standing.resolved().is_some() && self.verdict.is_none()
+        self.resolution.resolved().is_some() && self.verdict.is_none()
     }
 
     /// Returns whether the import is proved to be satisfied.
@@ -88,7 +88,7 @@ impl ImportState {
 
     /// Returns the name of the state: `current`, `behind` or `broken`.
     pub fn word(&self) -> &'static str {
-        if self.is_broken() { "broken" } else { self.standing.word() }
+        if self.is_broken() { "broken" } else { self.resolution.word() }
     }
 
     /// Returns the verdict, unless it compares a version with itself.
@@ -115,8 +115,8 @@ fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: 
 
 /// Returns the versions whose documents decide the state of an import: the one that its code is adapted to, and the
 /// one that it resolves to. Returns none if they are equal and the import expects nothing.
-pub fn needed_versions<'a>(import: &'a Import, standing: &'a ImportResolution) -> Vec<&'a Version> {
-    let Some(new) = decided_by(standing) else { return Vec::new() };
+pub fn needed_versions<'a>(import: &'a Import, resolution: &'a ImportResolution) -> Vec<&'a Version> {
+    let Some(new) = decided_by(resolution) else { return Vec::new() };
     match (import.adapted(), &import.expects) {
         (Some(old), _) if old != new => vec![old, new],
         (_, Some(_)) => vec![new],
@@ -125,8 +125,8 @@ pub fn needed_versions<'a>(import: &'a Import, standing: &'a ImportResolution) -
 }
 
 /// Returns the version that an import resolves to, or would resolve to if its range accepted it.
-fn decided_by(standing: &ImportResolution) -> Option<&Version> {
-    match standing {
+fn decided_by(resolution: &ImportResolution) -> Option<&Version> {
+    match resolution {
         ImportResolution::Satisfied(version) | ImportResolution::Behind { served: version, .. } => Some(version),
         ImportResolution::Broken { current } => Some(current),
         ImportResolution::Missing => None,

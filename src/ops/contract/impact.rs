@@ -160,7 +160,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
                 state: state.word().into(),
                 judged_by: JudgedBy::of(&state),
                 verdict: state.between_versions().cloned(),
-                resolved_version: state.standing.resolved().cloned(),
+                resolved_version: state.resolution.resolved().cloned(),
                 adapted_version: import.adapted().cloned(),
                 current_state: ImportState::of(&view, import, &judge).word().into(),
             }

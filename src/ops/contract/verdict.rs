@@ -37,10 +37,10 @@ pub fn load_bases(
     let mut wanted = BTreeSet::new();
     let imports = view.bindings.values().flat_map(|binding| &binding.imports);
     for import in imports.filter(|import| only.is_none_or(|only| only.contains(&import.contract))) {
-        let standing = view.resolve_import(import);
+        let resolution = view.resolve_import(import);
         let is_current =
             |version: &Version| view.contracts.get(&import.contract).is_some_and(|current| current.version == *version);
-        let missing = needed_versions(import, &standing).into_iter().filter(|version| !is_current(version));
+        let missing = needed_versions(import, &resolution).into_iter().filter(|version| !is_current(version));
         wanted.extend(missing.map(|version| (import.contract.clone(), version.clone())));
     }
     Ok(read::load_versions(store, view, tree, &wanted.into_iter().collect::<Vec<_>>())?)
@@ -80,15 +80,15 @@ impl<'a> Documents<'a> {
         (repo, import): (&RepoName, &Import),
         judge: &Judge<'_>,
     ) -> Result<ImportState, OpError> {
-        let standing = domain.resolve_import(import);
-        if !self.store.holds() || needed_versions(import, &standing).is_empty() {
-            return Ok(self.judged(standing, import, judge)?.0);
+        let resolution = domain.resolve_import(import);
+        if !self.store.holds() || needed_versions(import, &resolution).is_empty() {
+            return Ok(self.judged(resolution, import, judge)?.0);
         }
         let key = (*self.tree, repo.clone(), import.contract.clone());
         if let Some(held) = STATES.get(&key) {
             return Ok(held);
         }
-        let (state, is_whole) = self.judged(standing, import, judge)?;
+        let (state, is_whole) = self.judged(resolution, import, judge)?;
         // An undecided comparison may succeed with more time, and an unreadable document may become readable.
         if is_whole && state.verdict.as_ref().is_none_or(|verdict| verdict.verdict != Outcome::Unknown) {
             STATES.put(key, state.clone(), STATE_WEIGHT);
@@ -99,19 +99,19 @@ impl<'a> Documents<'a> {
     /// Returns the state of an import, and whether all documents that decide it were read.
     fn judged(
         &self,
-        standing: ImportResolution,
+        resolution: ImportResolution,
         import: &Import,
         judge: &Judge<'_>,
     ) -> Result<(ImportState, bool), OpError> {
         let (mut documents, mut is_whole) = (BTreeMap::new(), true);
-        for version in needed_versions(import, &standing) {
+        for version in needed_versions(import, &resolution) {
             match self.document(&import.contract, version)? {
                 Some(document) => drop(documents.insert(version.clone(), document)),
                 None => is_whole = false,
             }
         }
         let document = |version: &Version| documents.get(version).map(|document| &**document);
-        Ok((ImportState::new(standing, import, document, judge), is_whole))
+        Ok((ImportState::new(resolution, import, document, judge), is_whole))
     }
 
     fn document(&self, contract: &ContractName, version: &Version) -> Result<Document, OpError> {

@@ -365,7 +365,7 @@ fn notification(
     let change = change.clone();
     let changed_by_other = change.is_mine && writer == Writer::Other;
     // Judged by the range only; callers that show the notification also judge the documents.
-    let state = import.map(|import| ImportState { standing: domain.resolve_import(import), verdict: None });
+    let state = import.map(|import| ImportState { resolution: domain.resolve_import(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
     let is_discouraged = offered.is_some_and(ContractSummary::is_discouraged);
     let standing = import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, is_discouraged));

@@ -332,7 +332,7 @@ fn imports(
 }
 
 fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -> ImportStatus {
-    let standing = &state.standing;
+    let resolution = &state.resolution;
     let offered = domain.contracts.get(&import.contract);
     ImportStatus {
         domain: domain.info.name.clone(),
@@ -342,12 +342,12 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         rank: Rank::of_import(import, state, offered.is_some_and(ContractSummary::is_discouraged)),
         judged_by: JudgedBy::of(state),
         verdict: state.between_versions().cloned(),
-        current_version: match standing {
+        current_version: match resolution {
             ImportResolution::Satisfied(version) => Some(version.clone()),
             ImportResolution::Behind { current, .. } | ImportResolution::Broken { current } => Some(current.clone()),
             ImportResolution::Missing => None,
         },
-        resolved_version: standing.resolved().cloned(),
+        resolved_version: resolution.resolved().cloned(),
         adapted_version: import.adapted().cloned(),
         binding: import.binding.clone(),
         retired: offered.is_some_and(|contract| contract.retired.is_some()),

@@ -39,12 +39,12 @@ pub struct Review {
 /// Returns whether an import needs a review: it is broken or undecided, it is behind, or its code is not known to be
 /// adapted to the current version.
 pub fn is_due(import: &Import, state: &ImportState) -> bool {
-    let is_moved = current(&state.standing).is_some_and(|current| import.adapted() != Some(current));
+    let is_moved = current(&state.resolution).is_some_and(|current| import.adapted() != Some(current));
     state.effect() != ImportEffect::Satisfied || is_moved
 }
 
-fn current(standing: &ImportResolution) -> Option<&Version> {
-    match standing {
+fn current(resolution: &ImportResolution) -> Option<&Version> {
+    match resolution {
         ImportResolution::Satisfied(version) => Some(version),
         ImportResolution::Behind { current, .. } | ImportResolution::Broken { current } => Some(current),
         ImportResolution::Missing => None,
@@ -126,7 +126,7 @@ impl Domain<'_> {
     /// # Errors
     /// Returns an error if a document or the file of the binding cannot be read.
     pub fn review(&self, import: &Import, state: &ImportState) -> Result<Review, OpError> {
-        let (old, new) = (import.adapted(), current(&state.standing));
+        let (old, new) = (import.adapted(), current(&state.resolution));
         let changes = match (old, new) {
             (Some(old), Some(new)) => match (self.document(import, old)?, self.document(import, new)?) {
                 (Some(old), Some(new)) => Changes::between(&old, &new),
@@ -254,7 +254,7 @@ impl Domain<'_> {
         let code = expects.map_or(code.clone(), |expects| format!("{code} and {expects}"));
         let outcome = body.verdict.as_ref().map(|verdict| verdict.verdict);
         let removed: Vec<_> = body.fields.iter().filter(|field| field.change == FieldChange::Removed).collect();
-        if state.standing.resolved() != Some(new) {
+        if state.resolution.resolved() != Some(new) {
             let range = Range::since(new);
             let proof = body.verdict.as_ref().filter(|_| outcome == Some(Outcome::Compatible) && removed.is_empty());
             return match (body.binding_file.is_some() && self.files.has_worktree, proof) {
