@@ -12,6 +12,6 @@ pub use crate::model::{
     oid::{Oid, OidError},
     range::{Range, RangeError},
     session::{SessionId, State as SessionState, Work},
-    set_aside::{Rule, RuleViolation, Verdict as Settlement},
+    set_aside::{Decision as Settlement, Rule, RuleViolation},
     version::{Version, VersionError},
 };

@@ -74,7 +74,7 @@ pub struct RuleViolation {
 /// The way in which a conflict was settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum Decision {
     /// The change was taken after all.
     Accepted,
     /// The former content was kept for good.
@@ -87,7 +87,7 @@ pub enum Verdict {
 #[serde(deny_unknown_fields)]
 pub struct Settled {
     /// The decision.
-    pub verdict: Verdict,
+    pub verdict: Decision,
     /// The repository that settled it.
     pub by: RepoName,
 }
@@ -124,7 +124,7 @@ impl SetAside {
 
     /// Returns whether the change was accepted.
     pub fn is_accepted(&self) -> bool {
-        self.settled.as_ref().is_some_and(|settled| settled.verdict == Verdict::Accepted)
+        self.settled.as_ref().is_some_and(|settled| settled.verdict == Decision::Accepted)
     }
 
     /// Returns whether one of the changed files belongs to `repo`.
@@ -169,10 +169,10 @@ mod tests {
             committer: "A <a@x>".into(),
             time: jiff::Timestamp::UNIX_EPOCH,
             changes: vec![breach("a"), breach("b")],
-            settled: settled(Verdict::Rejected),
+            settled: settled(Decision::Rejected),
         };
         let other =
-            SetAside { changes: vec![breach("b"), breach("c")], settled: settled(Verdict::Accepted), ..one.clone() };
+            SetAside { changes: vec![breach("b"), breach("c")], settled: settled(Decision::Accepted), ..one.clone() };
         assert_eq!(one.merged_with(&other), other.merged_with(&one));
         assert_eq!(one.merged_with(&other).changes.len(), 3);
         assert!(one.merged_with(&other).is_accepted());

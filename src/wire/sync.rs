@@ -9,7 +9,7 @@ use super::{Behind, Notification, Published, Unpublished, lenient};
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
     oid::Oid,
-    set_aside::{RuleViolation, SetAside, Verdict},
+    set_aside::{Decision, RuleViolation, SetAside},
     version::Version,
 };
 
@@ -176,7 +176,7 @@ pub struct ConflictSettled {
     /// The commit that the conflict is about.
     pub commit: Oid,
     /// The decision.
-    pub verdict: Verdict,
+    pub verdict: Decision,
     /// The files that the conflict is about.
     pub files: Vec<String>,
     /// Whether this call settled the conflict; false if the same decision had been made before.

@@ -2,7 +2,7 @@
 
 use super::settle::settle;
 use crate::{
-    model::{merge::ConflictId, set_aside::Verdict},
+    model::{merge::ConflictId, set_aside::Decision},
     ops::{Operation, runs},
     wire::ConflictSettled,
 };
@@ -23,4 +23,4 @@ pub struct Request {
     pub id: ConflictId,
 }
 
-runs!(ConflictSettled, |ctx, request| settle(ctx, &request.id, Verdict::Accepted));
+runs!(ConflictSettled, |ctx, request| settle(ctx, &request.id, Decision::Accepted));

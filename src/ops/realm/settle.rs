@@ -4,7 +4,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         merge::ConflictId,
-        set_aside::{SetAside, Settled, Verdict},
+        set_aside::{Decision, SetAside, Settled},
     },
     ops::{
         ctx::{ActingRepo, Ctx},
@@ -22,7 +22,7 @@ use crate::{
 /// # Errors
 /// Returns an error if there is no such conflict, if it was settled with another verdict, or if this repository may
 /// not accept it.
-pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Verdict) -> Result<Answer<ConflictSettled>, OpError> {
+pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Decision) -> Result<Answer<ConflictSettled>, OpError> {
     let acting = ctx.acting_repo()?;
     let name = find(acting, id)?;
     let author = ctx.signature()?;
@@ -37,15 +37,15 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Verdict) -> Result<Answer<Con
             return if held.verdict == verdict { Ok(None) } else { Err(already_settled(id, held)) };
         }
         let mut edits = match verdict {
-            Verdict::Accepted => edits_to_accept(acting, &name, &tree, &record)?,
-            Verdict::Rejected => Vec::new(),
+            Decision::Accepted => edits_to_accept(acting, &name, &tree, &record)?,
+            Decision::Rejected => Vec::new(),
         };
         let settled = Settled { verdict, by: acting.repo.clone() };
         let record = SetAside { settled: Some(settled), ..record };
         edits.push((layout::set_aside(id), Edit::Put(codec::encode(&record))));
         let subject = match verdict {
-            Verdict::Accepted => format!("accept commit {id}"),
-            Verdict::Rejected => format!("reject commit {id}"),
+            Decision::Accepted => format!("accept commit {id}"),
+            Decision::Rejected => format!("reject commit {id}"),
         };
         let message = Message { repo: Some(acting.repo), ..Message::of(ctx, subject) }.text();
         Ok(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
@@ -124,6 +124,6 @@ fn unknown(id: &ConflictId) -> OpError {
 }
 
 fn already_settled(id: &ConflictId, held: &Settled) -> OpError {
-    let verdict = if held.verdict == Verdict::Accepted { "accepted" } else { "rejected" };
+    let verdict = if held.verdict == Decision::Accepted { "accepted" } else { "rejected" };
     OpError::no(ErrorCode::AlreadySettled, format!("{id} was already {verdict} by {}", held.by))
 }

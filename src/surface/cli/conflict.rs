@@ -32,10 +32,10 @@ impl Command {
 
 fn render(body: &ConflictSettled, text: &mut Text) {
     let verdict = match (body.verdict, body.changed) {
-        (set_aside::Verdict::Accepted, true) => "accepted",
-        (set_aside::Verdict::Rejected, true) => "rejected",
-        (set_aside::Verdict::Accepted, false) => "already accepted",
-        (set_aside::Verdict::Rejected, false) => "already rejected",
+        (set_aside::Decision::Accepted, true) => "accepted",
+        (set_aside::Decision::Rejected, true) => "rejected",
+        (set_aside::Decision::Accepted, false) => "already accepted",
+        (set_aside::Decision::Rejected, false) => "already rejected",
     };
     text.line(&[plain(verdict), styled(&body.id, Style::Commit)]);
     for file in &body.files {
