@@ -77,7 +77,7 @@ pub struct Contract {
     /// The retirement, if the owner retired the contract.
     #[serde(default)]
     #[schemars(skip)]
-    pub retired: Option<Withdrawn>,
+    pub retired: Option<Retirement>,
     /// The yanked versions, which should not be used.
     #[serde(default)]
     #[schemars(skip)]
@@ -333,7 +333,7 @@ pub struct Deprecated {
 /// The retirement of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Withdrawn {
+pub struct Retirement {
     /// The reason, in the owner's words.
     pub reason: String,
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{
     binding::{Binding, Import},
     conflict::{Conflict, Conflicts},
-    contract::{Contract, Deprecated, Withdrawn, Yanked},
+    contract::{Contract, Deprecated, Retirement, Yanked},
     domain::{Domain, Source},
     domain_view::{AvailableVersions, Damage, DomainView, ImportResolution, Subject},
     name::{ContractName, RepoName},
@@ -58,7 +58,7 @@ pub struct ContractSummary {
     pub deprecated: Option<Deprecated>,
     /// Set once the owner retired it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retired: Option<Withdrawn>,
+    pub retired: Option<Retirement>,
     /// Versions that must no longer be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub yanked: Vec<Yanked>,

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::model::{
         binding::{Import, Role, UsedIn},
-        contract::Withdrawn,
+        contract::Retirement,
     };
     use proptest::prelude::*;
 
@@ -249,7 +249,7 @@ mod tests {
                     .collect();
                 yanked.sort_by(|a, b| a.version.cmp(&b.version));
                 yanked.dedup();
-                let retired = retired.map(|reason| Withdrawn { reason });
+                let retired = retired.map(|reason| Retirement { reason });
                 let version = version.parse().unwrap();
                 Contract {
                     version,
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn a_mark_of_either_side_is_kept_unless_a_side_that_knew_it_removed_it() {
-        let retired = Contract { retired: Some(Withdrawn { reason: "old".into() }), ..at("1.0.0", 1) };
+        let retired = Contract { retired: Some(Retirement { reason: "old".into() }), ..at("1.0.0", 1) };
         let next = at("1.1.0", 2);
         let unknowing = contract(Some(&at("1.0.0", 1)), &retired, &next, Newer::Unknown).winner;
         assert_eq!((unknowing.version.to_string(), unknowing.retired.is_some()), ("1.1.0".into(), true));

@@ -15,7 +15,7 @@ use crate::model::{
     binding::{Binding, Import},
     candidate::{Declared, Judged},
     change::{DomainChange, Event},
-    contract::{Contract, Withdrawn, Yanked},
+    contract::{Contract, Retirement, Yanked},
     domain_view::DomainView,
     evolution::with_evolution,
     fault::Fault,
@@ -395,7 +395,7 @@ pub fn approve(domain: &DomainView, acting: &RepoName, approval: Approval) -> Re
 /// Returns a [`Refusal`] if `acting` may not do so.
 pub fn retire(domain: &DomainView, acting: &RepoName, held: &Contract, reason: &str) -> Result<Decision, Refusal> {
     may_change(domain, acting, &held.name)?;
-    let retired = Some(Withdrawn { reason: reason.to_owned() });
+    let retired = Some(Retirement { reason: reason.to_owned() });
     Ok(described(held, Contract { retired, ..held.clone() }))
 }
 
