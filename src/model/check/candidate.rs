@@ -55,7 +55,7 @@ pub(super) struct AppliedDomain<'d> {
     /// Problems in the files themselves. Documents that publishing would refuse are not applied.
     pub findings: Vec<Finding>,
     /// Whether the files change the domain.
-    pub is_other: bool,
+    pub is_changed: bool,
 }
 
 /// Applies the files of all judged repositories to a domain together: first their contracts, then their bindings,
@@ -86,7 +86,7 @@ pub(super) fn apply_candidate<'d>(
             }
         }
     }
-    let mut is_other = !changes.is_empty();
+    let mut is_changed = !changes.is_empty();
     let mut after = overlaid(Cow::Borrowed(domain), &changes);
     for one in judged {
         let mut changes = Vec::new();
@@ -102,11 +102,11 @@ pub(super) fn apply_candidate<'d>(
         if one.candidate.removed_bindings.contains(name) && domain.bindings.contains_key(one.repo) {
             changes.push(DomainChange::RemoveBinding(one.repo.clone()));
         }
-        is_other |= !changes.is_empty();
+        is_changed |= !changes.is_empty();
         after = overlaid(after, &changes);
         findings.extend(files::check(domain, &after, *one, judge));
     }
-    AppliedDomain { after, findings, is_other }
+    AppliedDomain { after, findings, is_changed }
 }
 
 /// Returns a domain with the changes applied. Without changes, the domain is not copied.

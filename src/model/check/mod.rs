@@ -188,9 +188,9 @@ impl<'a> Check<'a> {
         examined: Option<SchemaHashes>,
     ) -> Option<SchemaHashes> {
         let (published, CheckInput { judged, now, judge, .. }) = (DomainSummary::from(domain), self.input);
-        let AppliedDomain { after, findings: of_files, is_other } =
+        let AppliedDomain { after, findings: of_files, is_changed } =
             candidate::apply_candidate(domain, judged, (now, judge));
-        let changed = is_other.then(|| DomainSummary::from(&*after));
+        let changed = is_changed.then(|| DomainSummary::from(&*after));
         let summary = changed.as_ref().unwrap_or(&published);
         let was_examined = examined.is_some();
         let mut examination = match examined {
@@ -198,13 +198,13 @@ impl<'a> Check<'a> {
             None => Examination::of(&after, judge.values()),
         };
         // Findings that exist without the files are not caused by them.
-        let before = is_other.then(|| {
+        let before = is_changed.then(|| {
             let mut examined = examination.before(domain, &after, judge.values());
             let findings = self.findings(&published, &published, &mut examined, &states(domain, judge));
             findings.iter().map(Finding::key).collect::<BTreeSet<_>>()
         });
         let states = states(&after, judge);
-        let is_clean = !was_examined && !is_other && examination.is_clean_in(&after, &states);
+        let is_clean = !was_examined && !is_changed && examination.is_clean_in(&after, &states);
         let found = is_clean.then(|| examination.schema_hashes.clone());
         let mut findings = self.findings(&published, summary, &mut examination, &states);
         approved(domain, &after, judge, &mut findings);
