@@ -34,7 +34,7 @@ impl<'a> Side<'a> {
 
     /// Prepares to validate a value and smaller versions of it. Only the part of a large schema that applies to the
     /// value is compiled.
-    pub(super) fn turn_to(&mut self, value: &Value) {
+    pub(super) fn prepare_for(&mut self, value: &Value) {
         if self.validator.is_none() || part::is_cut(self.document) {
             let mut schema = part::for_value(self.document, value);
             if let Some(members) = schema.as_object_mut() {
@@ -90,7 +90,7 @@ pub(super) fn among_named<'a>(inner: &mut Side<'a>, outer: &mut Side<'a>) -> Opt
         return None;
     }
     for value in values {
-        [&mut *inner, &mut *outer].into_iter().for_each(|side| side.turn_to(&value));
+        [&mut *inner, &mut *outer].into_iter().for_each(|side| side.prepare_for(&value));
         if inner.accepts(&value)? && !outer.accepts(&value)? {
             return Some(Some(value));
         }

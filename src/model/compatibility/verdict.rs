@@ -275,7 +275,7 @@ impl Judge<'_> {
     ) -> Option<(SchemaDifference, Option<(Id, super::node::Lit)>)> {
         let (inner, outer) = sides(direction);
         let [old, new] = &mut self.sides;
-        [&mut *old, &mut *new].into_iter().for_each(|side| side.turn_to(&value));
+        [&mut *old, &mut *new].into_iter().for_each(|side| side.prepare_for(&value));
         let (inner_side, outer_side) = if inner == 0 { (&*old, &*new) } else { (&*new, &*old) };
         let roots = [inner, outer].map(|side| self.sources.classes.of(self.sources.roots[side]));
         let table = &mut self.engine.table;
