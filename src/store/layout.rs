@@ -30,7 +30,7 @@ pub enum StoreRef {
 }
 
 /// The prefix of refs that are shared with remotes.
-pub const TRAVELLING: &str = "refs/blue/";
+pub const SHARED: &str = "refs/blue/";
 
 /// The prefix of domain refs.
 pub const DOMAINS: &str = "refs/blue/domains/";
@@ -71,7 +71,7 @@ impl StoreRef {
     /// Parses the full name of a ref that records the state of a remote's ref.
     pub fn seen(full_name: &str) -> Option<Self> {
         let (remote, rest) = full_name.strip_prefix(SEEN)?.split_once('/')?;
-        let of = Self::parse_shared(&format!("{TRAVELLING}{rest}"))?;
+        let of = Self::parse_shared(&format!("{SHARED}{rest}"))?;
         Some(Self::Seen(remote.parse().ok()?, Box::new(of)))
     }
 
@@ -86,7 +86,7 @@ impl StoreRef {
     /// Returns the name below `refs/blue/` of a shared ref. Remotes may store it under another prefix.
     pub fn shared_name(&self) -> String {
         let name = self.to_string();
-        name.strip_prefix(TRAVELLING).map(str::to_owned).unwrap_or(name)
+        name.strip_prefix(SHARED).map(str::to_owned).unwrap_or(name)
     }
 
     /// Returns whether the ref is local to this machine. Local refs are written without flushing; losing one only

@@ -49,7 +49,7 @@ impl Mapping {
     /// Returns the shared ref that has this name at the remote, if there is one.
     pub fn here(self, full_name: &str) -> Option<StoreRef> {
         let below = full_name.strip_prefix(self.prefix())?;
-        StoreRef::parse_shared(&format!("{}{below}", super::layout::TRAVELLING))
+        StoreRef::parse_shared(&format!("{}{below}", super::layout::SHARED))
     }
 }
 

@@ -194,7 +194,7 @@ pub(crate) fn restore(
     name: &str,
     to: Oid,
 ) -> Result<DoctorCheck, OpError> {
-    let name = StoreRef::parse_shared(&format!("{}{name}", layout::TRAVELLING)).ok_or_else(|| {
+    let name = StoreRef::parse_shared(&format!("{}{name}", layout::SHARED)).ok_or_else(|| {
         OpError::usage(format!("{name:?} is not a ref of the realm"))
             .next("--restore realm, or --restore domains/DOMAIN")
     })?;
