@@ -281,7 +281,7 @@ impl Merging<'_> {
                 let Some([our, their]) = self.both::<Binding>(&place, our, their)? else { return Ok(()) };
                 let Merged { winner, lost } = merge::binding(&our, &their, self.newer(repo)?);
                 if let Some(lost) = lost {
-                    self.record(TreeFile::LoserBinding(repo.clone(), ConflictId::of(&lost)), &lost);
+                    self.record(TreeFile::LosingBinding(repo.clone(), ConflictId::of(&lost)), &lost);
                     self.merge.conflicts.push(Conflict::Binding(repo.clone()));
                 }
                 self.put(&place, &our, &winner);
@@ -303,7 +303,7 @@ impl Merging<'_> {
                 let Some([our, their]) = self.both::<Repo>(&place, our, their)? else { return Ok(()) };
                 let Merged { winner, lost } = merge::repo(&our, &their);
                 if let Some(lost) = lost {
-                    self.record(TreeFile::LoserRepo(repo.clone(), ConflictId::of(&lost)), &lost);
+                    self.record(TreeFile::LosingRepo(repo.clone(), ConflictId::of(&lost)), &lost);
                     self.merge.conflicts.push(Conflict::Repo(repo.clone()));
                 }
                 self.put(&place, &our, &winner);
@@ -324,9 +324,9 @@ impl Merging<'_> {
             TreeFile::Realm
             | TreeFile::Rename(_)
             | TreeFile::Approval(..)
-            | TreeFile::LoserRepo(..)
-            | TreeFile::LoserContract(..)
-            | TreeFile::LoserBinding(..) => {
+            | TreeFile::LosingRepo(..)
+            | TreeFile::LosingContract(..)
+            | TreeFile::LosingBinding(..) => {
                 self.smaller(&place, our, their);
             }
         }
@@ -392,7 +392,7 @@ impl Merging<'_> {
         let Merged { winner, lost } = merged;
         if let Some(lost) = lost {
             let lost = lost.as_published();
-            self.record(TreeFile::LoserContract(name.clone(), lost.version.clone(), ConflictId::of(&lost)), &lost);
+            self.record(TreeFile::LosingContract(name.clone(), lost.version.clone(), ConflictId::of(&lost)), &lost);
             self.merge.conflicts.push(Conflict::Contract(name.clone(), lost.version));
         }
         self.put(place, ours, &winner);

@@ -23,7 +23,7 @@ pub enum TreeFile {
     /// A repository of the realm.
     Repo(RepoName),
     /// Another repository that claimed the same name.
-    LoserRepo(RepoName, ConflictId),
+    LosingRepo(RepoName, ConflictId),
     /// `domain.json`.
     Domain,
     /// A contract's current document.
@@ -41,9 +41,9 @@ pub enum TreeFile {
     /// The new name of a repository.
     Rename(RepoName),
     /// The losing document of a conflict about a contract.
-    LoserContract(ContractName, Version, ConflictId),
+    LosingContract(ContractName, Version, ConflictId),
     /// The losing side of a conflict about a binding.
-    LoserBinding(RepoName, ConflictId),
+    LosingBinding(RepoName, ConflictId),
     /// A commit that broke a rule.
     SetAside(ConflictId),
     /// An open session.
@@ -59,7 +59,9 @@ impl TreeFile {
             (StoreRef::Realm, ["realm.json"]) => Some(Self::Realm),
             (StoreRef::Realm, [REPOS, file]) => stem(file).map(Self::Repo),
             (StoreRef::Realm, [RENAMES, file]) => stem(file).map(Self::Rename),
-            (StoreRef::Realm, [CONFLICTS, REPOS, repo, file]) => Some(Self::LoserRepo(repo.parse().ok()?, stem(file)?)),
+            (StoreRef::Realm, [CONFLICTS, REPOS, repo, file]) => {
+                Some(Self::LosingRepo(repo.parse().ok()?, stem(file)?))
+            }
             (StoreRef::Realm | StoreRef::Domain(_), [CONFLICTS, SET_ASIDE, file]) => stem(file).map(Self::SetAside),
             (StoreRef::Domain(_), ["domain.json"]) => Some(Self::Domain),
             (StoreRef::Domain(_), [CONTRACTS, file]) => stem(file).map(Self::Contract),
@@ -69,10 +71,10 @@ impl TreeFile {
             (StoreRef::Domain(_), [TRANSFERS, file]) => stem(file).map(Self::Transfers),
             (StoreRef::Domain(_), [APPROVALS, name, file]) => Some(Self::Approval(name.parse().ok()?, stem(file)?)),
             (StoreRef::Domain(_), [CONFLICTS, CONTRACTS, name, version, file]) => {
-                Some(Self::LoserContract(name.parse().ok()?, version.parse().ok()?, stem(file)?))
+                Some(Self::LosingContract(name.parse().ok()?, version.parse().ok()?, stem(file)?))
             }
             (StoreRef::Domain(_), [CONFLICTS, BINDINGS, repo, file]) => {
-                Some(Self::LoserBinding(repo.parse().ok()?, stem(file)?))
+                Some(Self::LosingBinding(repo.parse().ok()?, stem(file)?))
             }
             (StoreRef::Sessions(_), [ENDED, file]) => stem(file).map(Self::EndedSession),
             (StoreRef::Sessions(_), [file]) => stem(file).map(Self::Session),
@@ -85,7 +87,7 @@ impl TreeFile {
         match self {
             Self::Realm => layout::realm(),
             Self::Repo(repo) => layout::repo(repo),
-            Self::LoserRepo(repo, id) => layout::losing_repo(repo, id),
+            Self::LosingRepo(repo, id) => layout::losing_repo(repo, id),
             Self::Domain => layout::domain(),
             Self::Contract(name) => layout::contract(name),
             Self::Version(name, version) => layout::version(name, version),
@@ -94,8 +96,8 @@ impl TreeFile {
             Self::Transfers(name) => layout::transfers(name),
             Self::Approval(name, fingerprint) => layout::approval(name, fingerprint),
             Self::Rename(repo) => layout::rename(repo),
-            Self::LoserContract(name, version, id) => layout::losing_contract(name, version, id),
-            Self::LoserBinding(repo, id) => layout::losing_binding(repo, id),
+            Self::LosingContract(name, version, id) => layout::losing_contract(name, version, id),
+            Self::LosingBinding(repo, id) => layout::losing_binding(repo, id),
             Self::SetAside(id) => layout::set_aside(id),
             Self::Session(id) => layout::session(id),
             Self::EndedSession(id) => layout::ended_session(id),
@@ -106,12 +108,12 @@ impl TreeFile {
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,
-            Self::LoserContract(..)
-            | Self::LoserRepo(..)
+            Self::LosingContract(..)
+            | Self::LosingRepo(..)
             | Self::SetAside(_)
             | Self::Rename(_)
             | Self::Approval(..) => true,
-            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LoserBinding(..) | Self::Transfers(_) => false,
+            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LosingBinding(..) | Self::Transfers(_) => false,
             Self::Session(_) | Self::EndedSession(_) => false,
         }
     }

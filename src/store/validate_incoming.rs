@@ -152,13 +152,13 @@ impl Looking<'_> {
                 let domain: Domain = read(bytes)?;
                 named(self.name.domain() == Some(&domain.name), &domain.name)
             }
-            TreeFile::Contract(name) | TreeFile::LoserContract(name, ..) | TreeFile::Version(name, _) => {
+            TreeFile::Contract(name) | TreeFile::LosingContract(name, ..) | TreeFile::Version(name, _) => {
                 let contract: Contract = read(bytes)?;
                 if contract.version.is_placeholder() {
                     return Err("its version is not resolved".into());
                 }
                 let is_right = match place {
-                    TreeFile::Version(_, version) | TreeFile::LoserContract(_, version, _) => {
+                    TreeFile::Version(_, version) | TreeFile::LosingContract(_, version, _) => {
                         contract.version == *version
                     }
                     _ => true,
@@ -169,7 +169,7 @@ impl Looking<'_> {
                     None => Ok(()),
                 }
             }
-            TreeFile::Binding(_) | TreeFile::LoserBinding(..) => read::<Binding>(bytes).map(drop),
+            TreeFile::Binding(_) | TreeFile::LosingBinding(..) => read::<Binding>(bytes).map(drop),
             TreeFile::Source(_) => read::<Source>(bytes).map(drop),
             TreeFile::Transfers(name) => {
                 let transfers: Transfers = read(bytes)?;
@@ -183,7 +183,7 @@ impl Looking<'_> {
                 let rename: Rename = read(bytes)?;
                 named(rename.from == *name, &rename.from)
             }
-            TreeFile::Repo(name) | TreeFile::LoserRepo(name, _) => {
+            TreeFile::Repo(name) | TreeFile::LosingRepo(name, _) => {
                 let repo: Repo = read(bytes)?;
                 named(repo.name == *name, &repo.name)
             }

@@ -73,7 +73,7 @@ impl Judging<'_> {
                 };
                 is_broken.then(|| (Rule::IdentityChanged, vec![repo.clone()]))
             }
-            TreeFile::LoserContract(..) | TreeFile::LoserRepo(..) if after.is_none() => {
+            TreeFile::LosingContract(..) | TreeFile::LosingRepo(..) if after.is_none() => {
                 Some((Rule::RecordRemoved, Vec::new()))
             }
             TreeFile::SetAside(_) => {
