@@ -32,11 +32,11 @@ impl Git {
 
     /// Runs git in the repository and returns its output.
     pub(crate) fn text(&self, args: &[&str]) -> Result<String, StoreError> {
-        self.text_and_death(args).0
+        self.text_and_killed(args).0
     }
 
     /// Does the same as [`Self::text`], and also returns whether a signal ended git, which then could not clean up.
-    pub(crate) fn text_and_death(&self, args: &[&str]) -> (Result<String, StoreError>, bool) {
+    pub(crate) fn text_and_killed(&self, args: &[&str]) -> (Result<String, StoreError>, bool) {
         let doing = || format!("run git {}", args.join(" "));
         let output = match self.command(args).output() {
             Ok(output) => output,

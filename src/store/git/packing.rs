@@ -74,7 +74,7 @@ impl GitStore {
     fn pack_refs(&self, git: &Git, top: &Path) -> Result<(), StoreError> {
         self.remove_unfinished_refs(top)?;
         let mut held = journal::begin(&self.locks, top, &[top.join("packed-refs.lock")])?;
-        let (packed, is_killed) = git.text_and_death(&["pack-refs", "--all", "--prune"]);
+        let (packed, is_killed) = git.text_and_killed(&["pack-refs", "--all", "--prune"]);
         if is_killed {
             // Its lock file is still recorded, so that the next holder removes it.
             drop(held);
