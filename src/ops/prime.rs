@@ -20,7 +20,7 @@ pub const MAX_TEXT: usize = 1_200;
 /// The maximum number of characters that the names of one fact take.
 const MAX_NAMES: usize = 200;
 /// The maximum number of notifications searched for those delivered to a session.
-const MAX_TOLD: usize = 100;
+const MAX_DELIVERED: usize = 100;
 
 /// The arguments.
 #[derive(Debug, Clone)]
@@ -130,7 +130,7 @@ fn unpublished(one: &Unpublished) -> String {
 
 /// Returns the changes that this session was notified of and whose imports are not adapted yet.
 fn pending_adaptations(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<String>, OpError> {
-    let page = PageRequest { limit: Some(MAX_TOLD), ..PageRequest::default() };
+    let page = PageRequest { limit: Some(MAX_DELIVERED), ..PageRequest::default() };
     let asked =
         list::Request { reader: request.reader.clone(), filter: NotificationFilter::Seen, page, ..Default::default() };
     let seen = list::run(ctx, &asked)?.body.notifications;

@@ -24,7 +24,7 @@ const MAX_ENTRIES: usize = 500_000;
 /// The maximum depth of a folder.
 const MAX_DEPTH: usize = 5;
 /// The maximum number of problems that are reported for one ref.
-const MAX_TOLD: usize = 5;
+const MAX_REPORTED: usize = 5;
 
 /// Returns the problems in the tree of the commit `tip` of the ref `name`, ignoring everything in the trees of
 /// `known`. The ref can be merged if there are none.
@@ -74,7 +74,7 @@ impl Looking<'_> {
             if self.entries > MAX_ENTRIES {
                 self.problem(&[], &format!("there are more than {MAX_ENTRIES} files"));
             }
-            if self.problems.len() >= MAX_TOLD || self.entries > MAX_ENTRIES {
+            if self.problems.len() >= MAX_REPORTED || self.entries > MAX_ENTRIES {
                 return Ok(());
             }
             let known = level.known.iter().map(|tree| self.store.entries(tree)).collect::<Result<Vec<_>, _>>()?;
@@ -110,7 +110,7 @@ impl Looking<'_> {
     }
 
     fn problem(&mut self, path: &[String], problem: &str) {
-        if self.problems.len() < MAX_TOLD {
+        if self.problems.len() < MAX_REPORTED {
             self.problems.push(format!("{}:{}: {problem}", self.name, path.join("/")));
         }
     }

@@ -139,7 +139,7 @@ fn pending_changes_are_recorded_once() {
     let world = World::new();
     behind(&world, 0..3);
     let store = holding(&world);
-    let told = |receipt: &inbox::Receipt| (receipt.baselines.len(), receipt.told.len());
+    let told = |receipt: &inbox::Receipt| (receipt.baselines.len(), receipt.delivered.len());
     let first = pending(&world, &store, "a").receipt(|_, _| false);
     record(&world, &store, "a", &first);
     let nothing = pending(&world, &store, "a").receipt(|_, _| false);

@@ -1,6 +1,6 @@
 //! Selects the notifications that are delivered along with another answer.
 
-use super::pending::{MAX_TOLD, NotificationBatch, Pending};
+use super::pending::{MAX_DELIVERED, NotificationBatch, Pending};
 use crate::ops::ctx::ActingRepo;
 use crate::{
     error::OpError,
@@ -59,7 +59,7 @@ fn of(
 ) -> Result<NotificationBatch, OpError> {
     let mut pending = Pending::of(acting, reader, now, overview)?;
     pending.judge(acting, overview, judge)?;
-    Ok(pending.first(MAX_TOLD, fits))
+    Ok(pending.first(MAX_DELIVERED, fits))
 }
 
 /// The refs that decide what is pending for a reader. Equal values mean that nothing has changed.

@@ -36,7 +36,7 @@ pub fn record(ctx: &Ctx, realm: &RealmName, store: &dyn Store, repos: &[RepoName
 
 /// Returns the baseline for a domain as it is. Returns `None` if the domain is damaged.
 fn baseline(acting: ActingRepo<'_>, overview: &Overview<'_>, line: &Line) -> Result<Option<Baseline>, OpError> {
-    let baseline = Baseline { domain: line.name.clone(), tree: line.tree, untold: Vec::new() };
+    let baseline = Baseline { domain: line.name.clone(), tree: line.tree, pending: Vec::new() };
     if line.is_as_adapted(acting.repo) {
         return Ok(Some(baseline));
     }
@@ -48,6 +48,6 @@ fn baseline(acting: ActingRepo<'_>, overview: &Overview<'_>, line: &Line) -> Res
     };
     let published = Published::in_tree(acting.store, &line.tree);
     let newer = since_adapted(acting, &domain, &published, &line.tree)?;
-    let untold = newer.into_iter().map(|difference| (difference.path, difference.old)).collect();
-    Ok(Some(Baseline { untold, ..baseline }))
+    let pending = newer.into_iter().map(|difference| (difference.path, difference.old)).collect();
+    Ok(Some(Baseline { pending, ..baseline }))
 }

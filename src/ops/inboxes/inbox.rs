@@ -24,7 +24,7 @@ const KEPT_DAYS: i64 = 30;
 /// The number of days after which a notification expires.
 const EXPIRED_DAYS: i64 = 7;
 /// The maximum number of delivered notifications that are kept.
-const MAX_TOLD: usize = 1_000;
+const MAX_DELIVERED: usize = 1_000;
 
 /// The current state of an inbox.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +75,7 @@ pub struct Receipt {
     /// The reader's new baselines.
     pub baselines: Vec<Baseline>,
     /// The notifications that were delivered.
-    pub told: Vec<Notification>,
+    pub delivered: Vec<Notification>,
 }
 
 /// The baseline of a reader in a domain: the domain's tree, except for paths still pending.
@@ -86,17 +86,17 @@ pub struct Baseline {
     /// The domain's tree.
     pub tree: Oid,
     /// The pending paths, each with the blob that the reader knew, if any.
-    pub untold: Vec<(TreePath, Option<Oid>)>,
+    pub pending: Vec<(TreePath, Option<Oid>)>,
 }
 
 impl Baseline {
     /// Returns the edits that store it in a folder.
     fn edits(&self, folder: &TreePath) -> impl Iterator<Item = (TreePath, Edit)> {
-        let untold = self.untold.iter().map(|(path, known)| {
+        let pending = self.pending.iter().map(|(path, known)| {
             let edit = known.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob));
             (path.below(folder), edit)
         });
-        std::iter::once((folder.clone(), Edit::Link(EntryKind::Tree, self.tree))).chain(untold)
+        std::iter::once((folder.clone(), Edit::Link(EntryKind::Tree, self.tree))).chain(pending)
     }
 }
 
@@ -198,17 +198,17 @@ pub fn record(
     receipt: &Receipt,
     now: impl Fn() -> jiff::Zoned,
 ) -> Result<(), OpError> {
-    if receipt.baselines.is_empty() && receipt.told.is_empty() {
+    if receipt.baselines.is_empty() && receipt.delivered.is_empty() {
         return Ok(());
     }
     let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
     let shared = StoreRef::Inbox(repo.clone(), None);
     let is_known = |inbox: &Inbox, baseline: &Baseline| -> Result<bool, OpError> {
-        Ok(baseline.untold.is_empty() && inbox.baseline(store, &baseline.domain)? == Some(baseline.tree))
+        Ok(baseline.pending.is_empty() && inbox.baseline(store, &baseline.domain)? == Some(baseline.tree))
     };
     for name in [own, shared] {
         // Most deliveries contain nothing new, so there is nothing to write.
-        if let (true, Some(held)) = (receipt.told.is_empty(), Inbox::at(store, &name)?)
+        if let (true, Some(held)) = (receipt.delivered.is_empty(), Inbox::at(store, &name)?)
             && receipt.baselines.iter().map(|baseline| is_known(&held, baseline)).all(|known| known.unwrap_or(false))
         {
             continue;
@@ -314,10 +314,10 @@ fn added(
     let mut told = before.map(|tree| delivered_in(store, name, &tree)).transpose()?.unwrap_or_default();
     let at = now.timestamp();
     // A notification that another reader was sent at the same time is listed once.
-    let again: BTreeSet<_> = receipt.told.iter().map(|one| &one.id).collect();
+    let again: BTreeSet<_> = receipt.delivered.iter().map(|one| &one.id).collect();
     told.retain(|told| !is_older(told.at, at, KEPT_DAYS) && !again.contains(&told.notification.id));
-    told.extend(receipt.told.iter().cloned().map(|notification| DeliveredNotification { at, notification }));
-    let surplus = told.len().saturating_sub(MAX_TOLD);
+    told.extend(receipt.delivered.iter().cloned().map(|notification| DeliveredNotification { at, notification }));
+    let surplus = told.len().saturating_sub(MAX_DELIVERED);
     told.drain(..surplus);
     edits.push((layout::told(), Edit::Put(codec::encode(&told))));
     Ok(local_change(edits, now))
@@ -378,7 +378,7 @@ mod tests {
             "rollback": false, "version_count": 1, "affects_me": false, "state": "pending",
             "created_at": "2026-01-24T11:00:00Z", "arrived_at": "2026-01-24T11:00:00Z"
         });
-        Receipt { told: vec![serde_json::from_value(told).unwrap()], ..Receipt::default() }
+        Receipt { delivered: vec![serde_json::from_value(told).unwrap()], ..Receipt::default() }
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub fn cli_reader() -> ReaderName {
 }
 
 /// The maximum number of notifications in one answer.
-pub const MAX_TOLD: usize = 20;
+pub const MAX_DELIVERED: usize = 20;
 /// The maximum number of imports whose schemas are compared before sorting. The others are ranked by their version
 /// ranges only.
 const MAX_JUDGED: usize = 200;
@@ -241,26 +241,26 @@ impl Pending {
 
     /// Returns the receipt for delivering the notifications that `tells` accepts. It is called with their index.
     pub fn receipt(&self, tells: impl Fn(usize, &Notification) -> bool) -> Receipt {
-        let (mut told, mut moved) = (Vec::new(), BTreeSet::new());
-        let mut untold: BTreeMap<&DomainName, Vec<(TreePath, Option<Oid>)>> = BTreeMap::new();
+        let (mut delivered, mut moved) = (Vec::new(), BTreeSet::new());
+        let mut pending: BTreeMap<&DomainName, Vec<(TreePath, Option<Oid>)>> = BTreeMap::new();
         for (at, (one, (domain, path, known))) in self.notifications.iter().zip(&self.paths).enumerate() {
             if tells(at, one) {
-                told.push(Notification { state: State::Seen, ..one.clone() });
+                delivered.push(Notification { state: State::Seen, ..one.clone() });
                 moved.insert(domain);
             } else {
-                untold.entry(domain).or_default().push((path.clone(), *known));
+                pending.entry(domain).or_default().push((path.clone(), *known));
             }
         }
         for (domain, path, known) in &self.kept {
-            untold.entry(domain).or_default().push((path.clone(), *known));
+            pending.entry(domain).or_default().push((path.clone(), *known));
         }
         let seen = self.seen.iter().filter(|(domain, seen)| !seen.is_recorded || moved.contains(domain));
         let baseline = |(domain, seen): (&DomainName, &Seen)| Baseline {
             domain: domain.clone(),
             tree: seen.tree,
-            untold: untold.remove(domain).unwrap_or_default(),
+            pending: pending.remove(domain).unwrap_or_default(),
         };
-        Receipt { baselines: seen.map(baseline).collect(), told }
+        Receipt { baselines: seen.map(baseline).collect(), delivered }
     }
 }
 

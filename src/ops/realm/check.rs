@@ -25,7 +25,7 @@ use crate::{
         admin::join,
         contract::{self, verdict},
         ctx::{ActingRepo, Ctx, RealmContext},
-        inboxes::pending::{self, MAX_TOLD, Pending},
+        inboxes::pending::{self, MAX_DELIVERED, Pending},
         operation::given_as,
         pr::rfc,
         publish::{
@@ -459,5 +459,5 @@ fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec
         Ok::<_, OpError>(pending)
     };
     let pending = pending().unwrap_or_default();
-    pending.first(MAX_TOLD, |_| true).notifications
+    pending.first(MAX_DELIVERED, |_| true).notifications
 }

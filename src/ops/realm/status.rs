@@ -32,7 +32,7 @@ use crate::{
         inboxes::{
             arrival,
             inbox::Receipt,
-            pending::{self, MAX_TOLD, NotificationBatch, Pending},
+            pending::{self, MAX_DELIVERED, NotificationBatch, Pending},
         },
         publish::unpublished::{self, CaughtUp},
         repos::roots,
@@ -98,19 +98,19 @@ pub struct Request {
     pub catch_up: bool,
     /// The maximum number of changes to show.
     #[serde(skip, default = "most")]
-    #[cfg_attr(feature = "cli", arg(skip = MAX_TOLD))]
+    #[cfg_attr(feature = "cli", arg(skip = MAX_DELIVERED))]
     pub most: usize,
 }
 
 fn most() -> usize {
-    MAX_TOLD
+    MAX_DELIVERED
 }
 
 runs!(RealmStatus, |ctx, request| Ok(run(ctx, request)?.answer));
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: Some(pending::cli_reader()), page: PageRequest::default(), catch_up: false, most: MAX_TOLD }
+        Self { reader: Some(pending::cli_reader()), page: PageRequest::default(), catch_up: false, most: MAX_DELIVERED }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
         ctx::Ctx,
         inboxes::{
             arrival, first_baselines,
-            pending::{self, MAX_TOLD, Pending},
+            pending::{self, MAX_DELIVERED, Pending},
             renamed,
         },
         publish::unpublished::{self, CaughtUp},
@@ -254,7 +254,7 @@ fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
         Ok::<_, OpError>(pending)
     };
     let pending = pending().unwrap_or_default();
-    pending.first(MAX_TOLD, |_| true).notifications
+    pending.first(MAX_DELIVERED, |_| true).notifications
 }
 
 fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {

@@ -100,7 +100,7 @@ impl Status {
         let PageRequest { limit, cursor } = &request.page;
         let realm = all.is_wanted() || limit.is_some() || cursor.is_some() || verbose;
         let shown = status::Shown { realm, paths: verbose, now: ctx.env.now() };
-        request.most = if output.json || shown.realm { pending::MAX_TOLD } else { status::MAX_CHANGES };
+        request.most = if output.json || shown.realm { pending::MAX_DELIVERED } else { status::MAX_CHANGES };
         let peek = peek || ctx.as_of.is_some();
         all.widen(&mut request.page);
         request.reader = request.reader.filter(|_| ctx.as_of.is_none());
