@@ -67,6 +67,18 @@ impl Source {
         self.part.as_ref().map_or("", |part| &part.pointer)
     }
 
+    /// Returns the commit of the file, if its name has one, and its folder.
+    fn folder(&self) -> (Option<&str>, &str) {
+        if self.name == "-" {
+            return (Some("-"), "");
+        }
+        let (commit, file) = match self.name.split_once(':') {
+            Some((commit, file)) => (Some(commit), file),
+            None => (None, &*self.name),
+        };
+        (commit, file.rsplit_once('/').map_or("", |(folder, _)| folder))
+    }
+
     /// Returns its name, with the pointer to the schema.
     fn label(&self) -> String {
         match &self.part {
@@ -129,10 +141,9 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
     let budget = &Budget::new(env.check_timeout());
     let mut forest = Forest::default();
     let mut parts = [parse(&mut forest, &request.old)?, parse(&mut forest, &request.new)?];
-    let written = parts;
     let assumed = schema::assume_draft(&mut forest, &mut parts);
-    let named = parts;
-    let external = schema::replace_external(&mut forest, &mut parts);
+    let together = request.old.folder() == request.new.folder();
+    let external = schema::replace_external(&mut forest, &mut parts, together);
     let forest = forest.closed();
     let [old, new] = parts;
     let (old, new) = (forest.tree(old), forest.tree(new));
@@ -167,19 +178,14 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
             .map(|one| Source::difference((&request.old, &request.new), one.identified_between(old, new)))
             .collect(),
         bump: found.bump,
-        warnings: assumed
+        warnings: [&request.old, &request.new]
             .into_iter()
-            .flat_map(|draft| {
-                let sources = [(&request.old, written[0] != named[0]), (&request.new, written[1] != named[1])];
-                sources
-                    .into_iter()
-                    .filter(|(_, is_named)| *is_named)
-                    .map(move |(source, _)| source.warning(KeywordWarning::assumed(draft)))
-            })
+            .zip(assumed)
+            .filter_map(|(source, draft)| Some(source.warning(KeywordWarning::assumed(draft?))))
             .chain(
                 external
                     .into_iter()
-                    .map(|(at, target)| [&request.old, &request.new][at].warning(KeywordWarning::external(target))),
+                    .map(|one| [&request.old, &request.new][one.schema].warning(KeywordWarning::external(one))),
             )
             .chain(warnings(&request.old, old))
             .chain(warnings(&request.new, new))

@@ -1,6 +1,8 @@
 //! Places of differences: equal sub-schemas occur in many places, and the right one is named.
 
-use git_blue::model::compatibility::SchemaVerdict;
+use std::time::Duration;
+
+use git_blue::model::compatibility::{self, Options, SchemaVerdict};
 use serde_json::{Value, json};
 
 use crate::world::compare;
@@ -41,4 +43,85 @@ fn place_is_where_the_witness_fails() {
         let expected = Some(format!("{place}/maximum"));
         assert_eq!(places(schema), [expected.clone(), expected]);
     }
+}
+
+/// Returns the rule, the pointer into the new schema and the message of each difference that breaks forwards.
+fn differences(old: &Value, new: &Value) -> Vec<(String, String, String)> {
+    let options = Options { backwards: false, ..Options::default() };
+    let found = compatibility::compare(old, new, &options, &|| Duration::ZERO).unwrap();
+    let found = found.differences.into_iter();
+    found.map(|one| (one.rule, one.new_pointer.unwrap_or_default(), one.message)).collect()
+}
+
+/// Asserts the rules and the pointers into the new schema.
+#[track_caller]
+fn differ(old: &Value, new: &Value, expected: &[(&str, &str)]) {
+    let found = differences(old, new);
+    let found: Vec<_> = found.iter().map(|(rule, pointer, _)| (&**rule, &**pointer)).collect();
+    assert_eq!(found, expected, "{old} {new}");
+}
+
+#[test]
+fn each_place_of_the_same_difference_is_listed() {
+    let both = |kind: &str| json!({"properties": {"a": {"type": kind}, "b": {"items": {"type": kind}}}});
+    differ(
+        &both("string"),
+        &both("integer"),
+        &[("narrowed-type", "/properties/a/type"), ("narrowed-type", "/properties/b/items/type")],
+    );
+    // Behind a reference, it is one place.
+    let shared = |kind: &str| {
+        let to = json!({"$ref": "#/$defs/n"});
+        json!({"properties": {"a": to, "b": to}, "$defs": {"n": {"type": kind}}})
+    };
+    differ(&shared("string"), &shared("integer"), &[("narrowed-type", "/$defs/n/type")]);
+    let tree =
+        |kind: &str| json!({"properties": {"name": {"type": kind}, "left": {"$ref": "#"}, "right": {"$ref": "#"}}});
+    differ(&tree("string"), &tree("integer"), &[("narrowed-type", "/properties/name/type")]);
+    let closed = |names: &[&str]| {
+        let properties: serde_json::Map<_, _> = names.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
+        json!({"type": "object", "properties": properties, "additionalProperties": false})
+    };
+    let found = differences(&closed(&["a", "b", "c"]), &closed(&["c"]));
+    let messages: Vec<_> = found.iter().map(|(_, _, message)| &**message).collect();
+    assert_eq!(messages, ["\"a\" is not allowed", "\"b\" is not allowed"]);
+}
+
+#[test]
+fn no_difference_hides_another() {
+    let old = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array"}}});
+    let mut new = old.clone();
+    new["required"] = json!(["b"]);
+    new["properties"]["a"]["maxLength"] = json!(3);
+    new["properties"]["b"]["maxItems"] = json!(2);
+    differ(
+        &old,
+        &new,
+        &[
+            ("added-required", "/required"),
+            ("narrowed-max-length", "/properties/a/maxLength"),
+            ("narrowed-max-items", "/properties/b/maxItems"),
+        ],
+    );
+}
+
+#[test]
+fn difference_is_in_the_alternative_that_was_meant() {
+    let union = |required: Value, minimum: i64| {
+        let item = |kind: &str, value: Value, required: &Value| json!({"type": "object", "required": required, "properties": {"kind": {"const": kind}, "value": value}});
+        let number = item("number", json!({"type": "integer", "minimum": minimum}), &json!(["kind"]));
+        json!({"items": {"oneOf": [item("text", json!({"type": "string"}), &required), number]}})
+    };
+    differ(
+        &union(json!(["kind"]), 0),
+        &union(json!(["kind", "value"]), 1),
+        &[
+            ("added-required", "/items/oneOf/0/required"),
+            ("narrowed-minimum", "/items/oneOf/1/properties/value/minimum"),
+        ],
+    );
+    let nullable = |minimum: i64| json!({"anyOf": [{"type": "integer", "minimum": minimum}, {"type": "null"}]});
+    differ(&nullable(0), &nullable(1), &[("narrowed-minimum", "/anyOf/0/minimum")]);
+    let found = differences(&json!({"type": "integer"}), &json!({"oneOf": [{"type": "integer"}, {"type": "number"}]}));
+    assert_eq!(found[0].2, "0 matches 2 of the alternatives instead of one");
 }

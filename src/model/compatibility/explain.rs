@@ -12,21 +12,32 @@ use super::rules::{self, Place};
 use crate::model::contract::BrokenDirection;
 use crate::model::schema::uri;
 
+/// The distance between a value and a schema of another type.
+const OTHER_TYPE: usize = 1_000;
+/// The distance between an object and a schema that lists other values of a member, as alternatives of a union do.
+const OTHER_MEMBER: usize = 30;
+
+/// The maximum number of properties that are tried as the reason why an object is refused.
+const MOST_MEMBERS: usize = 100;
+
 /// The keyword that refuses a value.
 pub(super) struct Leaf<'a> {
-    spot: Spot<'a>,
+    pub(super) spot: Spot<'a>,
     lit: &'a Lit,
-    path: Vec<String>,
+    /// The path within the value.
+    pub(super) path: Vec<String>,
     value: Value,
-    /// The property that is not allowed, for keywords about names.
-    member: Option<Sym>,
+    /// The property that is missing or not allowed, for keywords about names.
+    pub(super) member: Option<Sym>,
+    /// The node and literal of the difference, to be treated as allowed from now on. `None` if it asserts nothing.
+    pub(super) mask: Option<(Id, Lit)>,
 }
 
 /// A sub-schema, and how it was reached. Equal sub-schemas occur in many places. Its JSON Pointer is searched for only
 /// when it is needed, since there may be thousands of branches.
 #[derive(Clone)]
-struct Spot<'a> {
-    id: Id,
+pub(super) struct Spot<'a> {
+    pub(super) id: Id,
     via: Option<Rc<Via<'a>>>,
 }
 
@@ -55,38 +66,31 @@ pub(super) struct Explained {
 
 impl<'a> Spot<'a> {
     /// Returns a child that a literal of the sub-schema names.
-    fn below(&self, lit: &'a Lit, child: Id) -> Self {
+    pub(super) fn below(&self, lit: &'a Lit, child: Id) -> Self {
         Self { id: child, via: Some(Rc::new(Via { from: self.clone(), lit })) }
     }
 }
 
-impl Leaf<'_> {
-    /// Returns the node and literal of the difference, to be treated as allowed from now on.
-    pub(super) fn mask(&self, sources: &Sources<'_>) -> Option<(Id, Lit)> {
-        Some((sources.classes.of(self.spot.id), sources.classes.lit(self.lit)?))
-    }
-}
-
 impl<'a> Sources<'a> {
-    /// Finds the keyword that refuses `value`, apart from masked ones. `document` is 0 for the old one, 1 for the new
-    /// one.
+    /// Finds the first keyword that refuses `value` and that is `accepted`. `document` is 0 for the old one, 1 for the
+    /// new one.
     pub(super) fn leaf(
         &self,
         table: &mut Table,
         document: usize,
         value: &Value,
-        masked: &dyn Fn(&(Id, Lit)) -> bool,
+        accepted: &dyn Fn(&Leaf<'a>) -> bool,
     ) -> Option<Leaf<'a>> {
-        let mut walk = Walk { sources: self, path: Vec::new(), masked };
+        let mut walk = Walk { sources: self, path: Vec::new(), accepted };
         walk.spot(table, &self.root(document), value)
     }
 
-    fn root(&self, document: usize) -> Spot<'a> {
+    pub(super) fn root(&self, document: usize) -> Spot<'a> {
         Spot { id: self.roots[document], via: None }
     }
 
     /// Returns the JSON Pointer by which a sub-schema of a document was reached.
-    fn place(&self, document: usize, spot: &Spot<'_>, table: &Table) -> String {
+    pub(super) fn place(&self, document: usize, spot: &Spot<'_>, table: &Table) -> String {
         let way: Vec<_> = std::iter::successors(Some(spot), |spot| Some(&spot.via.as_deref()?.from)).collect();
         way.iter().rev().fold(String::new(), |pointer, spot| match &spot.via {
             Some(via) => self.steps(document, &pointer, via, spot.id, table).unwrap_or(pointer),
@@ -138,41 +142,63 @@ impl<'a> Sources<'a> {
         self.classes.lit(lit).is_some_and(|lit| evaluate::literal(table, &lit, value) == Some(false))
     }
 
-    /// Returns the number of keywords of a sub-schema that refuse a value.
-    fn failures(&self, table: &mut Table, raw: Id, value: &Value) -> usize {
-        let mut count = 0;
+    /// Returns how far a value is from a sub-schema: the number of keywords that refuse it, where those that tell
+    /// alternatives apart count more.
+    fn distance(&self, table: &mut Table, raw: Id, value: &Value) -> usize {
+        let mut distance = 0;
         for lit in self.graph.lits(raw) {
             if self.refuses(table, lit, value) {
-                count += match lit {
-                    Lit::Sub(id) => self.failures(table, *id, value),
-                    // A value of another type is the furthest from valid.
-                    Lit::Type(_) | Lit::Never => 100,
+                distance += match lit {
+                    Lit::Sub(id) => self.distance(table, *id, value),
+                    Lit::Type(_) | Lit::Never => OTHER_TYPE,
+                    Lit::Prop(_, id) if self.lists_values(*id) => OTHER_MEMBER,
                     _ => 1,
                 };
             }
         }
-        count
+        distance
     }
 
-    fn odd_member(&self, table: &mut Table, lit: &Lit, value: &Value) -> Option<Sym> {
-        let Value::Object(members) = value else { return None };
-        match lit {
-            Lit::Required(name) => Some(*name),
+    fn lists_values(&self, raw: Id) -> bool {
+        self.graph.lits(raw).iter().any(|lit| match lit {
+            Lit::Enum(_) => true,
+            Lit::Sub(id) => self.graph.lits(*id).iter().any(|lit| matches!(lit, Lit::Enum(_))),
+            _ => false,
+        })
+    }
+
+    /// Returns the properties that are missing or not allowed, for keywords about names.
+    fn odd_members(&self, table: &mut Table, lit: &Lit, value: &Value) -> Vec<Sym> {
+        let Value::Object(members) = value else { return Vec::new() };
+        let is_odd = |table: &mut Table, name: &str| match lit {
+            Lit::PropNames(id) => evaluate::holds(table, self.classes.of(*id), &Value::from(name)) == Some(false),
             Lit::AddProp(names, patterns, _) => {
-                let name = members.keys().find(|name| {
-                    let is_named = table.words.known(name).is_some_and(|name| names.binary_search(&name).is_ok());
-                    !is_named && !patterns.iter().any(|pattern| table.words.matches(*pattern, name) == Some(true))
-                })?;
-                Some(table.words.symbol(name))
+                let is_named = table.words.known(name).is_some_and(|name| names.binary_search(&name).is_ok());
+                !is_named && !patterns.iter().any(|pattern| table.words.matches(*pattern, name) == Some(true))
             }
-            _ => None,
+            _ => false,
+        };
+        match lit {
+            Lit::Required(name) => vec![*name],
+            Lit::DepRequired(_, names) => {
+                names.iter().copied().filter(|name| !members.contains_key(&*table.words.text(*name))).collect()
+            }
+            _ => {
+                let odd: Vec<_> = members.keys().filter(|name| is_odd(table, name)).take(MOST_MEMBERS).collect();
+                odd.into_iter().map(|name| table.words.symbol(name)).collect()
+            }
         }
     }
 
     /// Returns the sub-schemas of a document that apply to the value along a path.
-    fn reached(&self, table: &mut Table, document: usize, value: &Value, path: &[String]) -> Vec<Spot<'a>> {
+    pub(super) fn reached(
+        &self,
+        table: &mut Table,
+        document: usize,
+        mut value: Option<&Value>,
+        path: &[String],
+    ) -> Vec<Spot<'a>> {
         let mut reached = Vec::new();
-        let mut value = Some(value);
         let mut here = vec![self.root(document)];
         for token in path.iter().map(Some).chain([None]) {
             reached.clear();
@@ -188,7 +214,7 @@ impl<'a> Sources<'a> {
         reached
     }
 
-    fn in_place(
+    pub(super) fn in_place(
         &self,
         table: &mut Table,
         mut waiting: Vec<Spot<'a>>,
@@ -251,18 +277,18 @@ impl<'a> Sources<'a> {
         witness: &Value,
         direction: BrokenDirection,
     ) -> Explained {
-        let other = self.reached(table, 1 - own, witness, &leaf.path);
+        let other = self.reached(table, 1 - own, Some(witness), &leaf.path);
         let same = other.iter().find_map(|spot| {
             let mut lits = self.graph.lits(spot.id).iter();
             Some((spot, lits.find(|lit| rules::is_same_keyword(lit, leaf.lit))?))
         });
-        let names_member = leaf.member.is_some_and(|name| {
-            let is_named = |lit: &Lit| matches!(lit, Lit::Prop(n, _) if *n == name);
-            other.iter().any(|spot| self.graph.lits(spot.id).iter().any(is_named))
+        let named = leaf.member.filter(|_| matches!(leaf.lit, Lit::AddProp(..))).and_then(|name| {
+            let is_named = |lit: &&Lit| matches!(lit, Lit::Prop(n, _) if *n == name);
+            other.iter().find_map(|spot| Some((spot, self.graph.lits(spot.id).iter().find(is_named)?)))
         });
         let mut pointers = [None, None];
         pointers[own] = Some(self.pointer(own, table, &leaf.spot, leaf.lit));
-        pointers[1 - own] = match same {
+        pointers[1 - own] = match named.or(same) {
             Some((spot, lit)) => Some(self.pointer(1 - own, table, spot, lit)),
             None => other.first().map(|spot| self.place(1 - own, spot, table)),
         };
@@ -272,10 +298,19 @@ impl<'a> Sources<'a> {
             lit: leaf.lit,
             value: &leaf.value,
             member: leaf.member.map(|name| table.words.text(name)),
-            names_member,
+            names_member: named.is_some(),
+            matching: match leaf.lit {
+                Lit::OneOf(ids) => self.matching(table, ids, &leaf.value),
+                _ => 0,
+            },
         };
         let (rule, message) = rules::describe(&place, &table.words);
         Explained { rule, message, at, pointers }
+    }
+
+    /// Returns the number of alternatives that a value matches.
+    fn matching(&self, table: &mut Table, ids: &[Id], value: &Value) -> usize {
+        ids.iter().filter(|id| evaluate::holds(table, self.classes.of(**id), value) == Some(true)).count()
     }
 
     /// Returns the JSON Pointer to a keyword.
@@ -302,7 +337,7 @@ struct Walk<'s, 'a> {
     sources: &'s Sources<'a>,
     /// The path within the value.
     path: Vec<String>,
-    masked: &'s dyn Fn(&(Id, Lit)) -> bool,
+    accepted: &'s dyn Fn(&Leaf<'a>) -> bool,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -326,16 +361,20 @@ impl<'a> Walk<'_, 'a> {
             if found.is_some() {
                 return found;
             }
+            let mask = sources.classes.lit(lit).map(|lit| (sources.classes.of(spot.id), lit));
             let is_own = !matches!(lit, Lit::Sub(_) | Lit::DepSchema(..) | Lit::If(..) | Lit::Prop(..) | Lit::Item(..));
-            let leaf = Leaf {
-                spot: spot.clone(),
-                lit,
-                path: self.path.clone(),
-                value: value.clone(),
-                member: sources.odd_member(table, lit, value),
-            };
-            if is_own && leaf.mask(sources).is_some_and(|mask| !(self.masked)(&mask)) {
-                return Some(leaf);
+            if !is_own || mask.is_none() {
+                continue;
+            }
+            let odd = sources.odd_members(table, lit, value);
+            let (spot, path, value) = (spot.clone(), self.path.clone(), value.clone());
+            let mut leaf = Leaf { spot, lit, path, value, member: None, mask };
+            let members = odd.iter().copied().map(Some).chain(odd.is_empty().then_some(None));
+            for member in members {
+                leaf.member = member;
+                if (self.accepted)(&leaf) {
+                    return Some(leaf);
+                }
             }
         }
         None
@@ -345,7 +384,7 @@ impl<'a> Walk<'_, 'a> {
         self.spot(table, &spot.below(lit, id), value)
     }
 
-    /// Follows the closest branch: the one with the fewest failing keywords.
+    /// Follows the closest branch. If several are as close, or none is, follows one only to a part of the value.
     fn branch(
         &mut self,
         table: &mut Table,
@@ -354,9 +393,12 @@ impl<'a> Walk<'_, 'a> {
         ids: &[Id],
         value: &Value,
     ) -> Option<Leaf<'a>> {
-        let counted: Vec<_> = ids.iter().map(|id| (self.sources.failures(table, *id, value), *id)).collect();
+        let counted: Vec<_> = ids.iter().map(|id| (self.sources.distance(table, *id, value), *id)).collect();
         let least = counted.iter().map(|(count, _)| *count).min().filter(|least| *least > 0)?;
         let closest: Vec<_> = counted.into_iter().filter(|(count, _)| *count == least).map(|(_, id)| id).collect();
+        if let ([only], true) = (&closest[..], least < OTHER_MEMBER) {
+            return self.child(table, spot, lit, *only, value);
+        }
         let mut leaves: Vec<_> = closest.into_iter().filter_map(|id| self.child(table, spot, lit, id, value)).collect();
         leaves.sort_by_key(|leaf| leaf.path.len());
         let best = leaves.pop()?;

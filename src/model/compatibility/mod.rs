@@ -30,6 +30,7 @@ mod naming;
 mod node;
 mod numbers;
 mod object;
+mod places;
 mod product;
 mod prove;
 mod rules;

@@ -79,6 +79,8 @@ pub(super) struct Place<'a> {
     pub(super) value: &'a Value,
     pub(super) member: Option<Rc<str>>,
     pub(super) names_member: bool,
+    /// The number of alternatives of a `oneOf` that match.
+    pub(super) matching: usize,
 }
 
 /// Returns the keywords that a literal may come from.
@@ -191,14 +193,22 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         Lit::MinProps(n) => format!("fewer than {}", count(*n, "property", "properties")),
         Lit::MaxProps(n) => format!("more than {}", count(*n, "property", "properties")),
         Lit::Unique => "two items are equal".to_owned(),
-        Lit::AtLeast(_, n) => format!("fewer than {} match \"contains\"", count(*n, "item", "items")),
-        Lit::AtMost(_, n) => format!("more than {} match \"contains\"", count(*n, "item", "items")),
+        Lit::AtLeast(_, 1) => "no item matches \"contains\"".to_owned(),
+        Lit::AtLeast(_, n) => format!("fewer than {n} items match \"contains\""),
+        Lit::AtMost(_, 0) => "an item matches \"contains\"".to_owned(),
+        Lit::AtMost(_, 1) => "more than 1 item matches \"contains\"".to_owned(),
+        Lit::AtMost(_, n) => format!("more than {n} items match \"contains\""),
+        Lit::Items(0, _) => "an item is not allowed".to_owned(),
+        Lit::Items(1, _) => "an item after the first is not allowed".to_owned(),
         Lit::Items(n, _) => format!("an item after the first {n} is not allowed"),
         Lit::AddProp(..) => format!("{} is not allowed", quoted(place)),
-        Lit::PropNames(_) => "a property name is not allowed".to_owned(),
-        Lit::DepRequired(name, _) => format!("a property that {:?} requires is missing", words.text(*name)),
+        Lit::PropNames(_) => format!("the property name {} is not allowed", quoted(place)),
+        Lit::DepRequired(name, _) => format!("{} is missing, which {:?} requires", quoted(place), words.text(*name)),
         Lit::AnyOf(_) => format!("{value} matches none of the alternatives"),
-        Lit::OneOf(_) => format!("{value} does not match exactly one of the alternatives"),
+        Lit::OneOf(_) if place.matching > 1 => {
+            format!("{value} matches {} of the alternatives instead of one", place.matching)
+        }
+        Lit::OneOf(_) => format!("{value} matches none of the alternatives"),
         Lit::Not(_) => format!("{value} matches the schema in \"not\""),
         Lit::Never => "no value is allowed here".to_owned(),
         _ => format!("{value} is refused"),

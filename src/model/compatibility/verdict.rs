@@ -9,7 +9,7 @@ use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
 use super::dialect;
 use super::evaluate;
-use super::explain::Sources;
+use super::explain::{Leaf, Sources};
 use super::intern;
 use super::node::{Id, Table};
 use super::prove::{Answer, Atom, Engine};
@@ -139,7 +139,7 @@ struct Judge<'a> {
 /// The time limit for shrinking one witness.
 const SHRINKING: Duration = Duration::from_millis(150);
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
     /// Decides both directions and collects differences.
     fn comparison(mut self) -> Comparison {
         let backwards = self.readings(BrokenDirection::Backwards);
@@ -226,7 +226,7 @@ impl Judge<'_> {
         if reading == SchemaReading::Lenient && !inner.only_names() {
             return None;
         }
-        self.confirm(direction, reading, witness).map(|(difference, _)| incompatible(difference))
+        self.confirm(direction, reading, witness, None).map(|(difference, _)| incompatible(difference))
     }
 
     fn proved(&mut self, direction: BrokenDirection, reading: SchemaReading) -> SchemaVerdict {
@@ -238,7 +238,7 @@ impl Judge<'_> {
             Answer::Empty => SchemaVerdict::Compatible,
             Answer::Undecided => self.unknown(false),
             Answer::Witness(value) | Answer::PossibleWitness(value) => {
-                match self.confirm(direction, reading, (*value).clone()) {
+                match self.confirm(direction, reading, (*value).clone(), None) {
                     Some((difference, _)) => incompatible(difference),
                     None => self.unknown(true),
                 }
@@ -247,9 +247,13 @@ impl Judge<'_> {
     }
 
     fn ask(&mut self, direction: BrokenDirection, reading: SchemaReading) -> Answer {
+        let atoms = self.atoms(direction, reading);
+        self.engine.goal(atoms.to_vec())
+    }
+
+    fn atoms(&self, direction: BrokenDirection, reading: SchemaReading) -> [Atom; 2] {
         let (inner, outer) = sides(direction);
-        let (inner, outer) = (self.root(inner), self.root(outer));
-        self.engine.goal(vec![Atom::is(inner, reading == SchemaReading::Lenient), Atom::is_not(outer)])
+        [Atom::is(self.root(inner), reading == SchemaReading::Lenient), Atom::is_not(self.root(outer))]
     }
 
     fn unknown(&mut self, unconfirmed: bool) -> SchemaVerdict {
@@ -266,25 +270,28 @@ impl Judge<'_> {
         SchemaVerdict::Unknown { reason, spent: spent.map(str::to_owned) }
     }
 
-    /// Confirms a value with the validator, shrinks it, and explains why it fails.
+    /// Confirms a value with the validator, shrinks it, and explains why it fails: by the first keyword that is
+    /// `accepted`, which there must be, or else by any.
     fn confirm(
         &mut self,
         direction: BrokenDirection,
         reading: SchemaReading,
         value: Value,
-    ) -> Option<(SchemaDifference, Option<(Id, super::node::Lit)>)> {
+        accepted: Option<&dyn Fn(&Leaf<'a>) -> bool>,
+    ) -> Option<(SchemaDifference, Option<Leaf<'a>>)> {
         let (inner, outer) = sides(direction);
         let [old, new] = &mut self.sides;
         [&mut *old, &mut *new].into_iter().for_each(|side| side.prepare_for(&value));
         let (inner_side, outer_side) = if inner == 0 { (&*old, &*new) } else { (&*new, &*old) };
         let roots = [inner, outer].map(|side| self.sources.classes.of(self.sources.roots[side]));
-        let table = &mut self.engine.table;
+        let (sources, table) = (&self.sources, &mut self.engine.table);
         let is_witness = |table: &mut Table, value: &Value| {
             confirm::is_witness(inner_side, outer_side, value)
                 // The validator ignores references out of the schemas.
                 && (table.words.external.is_none()
                     || evaluate::holds(table, roots[0], value) == Some(true)
                         && evaluate::holds(table, roots[1], value) == Some(false))
+                && accepted.is_none_or(|accepted| sources.leaf(table, outer, value, accepted).is_some())
         };
         if !is_witness(table, &value) {
             return None;
@@ -297,11 +304,8 @@ impl Judge<'_> {
             is_witness(table, value) && (!is_sent || sent::is_sent(table, roots[0], value))
         };
         let witness = confirm::shrink(value, &mut |value| is_smaller(table, value), &time_left);
-        let masked = self.engine.masked.clone();
-        let table = &mut self.engine.table;
-        let leaf = self.sources.leaf(table, outer, &witness, &|mask| masked.contains(mask));
-        let mask = leaf.as_ref().and_then(|leaf| leaf.mask(&self.sources));
-        let explained = leaf.map(|leaf| self.sources.explain(table, &leaf, outer, &witness, direction));
+        let leaf = sources.leaf(table, outer, &witness, accepted.unwrap_or(&|_| true));
+        let explained = leaf.as_ref().map(|leaf| sources.explain(table, leaf, outer, &witness, direction));
         let (rule, message, at, [old_pointer, new_pointer]) = match explained {
             Some(found) => (found.rule, found.message, found.at, found.pointers),
             None if direction == BrokenDirection::Forwards => {
@@ -321,33 +325,62 @@ impl Judge<'_> {
             at,
             id: None,
         };
-        Some((difference, mask))
+        Some((difference, leaf))
     }
 
     /// Searches for further differences, treating the known ones as allowed.
     fn collect(&mut self, direction: BrokenDirection, first: SchemaDifference) {
         let reading = first.reading;
         let (_, outer) = sides(direction);
+        let most = self.differences.len() + self.options.most_differences;
         let table = &mut self.engine.table;
-        let leaf = first.witness.as_ref().and_then(|witness| self.sources.leaf(table, outer, witness, &|_| false));
-        let mut mask = leaf.and_then(|leaf| leaf.mask(&self.sources));
-        self.differences.push(first);
+        let leaf = first.witness.as_ref().and_then(|witness| self.sources.leaf(table, outer, witness, &|_| true));
         self.engine.unmask();
-        let mut found = 1;
-        while found < self.options.most_differences {
-            let Some((id, lit)) = mask.take() else { break };
-            if !self.engine.mask(id, lit) || !self.engine.budget.look() {
+        let mut next = Some((first, leaf));
+        while let Some((difference, leaf)) = next.take() {
+            let witness = difference.witness.clone();
+            self.differences.push(difference);
+            let Some((leaf, witness)) = leaf.zip(witness) else { break };
+            self.elsewhere(direction, reading, (&leaf, &witness), most);
+            let Some((id, lit)) = leaf.mask else { break };
+            if self.differences.len() >= most || !self.engine.mask(id, lit) || !self.engine.budget.look() {
                 break;
             }
             let (Answer::Witness(value) | Answer::PossibleWitness(value)) = self.ask(direction, reading) else { break };
-            let Some((difference, next)) = self.confirm(direction, reading, (*value).clone()) else { break };
-            mask = next;
-            if mask.is_some() {
-                self.differences.push(difference);
-                found += 1;
-            }
+            let masked = self.engine.masked.clone();
+            let is_new = |leaf: &Leaf<'a>| leaf.mask.as_ref().is_some_and(|mask| !masked.contains(mask));
+            next = self.confirm(direction, reading, (*value).clone(), Some(&is_new));
         }
         self.engine.unmask();
+    }
+
+    /// Searches for the same difference at other places.
+    fn elsewhere(
+        &mut self,
+        direction: BrokenDirection,
+        reading: SchemaReading,
+        (leaf, witness): (&Leaf<'a>, &Value),
+        most: usize,
+    ) {
+        let (inner, _) = sides(direction);
+        let left = most.saturating_sub(self.differences.len());
+        let places = self.sources.other_places(&mut self.engine.table, (leaf, witness), inner, left);
+        for place in places {
+            if !self.engine.budget.look() {
+                break;
+            }
+            let atoms = self.atoms(direction, reading).into_iter().chain([Atom::is(place.demand, false)]);
+            let (Answer::Witness(value) | Answer::PossibleWitness(value)) = self.engine.goal(atoms.collect()) else {
+                continue;
+            };
+            let is_there = |found: &Leaf<'a>| {
+                found.path == place.path
+                    && found.mask == leaf.mask
+                    && place.member.is_none_or(|name| found.member == Some(name))
+            };
+            let found = self.confirm(direction, reading, (*value).clone(), Some(&is_there));
+            self.differences.extend(found.map(|(difference, _)| difference));
+        }
     }
 }
 

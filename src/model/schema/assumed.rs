@@ -5,7 +5,10 @@
 
 use serde_json::Value;
 
-use super::{Draft, Forest, PartId, Tree, meta};
+use super::{
+    Draft, Forest, PartId, Tree, meta,
+    words::{NAMED, VALUES},
+};
 
 /// Keywords that only 2019-09 and later drafts have.
 const SINCE_2019: [&str; 8] = [
@@ -18,34 +21,70 @@ const SINCE_2019: [&str; 8] = [
     "unevaluatedItems",
     "unevaluatedProperties",
 ];
+/// Keywords that only 2020-12 has.
+const SINCE_2020: [&str; 3] = ["$dynamicAnchor", "$dynamicRef", "prefixItems"];
 
-/// If schemas that name no draft are not valid in 2020-12, but all of them are in an older draft, adds that draft to
-/// them as `$schema` and returns it.
-pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> Option<Draft> {
+/// If schemas that name no draft are not valid in 2020-12, adds an older draft to them as `$schema`, and returns the
+/// draft of each: one in which all of them are valid or, if there is none or one of them has keywords of 2020-12, its
+/// own.
+pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> [Option<Draft>; 2] {
     let is_unnamed = |part: &PartId| {
         let schema = forest.tree(*part);
         schema.is_object() && schema.get("$schema").is_none_or(is_latest)
     };
     let unnamed: Vec<_> = (0..2).filter(|at| is_unnamed(&schemas[*at])).collect();
     let trees: Vec<_> = unnamed.iter().map(|at| forest.tree(schemas[*at])).collect();
-    let are_valid = |draft: Draft| trees.iter().all(|schema| meta::problem_in(*schema, draft).is_none());
-    if are_valid(Draft::D2020) {
-        for at in unnamed {
-            if forest.tree(schemas[at]).get("$schema").is_some() {
-                let schema = named(forest.tree(schemas[at]), Draft::D2020);
-                schemas[at] = forest.add(&schema);
+    let has_newest = |tree: &Tree<'_>| has_keyword(*tree, &SINCE_2020) && is_valid(*tree, Draft::D2020);
+    let common = if trees.iter().all(|tree| is_valid(*tree, Draft::D2020)) {
+        Some(Draft::D2020)
+    } else if trees.iter().any(has_newest) {
+        None
+    } else {
+        older(&trees)
+    };
+    // Since 2019-09, formats assert nothing, so schemas differ least if the older one is read as that.
+    let latest = [Draft::D2020, Draft::D2019, Draft::D7, Draft::D4];
+    let own = |tree: &Tree<'_>| common.or_else(|| latest.into_iter().find(|draft| is_valid(*tree, *draft)));
+    let Some(drafts) = trees.iter().map(own).collect::<Option<Vec<_>>>() else { return [None; 2] };
+    let is_renamed = |tree: &Tree<'_>, draft| draft != Draft::D2020 || tree.get("$schema").is_some();
+    let renamed = trees.iter().zip(&drafts).map(|(tree, draft)| is_renamed(tree, *draft).then(|| named(*tree, *draft)));
+    let renamed: Vec<_> = renamed.collect();
+    let mut assumed = [None; 2];
+    for ((at, draft), schema) in unnamed.into_iter().zip(drafts).zip(renamed) {
+        assumed[at] = Some(draft).filter(|draft| *draft != Draft::D2020);
+        if let Some(schema) = schema {
+            schemas[at] = forest.add(&schema);
+        }
+    }
+    assumed
+}
+
+fn is_valid(schema: Tree<'_>, draft: Draft) -> bool {
+    meta::problem_in(schema, draft).is_none()
+}
+
+/// Returns the most likely older draft in which all schemas are valid.
+fn older(schemas: &[Tree<'_>]) -> Option<Draft> {
+    let is_later = schemas.iter().any(|schema| SINCE_2019.iter().any(|keyword| schema.get(keyword).is_some()));
+    let older = if is_later { [Draft::D2019, Draft::D7, Draft::D4] } else { [Draft::D7, Draft::D4, Draft::D2019] };
+    older.into_iter().find(|draft| schemas.iter().all(|schema| is_valid(*schema, *draft)))
+}
+
+/// Returns whether a schema or one of its sub-schemas has one of these keywords.
+fn has_keyword(schema: Tree<'_>, keywords: &[&str]) -> bool {
+    let mut waiting = vec![schema];
+    while let Some(part) = waiting.pop() {
+        waiting.extend(part.items());
+        for (name, member) in part.members() {
+            match name {
+                name if keywords.contains(&name) => return true,
+                name if NAMED.contains(&name) => waiting.extend(member.members().map(|(_, schema)| schema)),
+                name if VALUES.contains(&name) => {}
+                _ => waiting.push(member),
             }
         }
-        return None;
     }
-    let is_later = trees.iter().any(|schema| SINCE_2019.iter().any(|keyword| schema.get(keyword).is_some()));
-    let older = if is_later { [Draft::D2019, Draft::D7, Draft::D4] } else { [Draft::D7, Draft::D4, Draft::D2019] };
-    let draft = older.into_iter().find(|draft| are_valid(*draft))?;
-    let named: Vec<_> = trees.iter().map(|schema| named(*schema, draft)).collect();
-    for (at, schema) in unnamed.into_iter().zip(&named) {
-        schemas[at] = forest.add(schema);
-    }
-    Some(draft)
+    false
 }
 
 /// Returns whether a `$schema` names the latest draft.
@@ -87,7 +126,8 @@ mod tests {
         ] {
             let mut forest = Forest::default();
             let mut parts = [forest.add(old), forest.add(new)];
-            assert_eq!(assume_draft(&mut forest, &mut parts), expected, "{old} {new}");
+            let assumed = assume_draft(&mut forest, &mut parts);
+            assert_eq!(assumed[0].or(assumed[1]), expected, "{old} {new}");
             for (part, written) in parts.into_iter().zip([old, new]) {
                 let named = written.get("$schema").and_then(Value::as_str).filter(|uri| Draft::of(uri).is_some());
                 let uri = named.or(expected.map(Draft::uri));
@@ -97,11 +137,27 @@ mod tests {
     }
 
     #[test]
+    fn schemas_of_different_drafts_are_read_by_their_own() {
+        let (list, prefix) = (json!({"items": [true]}), json!({"properties": {"a": {"prefixItems": [true]}}}));
+        let (flag, number) = (json!({"minimum": 0, "exclusiveMinimum": true}), json!({"exclusiveMinimum": 0}));
+        for (old, new, expected) in [
+            (&list, &prefix, [Some(Draft::D2019), None]),
+            (&prefix, &list, [None, Some(Draft::D2019)]),
+            (&flag, &number, [Some(Draft::D4), None]),
+            (&list, &json!({"const": {"prefixItems": 1}}), [Some(Draft::D7); 2]),
+        ] {
+            let mut forest = Forest::default();
+            let mut parts = [forest.add(old), forest.add(new)];
+            assert_eq!(assume_draft(&mut forest, &mut parts), expected, "{old} {new}");
+        }
+    }
+
+    #[test]
     fn latest_draft_is_named_by_its_own_uri() {
         let mut forest = Forest::default();
         let schema = json!({"$schema": "https://json-schema.org/schema", "minimum": 1});
         let mut parts = [forest.add(&schema), forest.add(&json!({"minimum": 1}))];
-        assert_eq!(assume_draft(&mut forest, &mut parts), None);
+        assert_eq!(assume_draft(&mut forest, &mut parts), [None; 2]);
         let named = parts.map(|part| forest.tree(part).get("$schema").and_then(Tree::as_str).map(str::to_owned));
         assert_eq!(named, [Some(Draft::D2020.uri().to_owned()), None]);
     }

@@ -9,32 +9,45 @@ use super::{
     official, uri,
     words::{DEFINITIONS, NAMED, VALUES},
 };
+use crate::model::pointer;
 
 /// The keyword that replaces a reference out of a schema. Its value is the reason why nothing is known about it.
 /// Validators ignore the keyword; a comparison treats it as equal to nothing but the same keyword.
 pub const KEYWORD: &str = "\u{0}external";
 
-/// Replaces the references out of two schemas that are compared. Returns the targets, each with the index of the
-/// schema.
+/// A reference out of a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalReference {
+    /// The index of the schema.
+    pub schema: usize,
+    /// The JSON Pointer to the first reference to the target.
+    pub pointer: String,
+    /// The URI of the target.
+    pub target: String,
+}
+
+/// Replaces the references out of two schemas that are compared. Returns one for each target.
 ///
-/// An absolute target is the same for both schemas. A relative one, if the schema has no `$id`, is not: what it leads
-/// to may have changed between them. A fragment in the root's `$id`, which drafts up to 07 allow, is removed: with it,
+/// An absolute target is the same for both schemas. A relative one, if the schema has no `$id`, is so only if both are
+/// `together` in one folder: otherwise, what it leads to may have changed between them. A fragment in the root's `$id`, which drafts up to 07 allow, is removed: with it,
 /// the validator takes every reference for one that leads out of the schema.
-pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2]) -> Vec<(usize, String)> {
+pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2], together: bool) -> Vec<ExternalReference> {
     let mut found = Vec::new();
-    for (at, of) in ["old", "new"].into_iter().enumerate() {
+    for (at, of) in ["the old schema", "the new schema"].into_iter().enumerate() {
+        let of = if together { "the schemas" } else { of };
         let document = Document::new(forest.tree(schemas[at]));
         let id = document.root.get(document.context.draft.id()).and_then(Tree::as_str);
         if !document.root.has_references() && !id.is_some_and(|id| id.contains('#')) {
             // Most schemas are not copied: a copy of a large one takes more memory than the comparison.
             continue;
         }
-        let mut rewriter = Rewriter { document: &document, of, targets: Vec::new() };
+        let mut rewriter = Rewriter { document: &document, of, path: String::new(), targets: Vec::new() };
         let mut rewritten = rewriter.rewritten(document.root, false, &document.outside());
         let targets = rewriter.targets;
         if remove_id_fragment(&mut rewritten, document.context.draft) || !targets.is_empty() {
             schemas[at] = forest.add(&rewritten);
-            found.extend(targets.into_iter().map(|target| (at, target)));
+            let references = targets.into_iter();
+            found.extend(references.map(|(pointer, target)| ExternalReference { schema: at, pointer, target }));
         }
     }
     found
@@ -49,9 +62,12 @@ fn remove_id_fragment(schema: &mut Value, draft: Draft) -> bool {
 
 struct Rewriter<'d, 'a> {
     document: &'d Document<'a>,
-    /// The name of the schema: `old` or `new`.
+    /// What a relative reference leads out of.
     of: &'static str,
-    targets: Vec<String>,
+    /// The JSON Pointer to the current part.
+    path: String,
+    /// The targets, each with the pointer to the first reference to it.
+    targets: Vec<(String, String)>,
 }
 
 impl Rewriter<'_, '_> {
@@ -60,14 +76,15 @@ impl Rewriter<'_, '_> {
             return part.to_value();
         }
         if part.is_array() {
-            return Value::Array(part.items().map(|item| self.rewritten(item, false, outer)).collect());
+            let items = part.items().enumerate();
+            return Value::Array(items.map(|(at, item)| self.below(&at.to_string(), item, false, outer)).collect());
         }
         let context = if are_names { outer.clone() } else { outer.within(part) };
         let mut members = Map::new();
         for (name, member) in part.members() {
             let member = match !are_names && VALUES.contains(&name) {
                 true => member.to_value(),
-                false => self.rewritten(member, !are_names && NAMED.contains(&name), &context),
+                false => self.below(name, member, !are_names && NAMED.contains(&name), &context),
             };
             members.insert(name.to_owned(), member);
         }
@@ -80,11 +97,20 @@ impl Rewriter<'_, '_> {
             }
             members.remove("$ref");
             members.insert(KEYWORD.to_owned(), Value::String(self.reason(&target)));
-            if !self.targets.contains(&target) {
-                self.targets.push(target);
+            if self.targets.iter().all(|(_, known)| *known != target) {
+                self.targets.push((format!("{}/$ref", self.path), target));
             }
         }
         Value::Object(members)
+    }
+
+    fn below(&mut self, step: &str, part: Tree<'_>, are_names: bool, outer: &Context) -> Value {
+        let length = self.path.len();
+        self.path.push('/');
+        self.path.push_str(&pointer::escape(step));
+        let rewritten = self.rewritten(part, are_names, outer);
+        self.path.truncate(length);
+        rewritten
     }
 
     /// Returns the absolute target of a reference, if it leads to another document.
@@ -104,7 +130,7 @@ impl Rewriter<'_, '_> {
     fn reason(&self, target: &str) -> String {
         match uri::is_absolute(target) {
             true => format!("{target:?} is outside the schemas"),
-            false => format!("{target:?} is outside the {} schema", self.of),
+            false => format!("{target:?} is outside {}", self.of),
         }
     }
 }
@@ -114,10 +140,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn replaced(old: &Value, new: &Value) -> ([Value; 2], Vec<(usize, String)>) {
+    fn replaced(old: &Value, new: &Value) -> ([Value; 2], Vec<(usize, String, String)>) {
         let mut forest = Forest::default();
         let mut parts = [forest.add(old), forest.add(new)];
-        let found = replace_external(&mut forest, &mut parts);
+        let found = replace_external(&mut forest, &mut parts, false);
+        let found = found.into_iter().map(|one| (one.schema, one.pointer, one.target)).collect();
         (parts.map(|part| forest.tree(part).to_value()), found)
     }
 
@@ -132,7 +159,8 @@ mod tests {
         expected[KEYWORD] = json!("\"https://example.com/a/c.json#/x\" is outside the schemas");
         assert_eq!(found, expected);
         assert_eq!(other, json!({"items": {KEYWORD: "\"../e.json\" is outside the new schema"}}));
-        assert_eq!(targets, [(0, "https://example.com/a/c.json#/x".to_owned()), (1, "../e.json".to_owned())]);
+        let first = (0, "/$ref".to_owned(), "https://example.com/a/c.json#/x".to_owned());
+        assert_eq!(targets, [first, (1, "/items/$ref".to_owned(), "../e.json".to_owned())]);
         let whole = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$id": "a.json"}, "b": {"$ref": "a.json"}}});
         assert_eq!(replaced(&whole, &whole), ([whole.clone(), whole.clone()], Vec::new()));
     }

@@ -1,6 +1,6 @@
 //! Warnings about words in a schema that have no effect.
 
-use super::Draft;
+use super::{Draft, ExternalReference};
 
 /// A word that was probably meant as a keyword but is not one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,9 +41,10 @@ impl KeywordWarning {
     }
 
     /// Returns the warning that a reference leads out of the schema.
-    pub fn external(target: String) -> Self {
+    pub fn external(reference: ExternalReference) -> Self {
         let suggestion = "copy it to $defs to compare it too".to_owned();
-        Self { pointer: String::new(), keyword: target, kind: KeywordKind::External, suggestion }
+        let ExternalReference { pointer, target, .. } = reference;
+        Self { pointer, keyword: target, kind: KeywordKind::External, suggestion }
     }
 
     /// Returns the id of the rule.

@@ -290,7 +290,7 @@ mod tests {
         let schema = json!({"$ref": "https://example.com/x.json"});
         let mut forest = Forest::default();
         let mut parts = [forest.add(&schema), forest.add(&json!({"foo": 1}))];
-        super::super::replace_external(&mut forest, &mut parts);
+        super::super::replace_external(&mut forest, &mut parts, false);
         let found = parts.map(|part| warnings(forest.tree(part)).len());
         assert_eq!(found, [0, 1]);
     }

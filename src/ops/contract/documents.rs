@@ -46,7 +46,8 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     if source.bytes.trim_ascii().is_empty() {
         return Err(refuse(Problem::whole("the file is empty")));
     }
-    let whole = codec::decode::<Json>(&source.bytes);
+    let plain = codec::plain(&source.bytes);
+    let whole = codec::decode::<Json>(&plain);
     let problem = match whole {
         Ok(json) => return Ok(vec![Document { line: None, value: json.into() }]),
         Err(problem) => problem,

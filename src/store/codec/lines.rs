@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_saphyr::Spanned;
 
-use super::yaml;
+use super::{jsonc, yaml};
 use crate::model::{candidate::imported_name, pointer};
 
 /// A value, with the steps and lines of its members and items. The line of a member is the line of its key.
@@ -56,14 +56,14 @@ fn heading_lines(bytes: &[u8]) -> Option<BTreeMap<String, u32>> {
 
 /// Returns the line of each pointer, or of its closest parent. Returns `None` if the text cannot be parsed.
 pub fn lines_at<'a>(bytes: &[u8], pointers: impl IntoIterator<Item = &'a str>) -> Option<Vec<u32>> {
-    let root = read(bytes)?;
+    let root = read(&jsonc::plain(bytes))?;
     Some(pointers.into_iter().map(|pointer| root.line(pointer).unwrap_or(1)).collect())
 }
 
 /// Returns the line of a pointer, or of its closest parent. Returns `None` if that is the document itself, or if the
 /// text cannot be parsed.
 pub fn line_at(bytes: &[u8], pointer: &str) -> Option<u32> {
-    read(bytes)?.line(pointer)
+    read(&jsonc::plain(bytes))?.line(pointer)
 }
 
 /// Returns the line of each contract that a binding names. For an import, it is the line of the range; that of the name

@@ -18,6 +18,7 @@ macro_rules! scalar_visits {
 
 mod change;
 mod json;
+mod jsonc;
 mod lines;
 mod problem;
 mod schema;
@@ -27,6 +28,7 @@ mod yaml_ambiguity;
 
 pub use change::edit;
 pub use json::{decode, encode};
+pub use jsonc::plain;
 pub use lines::{binding_lines, contract_lines, line_at, lines_at};
 pub use problem::Problem;
 pub use schema::{MAX_SCHEMA, schema_into};

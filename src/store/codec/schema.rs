@@ -2,22 +2,34 @@
 
 use serde_json::Deserializer;
 
-use super::{Problem, yaml};
+use super::{Problem, jsonc, yaml};
 use crate::model::schema::{Forest, PartId};
 
 /// The size limit of a schema, in bytes.
 pub const MAX_SCHEMA: usize = 8 << 20;
 
 /// Reads a schema that another program may have written into a compact representation: JSON with any machine number, or
-/// YAML with the restrictions of a contract file. Encodes the fragments of its references. With `only_json`, YAML is an
-/// error.
+/// YAML with the restrictions of a contract file. Encodes the fragments of its references. With `only_json`, YAML and
+/// comments are errors.
 ///
 /// # Errors
 /// Returns the location of the problem and what to write instead.
 pub fn schema_into(forest: &mut Forest, bytes: &[u8], only_json: bool) -> Result<PartId, Problem> {
-    let root = match read_json(forest, bytes, only_json)? {
-        Some(root) => root,
-        None => forest.add(&yaml::large(bytes)?),
+    if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+        return Err(Problem::whole("it is UTF-16; save it as UTF-8"));
+    }
+    let bytes = jsonc::without_mark(bytes);
+    let root = match (read_json(forest, bytes, only_json), jsonc::without_comments(bytes)) {
+        (Ok(Some(root)), _) => root,
+        (_, Some(_)) if only_json => {
+            return Err(Problem::whole("JSON has no comments; remove them, or name the file .jsonc"));
+        }
+        (_, Some(plain)) => match read_json(forest, &plain, true)? {
+            Some(root) => root,
+            None => forest.add(&yaml::large(&plain)?),
+        },
+        (Ok(None), None) => forest.add(&yaml::large(bytes)?),
+        (Err(problem), None) => return Err(problem),
     };
     Ok(forest.encoded(root))
 }

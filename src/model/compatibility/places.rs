@@ -1,0 +1,142 @@
+//! Finds further places at which the same difference occurs. Equal sub-schemas are one node of the table, so a
+//! difference that is treated as allowed is allowed in all of them.
+
+use std::collections::{HashSet, VecDeque};
+
+use serde_json::Value;
+
+use super::explain::{Leaf, Sources, Spot};
+use super::node::{self, Id, Lit, Sym, Table};
+
+/// The maximum number of sub-schemas that are visited.
+const MOST_VISITED: usize = 500;
+
+/// A step from a value to one of its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Member(Sym),
+    Item(u64),
+}
+
+/// A further place of a difference.
+pub(super) struct Place {
+    /// A node that requires a value to have the difference there.
+    pub(super) demand: Id,
+    /// The path within values.
+    pub(super) path: Vec<String>,
+    /// The property that is not allowed there, for keywords about names.
+    pub(super) member: Option<Sym>,
+}
+
+impl<'a> Sources<'a> {
+    /// Returns the other places in values to which the keyword of a leaf applies, and the other properties of the
+    /// `inner` document that it does not allow.
+    pub(super) fn other_places(
+        &self,
+        table: &mut Table,
+        (leaf, witness): (&Leaf<'a>, &Value),
+        inner: usize,
+        most: usize,
+    ) -> Vec<Place> {
+        let Some((id, lit)) = leaf.mask.clone() else { return Vec::new() };
+        let mut places = Vec::new();
+        if let Lit::AddProp(names, patterns, _) = &lit {
+            let steps = steps(table, &leaf.path, witness);
+            for name in self.named_at(table, inner, &leaf.path) {
+                let text = table.words.text(name);
+                let is_allowed = names.binary_search(&name).is_ok()
+                    || patterns.iter().any(|pattern| table.words.matches(*pattern, &text) != Some(false));
+                if !is_allowed && leaf.member != Some(name) && places.len() < most {
+                    let object = table.node(vec![Lit::Type(node::OBJECT), Lit::Required(name)]);
+                    let demand = demand(table, object, &steps);
+                    places.push(Place { demand, path: leaf.path.clone(), member: Some(name) });
+                }
+            }
+        }
+        let found = self.spots_of(table, 1 - inner, (id, &lit), leaf);
+        for steps in found.into_iter().take(most.saturating_sub(places.len())) {
+            let keyword = table.node(vec![lit.clone()]);
+            let refused = table.node(vec![Lit::Not(keyword)]);
+            let path = steps.iter().map(|step| match step {
+                Step::Member(name) => table.words.text(*name).to_string(),
+                Step::Item(at) => at.to_string(),
+            });
+            let path = path.collect();
+            places.push(Place { demand: demand(table, refused, &steps), path, member: None });
+        }
+        places
+    }
+
+    /// Returns the properties that a document names for the part of a value at a path.
+    fn named_at(&self, table: &mut Table, document: usize, path: &[String]) -> Vec<Sym> {
+        let reached = self.reached(table, document, None, path);
+        let lits = reached.iter().flat_map(|spot| self.graph.lits(spot.id));
+        let mut names: Vec<_> =
+            lits.filter_map(|lit| if let Lit::Prop(name, _) = lit { Some(*name) } else { None }).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Returns the paths to the other sub-schemas of a document that are this node, one for each place in the document.
+    fn spots_of(&self, table: &mut Table, document: usize, (id, lit): (Id, &Lit), leaf: &Leaf<'a>) -> Vec<Vec<Step>> {
+        let own = self.place(document, &leaf.spot, table);
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        let mut waiting = VecDeque::from([(Vec::new(), vec![self.root(document)])]);
+        while let Some((path, here)) = waiting.pop_front() {
+            let mut reached = Vec::new();
+            self.in_place(table, here, None, &mut reached);
+            reached.retain(|spot| seen.insert(self.place(document, spot, table)));
+            if seen.len() > MOST_VISITED {
+                break;
+            }
+            let is_same = |spot: &Spot<'a>| {
+                self.classes.of(spot.id) == id
+                    && self.graph.lits(spot.id).iter().any(|one| self.classes.lit(one).as_ref() == Some(lit))
+            };
+            if reached.iter().any(|spot| is_same(spot) && self.place(document, spot, table) != own) {
+                found.push(path.clone());
+            }
+            for (step, spot) in reached.iter().flat_map(|spot| self.steps_below(spot)) {
+                waiting.push_back((path.iter().copied().chain([step]).collect(), vec![spot]));
+            }
+        }
+        found
+    }
+
+    fn steps_below(&self, spot: &Spot<'a>) -> Vec<(Step, Spot<'a>)> {
+        let below = self.graph.lits(spot.id).iter().filter_map(|lit| {
+            let (step, id) = match lit {
+                Lit::Prop(name, id) => (Step::Member(*name), *id),
+                Lit::Item(at, id) | Lit::Items(at, id) => (Step::Item(*at), *id),
+                _ => return None,
+            };
+            Some((step, spot.below(lit, id)))
+        });
+        below.collect()
+    }
+}
+
+/// Returns the steps of a path within a value.
+fn steps(table: &mut Table, path: &[String], value: &Value) -> Vec<Step> {
+    let mut value = Some(value);
+    let mut steps = Vec::new();
+    for token in path {
+        let (step, part) = match (value, token.parse::<usize>()) {
+            (Some(Value::Array(items)), Ok(at)) => (Step::Item(at as u64), items.get(at)),
+            (value, _) => (Step::Member(table.words.symbol(token)), value.and_then(|value| value.get(token))),
+        };
+        steps.push(step);
+        value = part;
+    }
+    steps
+}
+
+/// Returns a node that requires the part at a path to satisfy `inner`.
+fn demand(table: &mut Table, inner: Id, steps: &[Step]) -> Id {
+    steps.iter().rev().fold(inner, |inner, step| match *step {
+        Step::Member(name) => table.node(vec![Lit::Type(node::OBJECT), Lit::Required(name), Lit::Prop(name, inner)]),
+        Step::Item(at) => table.node(vec![Lit::Type(node::ARRAY), Lit::MinItems(at + 1), Lit::Item(at, inner)]),
+    })
+}
