@@ -298,7 +298,9 @@ fn binding_and_source_belong_to_their_repository() {
     let older = three.world.line(&three.world.path("fungal"), &["rev-list", "--max-parents=0", "HEAD"]);
     let files = [(source, Some(json!({ "commit": older }))), (binding, None)];
     let commit = three.push(DOMAIN_REF, &files, "tidy", &[]);
-    three.is_set_aside(&commit, &["binding-changed", "source-changed"]);
+    let conflict = three.is_set_aside(&commit, &["binding-changed", "source-changed"]);
+    let run = three.paste(2, &command(&conflict, "accept")).exits(1);
+    assert!(run.stderr.contains("reader cannot accept it: it changes what access and fungal own\n"), "{run:?}");
 }
 
 #[test]

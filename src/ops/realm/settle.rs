@@ -95,7 +95,8 @@ fn edits_to_accept(
     let owners: std::collections::BTreeSet<_> = record.changes.iter().flat_map(|change| &change.owners).collect();
     if !owners.is_empty() && !owners.contains(acting.repo) {
         let names: Vec<_> = owners.into_iter().map(ToString::to_string).collect();
-        let message = format!("{} cannot accept it: it changes what {} owns", acting.repo, names.join("'s and "));
+        let verb = if names.len() == 1 { "owns" } else { "own" };
+        let message = format!("{} cannot accept it: it changes what {} {verb}", acting.repo, names.join(" and "));
         return Err(OpError::no(ErrorCode::NotOwner, message)
             .next(format!("git blue realm conflict accept {id}  # in {}", names.join(" or ")))
             .next(format!("git blue realm conflict reject {id}  # reject the change")));
