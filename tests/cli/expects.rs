@@ -289,6 +289,21 @@ fn expects_is_inferred_from_samples() {
 }
 
 #[test]
+fn file_of_expects_is_restored_if_the_binding_cannot_be_edited() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    let file = "access/.blue/expects/s3-access/s3-permissions.json";
+    world.write("access/one.json", "{\"read\": []}");
+    let flow = "{\"role\": \"consumer\", \"imports\": [{\"contract\": \"s3-permissions\", \"version\": \">=1.0.0\"}]}";
+    world.write(&format!("access/{BINDING_FILE}"), flow);
+    world.write(file, "true\n");
+    let replace = ["contract", "expect", AT, "--replace", "--from-samples", "one.json"];
+    let refused = world.blue(&consumer, &replace).exits(1);
+    assert!(refused.stderr.contains("its layout is not supported; nothing was changed"), "{refused}");
+    assert_eq!(world.read(file), "true\n");
+}
+
+#[test]
 fn import_names_the_file_of_expects() {
     let world = World::pair();
     let consumer = world.path("access");

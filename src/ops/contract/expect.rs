@@ -72,11 +72,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
             let by_hand = format!("expects: {{ file: {} }} in the import of {}", file.relative(), at.contract);
             editing.finish(&by_hand)
         });
-    // Do not leave a file behind that the binding does not name.
+    // Do not leave a file behind that the binding does not name, or whose text nobody asked to change alone.
     let edited = named.inspect_err(|_| {
-        if change == FileEdit::Created {
-            let _ = file.remove();
-        }
+        let _ = match (change, &before) {
+            (FileEdit::Created, _) => file.remove(),
+            (FileEdit::Changed, Some(before)) => file.replace(before),
+            _ => Ok(()),
+        };
     })?;
     let body = ContractExpect {
         realm: edited.body.realm,
