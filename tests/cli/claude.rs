@@ -126,6 +126,24 @@ fn invalid_json_is_refused_unchanged() {
 }
 
 #[test]
+fn first_file_is_restored_if_the_second_cannot_be_written() {
+    let world = World::pair();
+    let access = world.path("access");
+    // A folder cannot be created in place of a link that leads nowhere.
+    std::os::unix::fs::symlink("nowhere", world.path("home/.claude")).unwrap();
+    for text in [Some("{ \"mine\": 1 }"), None] {
+        match text {
+            Some(text) => world.write("home/.claude.json", text),
+            None => std::fs::remove_file(world.path("home/.claude.json")).unwrap(),
+        }
+        let refused = world.blue(&access, &["install", "claude", "--scope", "user"]).exits(128);
+        assert!(refused.stderr.contains("cannot create") && refused.stderr.contains("home/.claude"), "{refused}");
+        assert_eq!(std::fs::read_to_string(world.path("home/.claude.json")).ok().as_deref(), text);
+        assert!(!world.read("home/blue/claude.json").contains("inserted"));
+    }
+}
+
+#[test]
 fn repository_symlinks_are_refused_and_dotfile_links_kept() {
     let world = World::pair();
     world.write("outside.json", "{}");

@@ -40,7 +40,7 @@ pub fn write(path: &Path, text: &str, access: Access) -> Result<(), OpError> {
     // The path may be a link into a folder of dotfiles; then the target is replaced.
     let path = &dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(OpError::io("make", folder))?;
+    std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;
     files::replace_keeping_access(path, text.as_bytes(), access).map_err(OpError::io("write", path))
 }
 

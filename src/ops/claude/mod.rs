@@ -75,6 +75,35 @@ struct Plan {
     note: Option<String>,
 }
 
+impl Plan {
+    fn change(&self) -> ClaudeFile {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        ClaudeFile {
+            path: self.path.display().to_string(),
+            change: match (&self.before, &self.after) {
+                (before, after) if before == after => FileChange::None,
+                (None, _) => FileChange::Created,
+                (Some(_), Some(_)) => FileChange::Changed,
+                (Some(_), None) => FileChange::Removed,
+            },
+            diff: line_diff::between(&text(&self.before), &text(&self.after)),
+        }
+    }
+
+    fn write(&self, records: &mut Records, access: Access) -> Result<(), OpError> {
+        // The record is written before the file. Without it, inserted text is still found, but the original is not
+        // restored byte for byte.
+        if self.done.is_some() {
+            records.set(&self.path, self.done.clone())?;
+        }
+        put(&self.path, (&self.before, &self.after), access)?;
+        if self.done.is_none() {
+            records.set(&self.path, None)?;
+        }
+        Ok(())
+    }
+}
+
 /// Adds the server and the hook to Claude Code's files.
 ///
 /// # Errors
@@ -184,41 +213,32 @@ fn carry_out<const N: usize>(
     records: &mut Records,
     plans: [Plan; N],
 ) -> Result<Answer<ClaudeSetup>, OpError> {
-    let mut files = Vec::new();
-    for plan in plans {
-        let change = match (&plan.before, &plan.after) {
-            (before, after) if before == after => FileChange::None,
-            (None, _) => FileChange::Created,
-            (Some(_), Some(_)) => FileChange::Changed,
-            (Some(_), None) => FileChange::Removed,
-        };
-        files.push(ClaudeFile {
-            path: plan.path.display().to_string(),
-            change,
-            diff: line_diff::between(
-                plan.before.as_deref().unwrap_or_default(),
-                plan.after.as_deref().unwrap_or_default(),
-            ),
-        });
-        if request.dry_run {
-            continue;
-        }
-        // The record is written before the file. Without it, inserted text is still found, but the original is not
-        // restored byte for byte.
-        if plan.done.is_some() {
-            records.set(&plan.path, plan.done.clone())?;
-        }
+    if !request.dry_run {
         let access = if request.scope == ClaudeScope::User { Access::Private } else { Access::Public };
-        match (change, &plan.after) {
-            (FileChange::None, _) => {}
-            (_, Some(text)) => file::write(&plan.path, text, access)?,
-            (_, None) => file::remove(&plan.path)?,
-        }
-        if plan.done.is_none() {
-            records.set(&plan.path, None)?;
-        }
+        write_all(&plans, records, access)?;
     }
+    let files = plans.iter().map(Plan::change).collect();
     Ok(Answer::new(ClaudeSetup { scope: request.scope, dry_run: request.dry_run, files }))
+}
+
+/// Writes the text `after` to a file that has the text `before`; `None` stands for no file.
+fn put(path: &Path, (before, after): (&Option<String>, &Option<String>), access: Access) -> Result<(), OpError> {
+    match after {
+        after if after == before => Ok(()),
+        Some(text) => file::write(path, text, access),
+        None => file::remove(path),
+    }
+}
+
+/// Writes the files. If one cannot be written, those before it are restored.
+fn write_all(plans: &[Plan], records: &mut Records, access: Access) -> Result<(), OpError> {
+    let [plan, rest @ ..] = plans else { return Ok(()) };
+    let recorded = records.of(&plan.path).cloned();
+    let written = plan.write(records, access).and_then(|()| write_all(rest, records, access));
+    written.inspect_err(|_| {
+        let _ = put(&plan.path, (&plan.after, &plan.before), access);
+        let _ = records.set(&plan.path, recorded);
+    })
 }
 
 /// Returns whether a server is ours, even if the user changed its arguments.
