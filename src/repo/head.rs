@@ -82,7 +82,7 @@ impl CodeRepo {
         let peeled = format!("{revision}^{{commit}}");
         match self.git.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
             Ok(line) => line.parse().map(Some).map_err(|error| StoreError::git("read what git rev-parse says")(error)),
-            Err(StoreError::Git { problem, .. }) if problem.starts_with("exit status: 1") => Ok(None),
+            Err(StoreError::Git { problem, .. }) if matches!(&*problem, "exit status: 1" | "exit code: 1") => Ok(None),
             Err(error) => Err(error),
         }
     }
