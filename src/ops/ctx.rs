@@ -10,7 +10,7 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     locate::{self, Located},
-    machine::home::Home,
+    machine::{home::Home, user_config},
     model::{
         name::{RealmName, RepoName},
         schema::Budget,
@@ -191,6 +191,11 @@ impl Ctx {
             Some(code) => code.config(key),
             None => CodeRepo::global_config(&self.place(), key),
         }
+    }
+
+    /// Returns whether sessions are shared with remotes.
+    pub fn shares_sessions(&self) -> bool {
+        self.setting("blue.shareSessions").is_some_and(|value| user_config::is_true(&value))
     }
 
     /// Returns the user's git identity, or the program's own if git has none, because maintenance must work without

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, path::PathBuf};
 use crate::{
     error::OpError,
     locate::{self, config::same_realm, unknown},
-    model::name::{RealmName, RepoName},
+    model::{
+        name::{RealmName, RepoName},
+        text::shell_word,
+    },
     ops::{Operation, admin, ctx::Ctx, hooks, realm::sync as sync_realm, repos::joined, sync},
     store::{Store as _, codec::Config},
     wire::{Answer, Init},
@@ -58,7 +61,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let enter = || {
         // This is checked before anything is created: a repository that cannot join needs no realm.
         same_realm(&realm, proposed.as_ref())?;
-        admin::join::name(code, &join, proposed.as_ref())?;
+        admin::join::name(ctx, &join, proposed.as_ref())?;
         let created_realm = provide(ctx, request, &realm, proposed.as_ref())?;
         Ok::<_, OpError>((created_realm, admin::join::join(ctx, &join)?))
     };
@@ -180,7 +183,7 @@ impl Before {
 fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
     sync::realm_clone::obtain(ctx, sync::realm_clone::RealmLocation { realm: None, url, branches })?.ok_or_else(|| {
         OpError::usage(format!("{url} contains no realm yet: choose a name"))
-            .next(format!("git blue init --realm NAME --url {url}"))
+            .next(format!("git blue init --realm NAME --url {}", shell_word(url)))
     })
 }
 

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     path::{Path, PathBuf},
 };
 
@@ -17,6 +18,11 @@ use crate::{
 
 /// The folder of these files.
 pub const FOLDER: &str = ".blue";
+
+/// Returns the path of a repository's binding in a domain.
+pub fn binding(domain: impl fmt::Display) -> String {
+    format!("{BINDINGS}/{domain}.yaml")
+}
 
 /// The maximum number of files that are read in one repository.
 const MAX_FILES: usize = 20_000;

@@ -83,6 +83,66 @@ fn paths_are_quoted() {
 }
 
 #[test]
+fn urls_and_branches_are_quoted() {
+    let world = World::solo();
+    let (fungal, other) = (world.path("fungal"), world.repo("other"));
+    let hub = world.bare("a hub.git");
+    let quoted = format!("'{hub}'");
+    let new = world.blue(&other, &["init", "--url", &hub]).exits(129);
+    assert!(new.stderr.contains(&format!("git blue init --realm NAME --url {quoted}\n")), "{new}");
+    let join = world.on("second").blue(&other, &["realm", "admin", "join", "aperture", "--url", &hub]).exits(1);
+    world.on("home");
+    let create = command(&world.next_steps(&join), "git blue init");
+    assert_eq!(create, format!("git blue init --realm aperture --url {quoted}"));
+    paste(&world, "fungal", &create);
+    let another = world.blue(&other, &["init", "--realm", "pantry", "--url", &hub]).exits(1);
+    let right = command(&world.next_steps(&another), "git blue init");
+    assert_eq!(right, format!("git blue init --realm aperture --url {quoted}"), "{another}");
+    let moved = world.ok(&fungal, &["realm", "admin", "reseed", "--url", &world.bare("b hub.git")]);
+    paste(&world, "fungal", &command(&world.next_steps(&moved), "git blue realm admin reseed"));
+    // Branches may have names that a shell interprets.
+    world.git(&fungal, &["remote", "add", "origin", &hub]);
+    world.git(&fungal, &["switch", "--quiet", "-c", "a&b"]);
+    world.git(&fungal, &["config", "blue.publishBranch", "a&b"]);
+    world.git(&fungal, &["config", "blue.publish", "pushed"]);
+    world.bump("1.1.0");
+    let status = world.ok(&fungal, &["status", "--peek"]);
+    paste(&world, "fungal", &command(&world.next_steps(&status), "git push origin 'a&b'"));
+}
+
+#[test]
+fn files_are_added_from_the_folder_of_the_command() {
+    let world = World::pair();
+    let (fungal, folder) = (world.path("fungal"), "fungal/models");
+    let dir = world.path(folder);
+    let step = |args: &[&str]| {
+        let run = world.ok(&dir, args);
+        let steps = world.next_steps(&run).into_iter().find(|step| step.starts_with("git add"));
+        paste(&world, folder, &steps.unwrap_or_else(|| panic!("{run}")));
+        assert_eq!(world.line(&fungal, &["status", "--porcelain"]), "", "{run}");
+    };
+    // The owner of a contract is also in a file whose name a shell would split.
+    let file = "fungal/.blue/contracts/s3-access/a b.yaml";
+    world.write(file, "owner: fungal\n");
+    world.git(&fungal, &["add", "--all"]);
+    world.git(&fungal, &["commit", "--quiet", "--no-verify", "-m", "More"]);
+    step(&["realm", "admin", "rename", "fungal", "mushroom"]);
+    assert_eq!(world.read(file), "owner: mushroom\n");
+    world.git(&fungal, &["rm", "--quiet", "-r", ".blue/contracts"]);
+    world.git(&fungal, &["commit", "--quiet", "--no-verify", "-m", "Less"]);
+    let hub = world.hub();
+    world.ok(&dir, &["init", "--url", &hub]);
+    world.commit("fungal", "Share it");
+    step(&["realm", "admin", "reseed", "--url", &world.bare("new.git")]);
+    step(&["leave", "--force"]);
+    step(&["realm", "admin", "join", "aperture", "--repo", "mushroom"]);
+    // `leave` names the file without removing it.
+    let left = world.ok(&dir, &["realm", "admin", "leave", "--force"]);
+    paste(&world, folder, &command(&world.next_steps(&left), "git rm"));
+    assert!(!world.path("fungal/.blue/config.yaml").exists());
+}
+
+#[test]
 fn publishing_to_a_url_names_the_url_again() {
     let world = World::solo();
     let fungal = world.path("fungal");

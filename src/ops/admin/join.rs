@@ -14,6 +14,7 @@ use crate::{
         name::{RealmName, RepoName},
         realm::{Repo, RepoMatch},
         repo_url::RepoUrl,
+        repo_url::without_credentials,
         text::{shell_path, shell_word},
         yaml_text,
     },
@@ -99,7 +100,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     read::realm(&store)?;
     same_realm(&known.name, proposed.as_ref())?;
     same_url(&known, proposed.as_ref())?;
-    let name = name(code, request, proposed.as_ref())?;
+    let name = name(ctx, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
     renamed::refuse_entry(&store, &entry)?;
     refuse_second_name(ctx, code, &store, &known, &name)?;
@@ -140,7 +141,8 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         answer = answer.next(format!("git blue sync  # try again once this is resolved: {}", refused.message));
     }
     if wrote_config {
-        answer = answer.next(format!("git add {CONFIG} && git commit -m \"Join the realm {}\"", known.name));
+        let file = WorkFile::config(ctx)?.pathspec(ctx);
+        answer = answer.next(format!("git add {file} && git commit -m \"Join the realm {}\"", known.name));
     }
     if proposed.is_none() && !wrote_config {
         answer = answer.next(format!(
@@ -194,9 +196,12 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     };
     let place = sync::realm_clone::RealmLocation { realm: Some(&request.realm), url: &url, branches: request.branches };
     if sync::realm_clone::obtain(ctx, place)?.is_none() {
+        let url = without_credentials(&url);
         let message = format!("{url} contains no realm yet");
-        return Err(OpError::no(ErrorCode::NoRealmThere, message)
-            .next(format!("git blue init --realm {} --url {url}  # create one, and share it there", request.realm)));
+        let step = format!("git blue init --realm {} --url {}", request.realm, shell_word(&url));
+        return Err(
+            OpError::no(ErrorCode::NoRealmThere, message).next(format!("{step}  # create one, and share it there"))
+        );
     }
     Ok(())
 }
@@ -206,7 +211,8 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
 ///
 /// # Errors
 /// Returns an error if these contradict each other, or none of them is a valid name.
-pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Result<RepoName, OpError> {
+pub fn name(ctx: &Ctx, request: &Request, proposed: Option<&Config>) -> Result<RepoName, OpError> {
+    let code = ctx.code()?;
     if let (Some(config), Some(wanted)) = (proposed, &request.repo)
         && config.repo != *wanted
     {
@@ -214,9 +220,10 @@ pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Re
         let place = if is_removed { "HEAD:" } else { "" };
         let message = format!("{place}{CONFIG} names this repository {}, not {wanted}", config.repo);
         return Err(OpError::no(ErrorCode::OtherName, message).next(match is_removed {
-            true => {
-                format!("git add --all {CONFIG} && git commit -m \"Leave the realm\"  # the file is removed already")
-            }
+            true => format!(
+                "git add --all {} && git commit -m \"Leave the realm\"  # the file is removed already",
+                WorkFile::config(ctx)?.pathspec(ctx)
+            ),
             false => format!("edit {CONFIG}, or omit --repo"),
         }));
     }

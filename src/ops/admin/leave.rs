@@ -7,7 +7,7 @@ use crate::ops::{
     domain::{self, Part},
     hooks,
     message::Message,
-    publish::work_file::WorkFile,
+    publish::work_file::{WorkFile, is_committed},
     repos::joined,
     runs,
     sync::auto,
@@ -16,7 +16,6 @@ use crate::{
     error::{ErrorCode, OpError},
     locate::CONFIG,
     model::{name::DomainName, publish::Decision},
-    repo::blue_files::Files,
     store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
     wire::{Answer, RealmLeave},
 };
@@ -94,28 +93,24 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         )),
     };
     // Removing a file that was never committed leaves nothing to commit.
-    let is_committed = match ctx.code()?.head()?.commit {
-        Some(commit) => Files::at(ctx.code()?, &commit)?.file(CONFIG)?.is_some(),
-        None => false,
-    };
+    let is_committed = is_committed(ctx.code()?, CONFIG)?;
     let answer = match request.undo && hooks::are_left(ctx)? {
         true => {
             answer.next("git blue hooks uninstall  # the hooks stay: they run in every repository (core.hooksPath)")
         }
         false => answer,
     };
-    Ok(match (request.undo, removed && is_committed) {
-        (true, true) => {
-            answer.next(format!("git add --all {CONFIG} && git commit -m \"Leave the realm {}\"", acting.realm))
+    // A bare repository has no working tree with the file.
+    let file = WorkFile::config(ctx).ok().filter(|_| !request.undo || (removed && is_committed));
+    let step = file.map(|file| match (request.undo, is_committed) {
+        (true, _) => {
+            format!("git add --all {} && git commit -m \"Leave the realm {}\"", file.pathspec(ctx), acting.realm)
         }
-        (true, false) => answer,
-        (false, _) => {
-            let remove = if is_committed { "git rm" } else { "rm" };
-            answer
-                .next(format!("{remove} {CONFIG}  # so that clones no longer propose the realm"))
-                .next("git blue hooks uninstall")
-        }
-    })
+        (false, true) => format!("git rm {}  # so that clones no longer propose the realm", file.pathspec(ctx)),
+        (false, false) => format!("rm {}  # so that clones no longer propose the realm", file.argument(ctx)),
+    });
+    let answer = step.into_iter().fold(answer, Answer::next);
+    Ok(if request.undo { answer } else { answer.next("git blue hooks uninstall") })
 }
 
 fn hand_over(at: &str) -> String {
@@ -129,7 +124,7 @@ fn undo_init(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> 
     let mut undone: Vec<_> =
         hooks.iter().filter(|hook| hook.changed).map(|hook| format!("hook {}", hook.name)).collect();
     if code.workdir().is_some() {
-        let config = WorkFile::of(code, CONFIG.to_owned())?;
+        let config = WorkFile::config(ctx)?;
         if !config.is_left_out() && config.read()?.is_some() {
             config.remove()?;
             undone.push(CONFIG.to_owned());

@@ -6,7 +6,8 @@ use crate::{
     machine::home::KnownRealm,
     model::{
         name::RealmName,
-        text::{count, shell_path},
+        repo_url::without_credentials,
+        text::{count, shell_path, shell_word},
     },
     ops::{Operation, ctx::Ctx, runs},
     store::{overview::Overview, read},
@@ -44,11 +45,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
         delete(ctx, &known)?;
     }
     ctx.home.forget_realm(&known.name)?;
-    let body = RealmRemoved { realm: known.name, path: known.path.display().to_string(), url: known.url.clone() };
-    let answer = Answer::new(body);
-    Ok(match known.url {
-        Some(url) => answer.next(format!(
-            "git ls-remote {url} 'refs/blue/*'  # list what is still shared there; git push {url} --delete REF \
+    let url = known.url.as_deref().map(without_credentials);
+    let place = url.as_deref().map(shell_word);
+    let answer = Answer::new(RealmRemoved { realm: known.name, path: known.path.display().to_string(), url });
+    Ok(match place {
+        Some(place) => answer.next(format!(
+            "git ls-remote {place} 'refs/blue/*'  # list what is still shared there; git push {place} --delete REF \
                 removes it"
         )),
         None => answer,

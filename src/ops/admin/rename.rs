@@ -104,10 +104,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
     let is_elsewhere = files.is_empty() && by_hand.is_empty();
     let answer = by_hand.into_iter().fold(Answer::new(body), Answer::next);
-    Ok(match files.is_empty() {
-        true if !is_elsewhere => answer,
-        true => answer.next(format!("git blue realm admin rename {old} {new}  # in its working tree: write {CONFIG}")),
-        false => answer.next(format!("git add {} && git commit -m \"Take the name {new}\"", files.join(" "))),
+    Ok(match files.split_first() {
+        None if !is_elsewhere => answer,
+        None => answer.next(format!("git blue realm admin rename {old} {new}  # in its working tree: write {CONFIG}")),
+        Some((first, rest)) => {
+            let paths = WorkFile::of(ctx.code()?, first.clone())?.pathspecs(ctx, rest.iter().cloned())?;
+            answer.next(format!("git add {paths} && git commit -m \"Take the name {new}\""))
+        }
     })
 }
 

@@ -6,13 +6,18 @@
 
 use crate::{
     error::{ErrorCode, OpError},
-    locate::{self, CONFIG},
-    machine::{home::KnownRealm, user_config},
-    model::name::{RealmName, RemoteName},
+    locate,
+    machine::home::KnownRealm,
+    model::{
+        name::{RealmName, RemoteName},
+        repo_url::without_credentials,
+        text::shell_word,
+    },
     ops::{
         Operation,
         admin::join,
         ctx::Ctx,
+        publish::work_file::WorkFile,
         realm, runs,
         sync::{self, Syncing, same_realm::KnownHere, shared_refs, url},
     },
@@ -99,14 +104,14 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
 
 fn repair(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Result<Answer<RealmReseed>, OpError> {
     url::accept(&remote.url)?;
-    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| user_config::is_true(&value));
+    let sessions = ctx.shares_sessions();
     let link = RemoteConnection::new(&known.path, remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));
     let syncing = Syncing { ctx, realm: &known.name, store, remote, link, sessions };
     let damaged = syncing.damaged(&syncing.link.list()?)?;
     let mut body = RealmReseed {
         realm: known.name.clone(),
         remote: remote.name.clone(),
-        url: crate::model::repo_url::without_credentials(&remote.url),
+        url: without_credentials(&remote.url),
         restored: Vec::new(),
         problems: Vec::new(),
     };
@@ -185,17 +190,19 @@ fn move_to(
     let body = RealmReseed {
         realm: known.name.clone(),
         remote: remote.name.clone(),
-        url: crate::model::repo_url::without_credentials(&remote.url),
+        url: without_credentials(&remote.url),
         restored: shared_refs(&store, false)?.into_iter().map(|(name, _)| name.to_string()).collect(),
         problems,
     };
     let shown = body.url.clone();
     let mut answer = Answer::new(body);
     if wrote_config {
-        answer = answer.next(format!("git add {CONFIG} && git commit -m \"The realm {} has moved\"", known.name));
+        let file = WorkFile::config(ctx)?.pathspec(ctx);
+        answer = answer.next(format!("git add {file} && git commit -m \"The realm {} has moved\"", known.name));
     }
+    let again = format!("git blue realm admin reseed --url {}", shell_word(&shown));
     Ok(answer
-        .next(format!("git blue realm admin reseed --url {shown}  # in every other clone, to push what it has"))
+        .next(format!("{again}  # in every other clone, to push what it has"))
         .next(format!("write url: {shown} in .blue/config.yaml of each repository that has the old URL, and commit")))
 }
 

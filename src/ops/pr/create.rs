@@ -14,7 +14,7 @@ use crate::{
         merge_order::Dependencies,
         name::{RepoName, RfcName},
         pull_links::Links,
-        text::shell_path,
+        text::{shell_path, shell_word},
     },
     ops::{
         Operation,
@@ -163,7 +163,11 @@ fn jobs(
             Ok(standing) if standing.branch.as_deref() != Some(branch) => {
                 let at = place.path.display();
                 let problem = RepoProblem::new(&name, ErrorCode::OtherBranch, format!("{at} is not on {branch}"));
-                body.errors.push(problem.next(format!("git -C {} switch {branch}", shell_path(&place.path))));
+                body.errors.push(problem.next(format!(
+                    "git -C {} switch {}",
+                    shell_path(&place.path),
+                    shell_word(branch)
+                )));
             }
             Ok(standing) if standing.ahead == 0 => body.nothing_to_merge.push(name),
             Ok(standing) => {

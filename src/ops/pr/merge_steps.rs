@@ -7,9 +7,9 @@ use crate::{
     error::OpError,
     model::{
         merge_plan::{Plan, RangeConflict, RangeToNarrow},
-        name::{ContractRef, DomainName, RepoName},
+        name::{ContractRef, RepoName},
         range::Range,
-        text::shell_path,
+        text::{shell_path, shell_word},
     },
     ops::{ctx::Ctx, repos::paths::FoundRepo},
     repo::blue_files,
@@ -100,7 +100,7 @@ impl<'a> Places<'a> {
 
     fn edit(&self, repo: &RepoName, at: &ContractRef, action: MergeAction, range: &Range, why: &str) -> MergeStep {
         let ContractRef { domain, contract } = at;
-        let file = self.file(repo, action == MergeAction::Widen, &binding_file(domain));
+        let file = self.file(repo, action == MergeAction::Widen, &blue_files::binding(domain));
         MergeStep {
             repo: repo.clone(),
             action,
@@ -149,13 +149,9 @@ impl<'a> Places<'a> {
 
     fn merge_command(&self, line: &PrRepo) -> Option<String> {
         let (folder, branch, base) = (self.folders.get(&line.name)?, line.branch.as_ref()?, line.base.as_ref()?);
-        let folder = shell_path(folder);
+        let (folder, branch, base) = (shell_path(folder), shell_word(branch), shell_word(base));
         Some(format!("git -C {folder} switch {base} && git -C {folder} merge {branch}"))
     }
-}
-
-fn binding_file(domain: &DomainName) -> String {
-    format!("{}/{domain}.yaml", blue_files::BINDINGS)
 }
 
 /// Returns whether the branch has unmerged commits.

@@ -10,7 +10,11 @@ use crate::ops::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::{name::RfcName, secret_file::looks_secret, text::shell_path},
+    model::{
+        name::RfcName,
+        secret_file::looks_secret,
+        text::{shell_path, shell_word},
+    },
     wire::{Answer, PrPrepare, Prepared, RepoProblem},
 };
 
@@ -98,8 +102,11 @@ fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<P
         }
         let on = on.map_or("no branch".into(), |on| format!("the branch {on}"));
         let message = format!("{at} is on {on}, not on {branch}");
-        return Err(RepoProblem::new(name, ErrorCode::OtherBranch, message)
-            .next(format!("git -C {} switch {branch}", shell_path(&place.path))));
+        return Err(RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!(
+            "git -C {} switch {}",
+            shell_path(&place.path),
+            shell_word(branch)
+        )));
     }
     if let Some(left) = place.work.in_progress().map_err(git)? {
         let word = left.word();

@@ -3,7 +3,7 @@
 
 use crate::{
     error::{NextStep, OpError},
-    model::oid::Oid,
+    model::{oid::Oid, text::shell_word},
     repo::CodeRepo,
     store::StoreError,
 };
@@ -39,7 +39,7 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
         Some(_) if head.is_none() || has_own_commits(code, branch)? => {
             format!("git fetch origin  # merge origin/{branch} into {branch}, {reason}")
         }
-        Some(_) => format!("git fetch origin {branch}:{branch}  # {reason}"),
+        Some(_) => format!("git fetch origin {}  # {reason}", shell_word(&format!("{branch}:{branch}"))),
     };
     Ok(step.into())
 }

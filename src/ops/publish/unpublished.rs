@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, NextStep, OpError},
+    model::text::shell_word,
     ops::{
         contract,
         ctx::{ActingRepo, Ctx},
@@ -129,7 +130,8 @@ impl CaughtUp {
         });
         let has_origin = ctx.code.as_ref().is_some_and(|code| code.origin_url().is_some());
         if disputed.is_some() && has_origin {
-            let step = format!("git pull origin {}  # merge both, and publish the result", waiting.branch);
+            let branch = shell_word(&waiting.branch);
+            let step = format!("git pull origin {branch}  # merge both, and publish the result");
             self.next_steps.push(step.into());
         }
         self.next_steps.extend(steps);
@@ -140,7 +142,7 @@ impl CaughtUp {
             (None, Policy::Pushed) if !has_origin => {
                 "git blue contract publish  # blue.publish is pushed, and this clone has no origin to push to".into()
             }
-            (None, Policy::Pushed) => format!("git push origin {}", waiting.branch).into(),
+            (None, Policy::Pushed) => format!("git push origin {}", shell_word(&waiting.branch)).into(),
             (None, Policy::Ci) => "git blue contract publish --dry-run".into(),
         });
         self.unpublished = Some(Unpublished {

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     error::{ErrorCode, OpError},
-    model::text::shell_word,
+    locate::CONFIG,
+    model::text::{shell_path, shell_word},
     ops::ctx::Ctx,
     platform::files::{self, Access},
-    repo::CodeRepo,
+    repo::{CodeRepo, blue_files::Files},
     store::codec::MAX_FILE,
 };
 
@@ -34,6 +35,14 @@ impl WorkFile {
         Ok(Self { root, relative, check_out, is_sparse: code.is_sparse() })
     }
 
+    /// Returns the current repository's `.blue/config.yaml`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::of`].
+    pub fn config(ctx: &Ctx) -> Result<Self, OpError> {
+        Self::of(ctx.code()?, CONFIG.to_owned())
+    }
+
     /// Returns whether a sparse checkout leaves the file out of the working tree.
     pub fn is_left_out(&self) -> bool {
         self.check_out.is_some() && !self.path().exists()
@@ -44,7 +53,7 @@ impl WorkFile {
         &self.relative
     }
 
-    /// Returns the path relative to the folder in which the command was started, for use with `git add`.
+    /// Returns the file as an argument of `git add` and `git rm` in the folder in which the command was started.
     pub fn pathspec(&self, ctx: &Ctx) -> String {
         // Without the option, git refuses new files that the sparse checkout would leave out.
         let option = if self.is_sparse { "--sparse " } else { "" };
@@ -52,9 +61,18 @@ impl WorkFile {
     }
 
     fn place(&self, ctx: &Ctx) -> String {
-        let is_root = dunce::canonicalize(ctx.env.cwd()).ok() == dunce::canonicalize(&self.root).ok();
-        let root = if is_root { "" } else { ":/" };
-        format!("{root}{}", self.relative)
+        let root = if self.is_root(ctx) { "" } else { ":/" };
+        shell_word(&format!("{root}{}", self.relative))
+    }
+
+    /// Returns the file as an argument of programs other than git in the folder in which the command was started.
+    pub fn argument(&self, ctx: &Ctx) -> String {
+        if self.is_root(ctx) { shell_word(&self.relative) } else { shell_path(&self.path()) }
+    }
+
+    /// Returns whether the command was started in the root of the working tree.
+    fn is_root(&self, ctx: &Ctx) -> bool {
+        dunce::canonicalize(ctx.env.cwd()).ok() == dunce::canonicalize(&self.root).ok()
     }
 
     /// Returns the file and the files that it refers to, as arguments of `git add`. Those that are committed already
@@ -65,7 +83,7 @@ impl WorkFile {
     pub fn pathspecs(&self, ctx: &Ctx, sources: impl IntoIterator<Item = String>) -> Result<String, OpError> {
         let mut paths = vec![self.pathspec(ctx)];
         for source in sources {
-            paths.push(shell_word(&Self::of(ctx.code()?, source)?.place(ctx)));
+            paths.push(Self::of(ctx.code()?, source)?.place(ctx));
         }
         Ok(paths.join(" "))
     }
@@ -184,11 +202,20 @@ impl WorkFile {
     }
 }
 
+/// Returns whether a file is committed at HEAD.
+///
+/// # Errors
+/// Returns an error if HEAD cannot be read.
+pub fn is_committed(code: &CodeRepo, path: &str) -> Result<bool, OpError> {
+    let Some(commit) = code.head()?.commit else { return Ok(false) };
+    Ok(Files::at(code, &commit)?.file(path)?.is_some())
+}
+
 /// Returns the command that adds a file to a sparse checkout.
 fn check_out(code: &CodeRepo, root: &Path, relative: &str) -> String {
     let added = match relative.rsplit_once('/') {
         Some((folder, _)) if code.is_sparse_by_folder() => shell_word(folder),
         _ => shell_word(&format!("/{relative}")),
     };
-    format!("git -C {} sparse-checkout add {added}", shell_word(&root.display().to_string()))
+    format!("git -C {} sparse-checkout add {added}", shell_path(root))
 }

@@ -5,7 +5,6 @@ use std::{path::Path, time::Duration};
 use crate::{
     error::{ErrorCode, OpError},
     locate,
-    machine::user_config,
     model::{
         name::{ReaderName, RealmName, RemoteName},
         text::shell_word,
@@ -151,7 +150,7 @@ fn connection<'a>(
     transport_options: TransportOptions,
 ) -> Result<Syncing<'a>, OpError> {
     url::accept(&remote.url)?;
-    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| user_config::is_true(&value));
+    let sessions = ctx.shares_sessions();
     let link = RemoteConnection::new(path, remote, ctx.env.vars(), transport_options);
     Ok(Syncing { ctx, realm, store, remote, link, sessions })
 }

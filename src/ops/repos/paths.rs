@@ -84,11 +84,10 @@ pub fn find(ctx: &Ctx, here: &RealmContext, repo: &Repo) -> Result<Result<FoundR
             Ok(found(&repo.name, code).map_err(of))
         }
         [one, other, ..] => {
-            let [one, other] = [one, other].map(|code| code.main_folder().display().to_string());
-            let message = format!("both {one} and {other} are clones of {}", repo.name);
-            Ok(Err(
-                problem(ErrorCode::AmbiguousClone, message).next(format!("git -C {one} blue init  # or in the other"))
-            ))
+            let [one, other] = [one, other].map(CodeRepo::main_folder);
+            let message = format!("both {} and {} are clones of {}", one.display(), other.display(), repo.name);
+            let step = format!("git -C {} blue init  # or in the other", shell_path(&one));
+            Ok(Err(problem(ErrorCode::AmbiguousClone, message).next(step)))
         }
     }
 }

@@ -141,9 +141,10 @@ fn fetch_new_realm(
     let aside = UnfinishedStore::new(&realms, ctx.options())?;
     let name = fetch_realm(ctx, &aside, remote, listing, None)?;
     if let Some(wanted) = wanted.filter(|wanted| **wanted != name) {
-        let message = format!("{} contains the realm {name}, not {wanted}", remote.url);
+        let url = without_credentials(&remote.url);
+        let message = format!("{url} contains the realm {name}, not {wanted}");
         return Err(OpError::no(ErrorCode::OtherRealm, message)
-            .next(format!("git blue init --realm {name} --url {}", remote.url)));
+            .next(format!("git blue init --realm {name} --url {}", shell_word(&url))));
     }
     if let Some(known) =
         ctx.home.realms()?.into_iter().find(|known| known.name.collides_with(&name) || known.name == name)
@@ -219,7 +220,11 @@ pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Resul
     let recorded = held.as_ref().map(|remote| &remote.url).or(known.url.as_ref());
     if recorded.is_some_and(|recorded| !url::is_same(recorded, url)) {
         let error = elsewhere(known, url);
-        let reseed = format!("git blue --realm {} realm admin reseed --url {}", known.name, shell_word(url));
+        let reseed = format!(
+            "git blue --realm {} realm admin reseed --url {}",
+            known.name,
+            shell_word(&without_credentials(url))
+        );
         let instead = format!("{reseed}  # share it there instead, if it moved or the old URL is wrong").into();
         return Err(OpError { next_steps: [instead].into_iter().chain(error.next_steps).collect(), ..error });
     }
@@ -237,10 +242,11 @@ pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Resul
 
 fn elsewhere(known: &KnownRealm, url: &str) -> OpError {
     let place = known.url.as_deref().map_or_else(|| known.path.display().to_string(), without_credentials);
+    let url = without_credentials(url);
     let message = format!("this machine has the realm {} from {place}, not from {url}", known.name);
     OpError::no(ErrorCode::OtherUrl, message).next(format!(
         "git --git-dir {} remote add NAME {}  # also share it there",
         shell_path(&known.path),
-        shell_word(url)
+        shell_word(&url)
     ))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::finding::{Request, advise, check};
 use crate::{
     error::OpError,
-    machine::{home::KnownRealm, user_config},
+    machine::home::KnownRealm,
     model::session::{Session, SessionId, State},
     ops::{
         ctx::{ActingRepo, Ctx},
@@ -63,7 +63,7 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
 pub(crate) fn of_deleted_trees(ctx: &Ctx, request: &Request) -> Result<Option<DoctorCheck>, OpError> {
     let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting_repo()) else { return Ok(None) };
     let markers = marker::of_clone(code);
-    let is_shared = ctx.setting("blue.shareSessions").is_some_and(|value| user_config::is_true(&value));
+    let is_shared = ctx.shares_sessions();
     let is_alone = !is_shared && joined::other_joined_clone(&ctx.home, code, acting.realm, acting.repo)?.is_none();
     let is = |marked: &SessionRef, id: &SessionId| marked.is_of(acting) && marked.id == *id;
     let Some(tip) = acting.store.tip(&StoreRef::Sessions(acting.repo.clone()))? else { return Ok(None) };

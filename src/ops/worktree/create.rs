@@ -219,8 +219,11 @@ fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProb
     let at = there.path.display();
     let on = there.branch.as_deref().map_or("no branch".into(), |on| format!("the branch {on}"));
     let message = format!("the worktree {at} is on {on}, not on {branch}");
-    Err(RepoProblem::new(name, ErrorCode::OtherBranch, message)
-        .next(format!("git -C {} switch {branch}", shell_path(&there.path))))
+    Err(RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!(
+        "git -C {} switch {}",
+        shell_path(&there.path),
+        shell_word(branch)
+    )))
 }
 
 /// Checks that the path does not exist and is not in another worktree: the RFCs `a` and `a/b` would put a repository
