@@ -46,6 +46,9 @@ pub struct ContractDiff {
     pub content_changed: bool,
     /// The differences, each with its location in the document that `contract_get` returns.
     pub changes: Vec<Difference>,
+    /// The smallest version bump that the change requires by the contract's promise; null if nothing differs.
+    #[serde(default)]
+    pub bump: Option<VersionBump>,
     /// The comparison of the schemas; null if neither document has a schema.
     pub compared: Option<SchemasCompared>,
     /// The changes to the agreed value, and whether they break the promise about it; null if the value is the same.

@@ -183,6 +183,31 @@ fn reversing_the_flow_breaks_importers() {
 }
 
 #[test]
+fn change_without_a_schema_needs_a_version() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    let write = |version: &str, more: &str| {
+        let text = format!("name: calls\nversion: \"{version}\"\nowner: fungal\nvalue: [a]\n{more}");
+        world.write("fungal/.blue/contracts/s3-access/calls.yaml", &text);
+    };
+    write("1.0.0", "flow: consumer-to-provider\n");
+    world.commit("fungal", "Calls");
+    for (more, bump) in [
+        ("flow: provider-to-consumer\n", json!("major")),
+        ("flow: consumer-to-provider\ncompatibility: { backwards: true }\n", json!("minor")),
+        ("flow: consumer-to-provider\ndescription: All calls\n", json!("patch")),
+        ("flow: consumer-to-provider\n", json!(null)),
+    ] {
+        write("1.0.0", more);
+        let diff = ["contract", "diff", "s3-access/calls", "--worktree"];
+        let answer = world.json(&provider, &diff);
+        assert_eq!((&answer["bump"], &answer["compared"]), (&bump, &json!(null)), "{answer}");
+        let text = world.ok(&provider, &diff).stdout;
+        assert_eq!(text.contains(bump.as_str().unwrap_or("needs")), !bump.is_null(), "{text}");
+    }
+}
+
+#[test]
 fn owner_of_requests_promises_to_keep_accepting() {
     let world = World::solo();
     let text = |version: &str, kind: &str| {

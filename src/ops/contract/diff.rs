@@ -23,7 +23,7 @@ use crate::{
         contract::{BrokenDirection, Contract},
         diff::diff,
         name::{ContractFields, ContractRef, contract_from_fields},
-        verdict::{Judge, ValuesCompared, declared, needed_bump},
+        verdict::{Judge, ValuesCompared, VersionBump, declared, needed_bump},
         version::Version,
     },
     store::{StoreRef, layout, read},
@@ -128,16 +128,18 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     };
     let (old, new) = (older.typed(), newer.typed());
     let [old_origin, new_origin] = origins(ctx, at, [(&older.version, old_source), (&newer.version, source)])?;
+    let (changes, bump) = (diff(&document(&older), &document(&newer)), needed_bump(&old, &new, &ctx.judge()));
     let body = ContractDiff {
         old_origin,
         new_origin,
-        compared: compared(&old, &new, &ctx.judge()),
+        bump: Some(bump).filter(|_| !changes.is_empty()),
+        compared: compared((&old, &new), bump, &ctx.judge()),
         values: ValuesCompared::of(&old, &new),
         realm: ctx.realm()?.realm.clone(),
         domain: at.domain.clone(),
         contract: newer.name.clone(),
         content_changed: old.computed_content_hash() != new.computed_content_hash(),
-        changes: diff(&document(&older), &document(&newer)),
+        changes,
         old_version: older.version,
         new_version: newer.version,
         old_source,
@@ -188,7 +190,7 @@ pub fn draft(ctx: &Ctx, request: &Request) -> Option<(String, BTreeMap<String, u
 const MAX_WITNESSES: usize = 2_048;
 
 /// Compares two documents. Returns `None` if neither has a schema.
-fn compared(old: &Contract, new: &Contract, judge: &Judge<'_>) -> Option<SchemasCompared> {
+fn compared((old, new): (&Contract, &Contract), bump: VersionBump, judge: &Judge<'_>) -> Option<SchemasCompared> {
     let reading = judge.verdict(old, new, BrokenDirection::Backwards)?.reading;
     let compared = judge.compare(old, new);
     let mut left = MAX_WITNESSES;
@@ -203,7 +205,7 @@ fn compared(old: &Contract, new: &Contract, judge: &Judge<'_>) -> Option<Schemas
         backwards: compared.backwards.clone(),
         forwards: compared.forwards.clone(),
         differences: differences.collect(),
-        bump: needed_bump(old, new, judge),
+        bump,
     })
 }
 

@@ -90,9 +90,7 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
     if let Some(values) = &body.values {
         render_values(values, text);
     }
-    // The bump of the schemas takes the value into account. Without schemas, the bump is that of the value.
-    let bump = body.compared.as_ref().map(|one| one.bump).or(body.values.as_ref().map(|one| one.bump));
-    if let Some(bump) = bump.filter(|_| !body.changes.is_empty()) {
+    if let Some(bump) = body.bump {
         render_bump(bump, text);
     }
 }

@@ -112,13 +112,12 @@ pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
     }
     let values = body.values.iter().flat_map(|values| &values.differences);
     entries.extend(values.map(|one| comparison.value(one)));
-    let bump = body.compared.as_ref().map(|one| one.bump).or(body.values.as_ref().map(|one| one.bump));
     let report = Report {
         command: "git blue contract diff",
         outcome: Outcome::of(entries.iter().all(|entry| entry.level != Level::Error)),
         counts: counts(&entries),
         scope: format!(" from {} to {} of `{subject}`", body.old_version, body.new_version),
-        notes: bump.map(needs).into_iter().collect(),
+        notes: body.bump.map(needs).into_iter().collect(),
         home: comparison.home(),
         cases,
         entries,

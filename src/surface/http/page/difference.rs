@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{
     components::{Tone, badge, cut, grouped, more, text},
+    json_lines::is_part,
     side_by_side,
 };
 use crate::{
@@ -156,10 +157,10 @@ fn agreed(values: &ValuesCompared) -> Markup {
 
 /// Returns what a change breaks, if it breaks anything.
 fn offends(body: &ContractDiff, one: &Difference) -> Option<String> {
+    let is_in = |pointer: &Option<String>, place: &str| pointer.as_ref().is_some_and(|pointer| is_part(pointer, place));
     if let (Some(values), Some(place)) = (&body.values, one.pointer.strip_prefix("/value")) {
-        let is_here = |pointer: &Option<String>| pointer.as_ref().is_some_and(|pointer| pointer.starts_with(place));
         let mut breaking = values.differences.iter().filter(|found| found.bump == VersionBump::Major);
-        let found = breaking.any(|found| is_here(&found.old_pointer) || is_here(&found.new_pointer));
+        let found = breaking.any(|found| is_in(&found.old_pointer, place) || is_in(&found.new_pointer, place));
         return found.then(|| "breaks the value".to_owned());
     }
     if one.pointer == FLOW {
@@ -167,9 +168,8 @@ fn offends(body: &ContractDiff, one: &Difference) -> Option<String> {
     }
     let compared = body.compared.as_ref()?;
     let place = one.pointer.strip_prefix("/schema")?;
-    let is_within = |pointer: &Option<String>| pointer.as_ref().is_some_and(|pointer| pointer.starts_with(place));
     let found = compared.differences.iter().filter(|found| found.reading == compared.reading);
-    let found = found.into_iter().find(|found| is_within(&found.old_pointer) || is_within(&found.new_pointer))?;
+    let found = found.into_iter().find(|found| is_in(&found.old_pointer, place) || is_in(&found.new_pointer, place))?;
     Some(format!("breaks {}", found.direction.word()))
 }
 
@@ -249,10 +249,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{model::diff::diff, wire::DocumentSource};
+    use crate::{
+        model::{compatibility::ValueChange, diff::diff},
+        wire::DocumentSource,
+    };
 
     fn shown(old: &serde_json::Value, new: &serde_json::Value) -> String {
-        let body = ContractDiff {
+        differences(&body(old, new), None).into_string()
+    }
+
+    fn body(old: &serde_json::Value, new: &serde_json::Value) -> ContractDiff {
+        ContractDiff {
             old_origin: None,
             new_origin: None,
             realm: "aperture".parse().unwrap(),
@@ -264,10 +271,10 @@ mod tests {
             source: DocumentSource::Realm,
             content_changed: true,
             changes: diff(old, new),
+            bump: None,
             compared: None,
             values: None,
-        };
-        differences(&body, None).into_string()
+        }
     }
 
     #[test]
@@ -292,6 +299,23 @@ mod tests {
         // A part that is not in a list, or not a scalar, is shown by its key or index.
         assert!(shown("/schema/0", Kind::Changed, json!("w"), json!("x")).contains(" 0</span>"));
         assert!(shown("/value/1", Kind::Removed, json!({}), json!(null)).contains(" 1</span>"));
+    }
+
+    #[test]
+    fn a_change_breaks_only_its_own_part() {
+        let change = |pointer: &str| ValueChange {
+            rule: "value-changed".into(),
+            message: String::new(),
+            old_pointer: Some(pointer.into()),
+            new_pointer: None,
+            bump: VersionBump::Major,
+        };
+        let differences = vec![change("/idx"), change("/list/0")];
+        let values = ValuesCompared { promised: Values::Frozen, differences, more: 0, bump: VersionBump::Major };
+        let (old, new) = (json!({"value": {"id": 1, "idx": 1, "list": [1]}}), json!({"value": {"id": 2, "idx": 2}}));
+        let body = ContractDiff { values: Some(values), ..body(&old, &new) };
+        let breaks: Vec<_> = body.changes.iter().map(|one| (&*one.pointer, offends(&body, one).is_some())).collect();
+        assert_eq!(breaks, [("/value/id", false), ("/value/idx", true), ("/value/list", true)]);
     }
 
     #[test]
