@@ -109,8 +109,6 @@ pub struct Operation {
     /// The method and path of the route; `None` if the operation has none. Variables of the path, in braces, are fields
     /// of the request, or `realm`.
     pub route: Option<(&'static str, &'static str)>,
-    /// An example command line and its purpose, for operations without a manual page of their own.
-    pub example: Option<(&'static str, &'static str)>,
     /// Returns the JSON Schema of the answer, without a title; see [`Operation::schema`].
     answer: fn() -> Schema,
     /// Reads an answer as a client does, and writes it again; see [`schema::reread`]. This exists only with debug
@@ -129,7 +127,6 @@ impl Operation {
             call: None,
             tool: None,
             route: None,
-            example: None,
             answer: schema::answer::<T>,
             reread: if cfg!(debug_assertions) { Some(schema::reread::<Answer<T>>) } else { None },
         }
@@ -175,13 +172,6 @@ impl Operation {
     /// Makes the operation a route of the daemon.
     pub(crate) const fn route(mut self, method: &'static str, path: &'static str) -> Self {
         self.route = Some((method, path));
-        self
-    }
-
-    /// Adds an example of its use.
-    #[allow(dead_code, reason = "all operations there are have a page in the manual")]
-    pub(crate) const fn example(mut self, line: &'static str, what: &'static str) -> Self {
-        self.example = Some((line, what));
         self
     }
 

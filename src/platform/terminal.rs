@@ -1,7 +1,6 @@
-//! Standard output and error, keys that end a program, and requests to stop.
+//! Standard output, keys that end a program, and requests to stop.
 
 use std::{
-    fs::File,
     io,
     sync::{Arc, atomic::AtomicBool},
 };
@@ -22,23 +21,6 @@ pub fn is_output_closed() -> bool {
     #[cfg(windows)]
     {
         false
-    }
-}
-
-/// Returns standard error as a file, which is written without a lock.
-///
-/// # Errors
-/// Returns an error if it is closed.
-pub fn error_output() -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd as _;
-        io::stderr().as_fd().try_clone_to_owned().map(File::from)
-    }
-    #[cfg(windows)]
-    {
-        use std::os::windows::io::AsHandle as _;
-        io::stderr().as_handle().try_clone_to_owned().map(File::from)
     }
 }
 

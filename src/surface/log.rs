@@ -9,10 +9,7 @@ use std::{
 
 use tracing::Level;
 
-use crate::{
-    env::Env,
-    platform::{files, terminal},
-};
+use crate::{env::Env, platform::files};
 
 /// The environment variable with the level and the file of the log.
 pub const VARIABLE: &str = "GIT_BLUE_LOG";
@@ -41,10 +38,7 @@ pub fn start(env: &Env) -> io::Result<()> {
                 open(&path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
             tracing::subscriber::set_global_default(builder.with_writer(file).finish())
         }
-        None => {
-            let stderr = terminal::error_output()?;
-            tracing::subscriber::set_global_default(builder.with_writer(stderr).finish())
-        }
+        None => tracing::subscriber::set_global_default(builder.with_writer(io::stderr).finish()),
     };
     Ok(())
 }

@@ -7,8 +7,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::platform::terminal;
-
 /// The interval at which the line is updated.
 const STEP: Duration = Duration::from_millis(500);
 
@@ -20,10 +18,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Shows `what` and the elapsed time on standard error after `delay`. Returns `None` if standard error cannot be
-    /// duplicated; the line is not essential.
+    /// Shows `what` and the elapsed time on standard error after `delay`. Returns `None` if no thread can be started;
+    /// the line is not essential.
     pub fn start(what: String, delay: Duration) -> Option<Self> {
-        let mut terminal = terminal::error_output().ok()?;
+        let mut terminal = std::io::stderr();
         let (stop, stopped) = mpsc::channel();
         let start = Instant::now();
         let show = move || {

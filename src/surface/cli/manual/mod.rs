@@ -7,8 +7,6 @@ mod machine;
 mod man;
 mod realm;
 
-use std::sync::LazyLock;
-
 use clap::Arg;
 
 use crate::{
@@ -60,15 +58,8 @@ const SHORT: [(&str, &str); 5] = [
     ("leave", "realm admin leave"),
 ];
 
-/// Pages of operations that declare their examples themselves.
-static GENERAL: LazyLock<Vec<Page>> = LazyLock::new(|| {
-    let of =
-        |operation: &'static Operation| page(operation.cli.join(" ").leak()).examples(operation.example.as_slice());
-    ops::TABLE.iter().filter(|operation| operation.example.is_some()).map(of).collect()
-});
-
 fn pages() -> impl Iterator<Item = &'static Page> {
-    [realm::PAGES, contract::PAGES, machine::PAGES].into_iter().flatten().chain(&*GENERAL)
+    [realm::PAGES, contract::PAGES, machine::PAGES].into_iter().flatten()
 }
 
 /// Returns the page of a command, which is given without `git blue`.
