@@ -231,8 +231,10 @@ pub fn write_version(version: &Version, elsewhere: Option<&str>) -> String {
 
 /// Returns the step that approves a change which breaks the promise of the contract `at`.
 pub fn approve(at: &str, fingerprint: &Fingerprint) -> NextStep {
-    format!("git blue contract approve {at} {fingerprint} --reason \"…\"  # or keep the version, for this change only")
-        .into()
+    format!(
+        "git blue contract approve {at} {fingerprint} --reason \"…\"  # or approve this break, and keep the version"
+    )
+    .into()
 }
 
 impl From<Refusal> for OpError {

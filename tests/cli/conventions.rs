@@ -81,24 +81,24 @@ fn json_errors_go_to_stdout() {
 }
 
 #[test]
-fn colour_follows_git_configuration() {
+fn color_follows_git_configuration() {
     let world = World::pair();
     let dir = world.path("fungal");
-    let coloured = |args: &[&str], vars: &[(&str, &OsStr)]| {
+    let colored = |args: &[&str], vars: &[(&str, &OsStr)]| {
         let run = world.blue_with(&dir, args, vars).exits(0);
         run.stdout.contains('\u{1b}')
     };
-    assert!(!coloured(&["status"], &[]), "no terminal, no color");
+    assert!(!colored(&["status"], &[]), "no terminal, no color");
     world.git(&dir, &["config", "color.ui", "always"]);
-    assert!(coloured(&["status"], &[]));
-    assert!(!coloured(&["status", "--json"], &[]), "JSON has no color");
+    assert!(colored(&["status"], &[]));
+    assert!(!colored(&["status", "--json"], &[]), "JSON has no color");
     world.git(&dir, &["config", "color.blue", "never"]);
-    assert!(!coloured(&["status"], &[]), "the nearer key counts");
+    assert!(!colored(&["status"], &[]), "the nearer key counts");
     world.git(&dir, &["config", "color.blue", "always"]);
     // As in git, an explicit setting wins.
-    assert!(coloured(&["status"], &[("NO_COLOR", OsStr::new("1"))]));
+    assert!(colored(&["status"], &[("NO_COLOR", OsStr::new("1"))]));
     world.git(&dir, &["config", "color.blue", "auto"]);
-    assert!(!coloured(&["status"], &[]));
+    assert!(!colored(&["status"], &[]));
 }
 
 #[test]

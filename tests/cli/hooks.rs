@@ -148,7 +148,7 @@ fn hooks_of_every_repository_survive_leave() {
     let left = world.ok(&one, &["leave"]);
     assert!(left.stdout.contains("git blue hooks uninstall  # the hooks stay: they run in every repository"), "{left}");
     let status = world.ok(&two, &["hooks", "status"]);
-    assert!(status.stdout.contains("for every repository, as core.hooksPath is not this one's"), "{status}");
+    assert!(status.stdout.contains("for every repository: core.hooksPath is set outside of this one"), "{status}");
     assert_eq!(world.json(&two, &["hooks", "install"])["is_shared"], true);
     let removed = world.ok(&two, &["hooks", "uninstall"]);
     assert!(removed.stdout.contains("for every repository"), "{removed}");

@@ -118,7 +118,7 @@ fn lost_objects_are_given_up_only_explicitly() {
         world.ok(&fungal, &["status"]);
         // It is complete now: nothing is given up again.
         let again = world.blue(&fungal, &args).exits(1);
-        assert!(again.stderr.contains("is intact"), "{again}");
+        assert!(again.stderr.contains("is complete"), "{again}");
         world.blue(&fungal, &["check"]).exits(0);
     }
 }

@@ -73,31 +73,31 @@ fn closed_or_missing_pager_is_not_an_error() {
 }
 
 #[test]
-fn colours_only_where_visible() {
+fn colors_only_where_visible() {
     let world = World::pair();
     let dir = world.path("fungal");
-    let coloured = |line: &str, vars: &[(&str, &str)]| {
+    let colored = |line: &str, vars: &[(&str, &str)]| {
         at_terminal(&world, "fungal", line, &[&[("GIT_PAGER", "")], vars].concat()).contains(COLOUR)
     };
-    assert!(coloured("git-blue status", &[]));
-    assert!(!coloured("git-blue status --color=never", &[]));
-    assert!(!coloured("git-blue status", &[("NO_COLOR", "1")]));
-    assert!(!coloured("git-blue status", &[("TERM", "dumb")]));
-    assert!(!coloured("git-blue status | cat", &[]));
-    assert!(coloured("git-blue status --color=always | cat", &[("NO_COLOR", "1")]));
-    assert!(coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "1")]));
-    assert!(!coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "0")]));
-    assert!(!coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(colored("git-blue status", &[]));
+    assert!(!colored("git-blue status --color=never", &[]));
+    assert!(!colored("git-blue status", &[("NO_COLOR", "1")]));
+    assert!(!colored("git-blue status", &[("TERM", "dumb")]));
+    assert!(!colored("git-blue status | cat", &[]));
+    assert!(colored("git-blue status --color=always | cat", &[("NO_COLOR", "1")]));
+    assert!(colored("git-blue status | cat", &[("CLICOLOR_FORCE", "1")]));
+    assert!(!colored("git-blue status | cat", &[("CLICOLOR_FORCE", "0")]));
+    assert!(!colored("git-blue status | cat", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
     // Each stream is decided separately.
-    assert!(coloured("git-blue contract get a/b >out || :", &[]));
-    assert!(!coloured("git-blue contract get a/b 2>err || :; cat err", &[]));
+    assert!(colored("git-blue contract get a/b >out || :", &[]));
+    assert!(!colored("git-blue contract get a/b 2>err || :; cat err", &[]));
     // A pager writes to a terminal, unless configured without colors.
-    assert!(coloured("git-blue status", &[("GIT_PAGER", "sed p")]));
-    assert!(coloured("git -p blue status", &[("GIT_PAGER", "sed p")]));
+    assert!(colored("git-blue status", &[("GIT_PAGER", "sed p")]));
+    assert!(colored("git -p blue status", &[("GIT_PAGER", "sed p")]));
     world.git(&dir, &["config", "color.pager", "false"]);
-    assert!(!coloured("git-blue status", &[("GIT_PAGER", "sed p")]));
+    assert!(!colored("git-blue status", &[("GIT_PAGER", "sed p")]));
     world.git(&dir, &["config", "color.ui", "always"]);
-    assert!(!coloured("git-blue status --color=auto | cat", &[]));
+    assert!(!colored("git-blue status --color=auto | cat", &[]));
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn write_entries(ctx: &Ctx, here: &RealmContext, blueprint: &Blueprint, entries:
         }
         let subject = match names.len() {
             0 => "change the rules of the realm".to_owned(),
-            1..=5 => format!("enter {}", names.join(", ")),
+            1..=5 => format!("add {}", names.join(", ")),
             more => format!("add {more} repositories"),
         };
         let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();

@@ -64,9 +64,9 @@ pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
     };
     let lines: Vec<_> = chosen.iter().filter_map(line).collect();
     if pass.revive.as_ref().is_some_and(|ids| done.revived < ids.len()) {
-        let message = "some of these events were not given up, and were not sent again";
+        let message = "some of these events had not failed, so they were not sent again";
         return Err(OpError::no(ErrorCode::UnknownNotification, message)
-            .next("git blue notify list  # show the events that were given up"));
+            .next("git blue notify list  # show the events that failed"));
     }
     let complete = done.given_up == 0 && lines.iter().all(|line| line.problem.is_none() && line.waiting.is_empty());
     Ok(Receivers { realm: here.realm.clone(), complete, receivers: lines })

@@ -96,7 +96,7 @@ impl<'c> Forges<'c> {
         let address = Address::of(url).or_else(rewritten).ok_or_else(|| ForgeUnavailable {
             code: ErrorCode::NoForge,
             message: "the remote is not on a forge".to_owned(),
-            next_step: "pull requests need a remote on a forge; everything else works without".into(),
+            next_step: "pull requests need a remote on a forge; everything else works without one".into(),
         })?;
         let host = &address.host;
         let kind = self.kind(host)?;

@@ -124,7 +124,7 @@ fn offers(ctx: &Ctx, realm: &RealmName, store: &GitStore) -> Result<Vec<DoctorCh
         let found = |message| check("refs", subject, Health::Error, message);
         offers.push(match store.find_intact_commit(ctx.env.vars(), &name, Some(tip))? {
             None => found(format!(
-                "{name} is at {tip}, and none of its commits is intact; a backup or another clone may \
+                "{name} is at {tip}, and none of its commits is complete; a backup or another clone may \
                     have them"
             )),
             Some(left) => advise(
@@ -205,7 +205,7 @@ pub(crate) fn restore(
             return Err(OpError::no(ErrorCode::UnknownRef, format!("{name} does not exist")));
         };
         if store.is_whole(ctx.env.vars(), &[tip])? {
-            return Err(OpError::no(ErrorCode::NotDamaged, format!("{name} is intact, so nothing was changed")));
+            return Err(OpError::no(ErrorCode::NotDamaged, format!("{name} is complete, so nothing was changed")));
         }
     }
     if !store.is_whole(ctx.env.vars(), &[to])? {

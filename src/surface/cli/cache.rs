@@ -33,7 +33,7 @@ impl Command {
 
 fn render(body: &CacheStats, text: &mut Text) {
     let Some(file) = &body.file else {
-        text.line(&[plain("the cache is empty")]);
+        text.line(&[plain("the cache is disabled")]);
         return;
     };
     text.line(&[plain(file)]);

@@ -47,7 +47,7 @@ impl Command {
 }
 
 fn render(body: &HooksAnswer, text: &mut Text) {
-    let whose = if body.is_shared { "for every repository, as core.hooksPath is not this one's" } else { "" };
+    let whose = if body.is_shared { "for every repository: core.hooksPath is set outside of this one" } else { "" };
     text.line(&[plain("hooks in"), styled(&body.directory, Style::Bold), plain(whose)]);
     let rows = body.hooks.iter().map(|hook| {
         let state = match (hook.installed, hook.changed) {

@@ -127,8 +127,8 @@ where
         // The client disconnected before its first message.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => {
-            log.say(|| format!("no conversation: {error}"));
-            Err(OpError::cannot(ErrorCode::Protocol, format!("no conversation with the client: {error}")))
+            log.say(|| format!("cannot start a session: {error}"));
+            Err(OpError::cannot(ErrorCode::Protocol, format!("cannot start a session with the client: {error}")))
         }
     }
 }

@@ -99,7 +99,7 @@ impl Answer {
     /// Returns the line to write instead of `message`, and the notifications to record as seen after that. No
     /// notifications are added unless `may_tell` is set; they stay pending.
     pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, Option<SentNotifications>) {
-        let JsonRpcMessage::Response(response) = message else { unreachable!("only results are put down") };
+        let JsonRpcMessage::Response(response) = message else { unreachable!("only results are stored") };
         let is_versioned = match &response.result {
             ServerResult::CallToolResult(result) => result.result_type.is_some(),
             _ => false,

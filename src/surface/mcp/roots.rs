@@ -72,7 +72,7 @@ impl RootsRequest {
                 }
                 Err(NoProject::Nowhere(_)) => {
                     if context.client_capabilities().is_none_or(|can| can.roots.is_none()) {
-                        roots = Roots::Unknown("the client has none to name");
+                        roots = Roots::Unknown("the client does not support roots");
                     } else if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
                         return Outcome::Asked(InputRequiredResult::from_input_requests(question()));
                     } else {

@@ -133,7 +133,7 @@ impl Unrecorded {
         match self.0.as_ref().map(SentNotifications::record) {
             Some(Err(error)) if error.code == ErrorCode::Locked => return false,
             // These notifications will be shown again.
-            Some(Err(error)) => log.say(|| format!("not recorded as told: {}", error.message)),
+            Some(Err(error)) => log.say(|| format!("not recorded as seen: {}", error.message)),
             Some(Ok(())) | None => {}
         }
         self.0 = None;

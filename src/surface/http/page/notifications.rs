@@ -296,7 +296,7 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::ContractRetired => "retired",
         ChangeType::ContractDeprecated => "deprecated",
         ChangeType::VersionYanked => "yanked a version of",
-        ChangeType::SupportChanged => "changed which older versions it supports of",
+        ChangeType::SupportChanged => "changed the supported older versions of",
         ChangeType::OwnerChanged => "took over",
         ChangeType::ContractOffered => "offers to hand over",
         ChangeType::BindingAdded => "published its binding in",
