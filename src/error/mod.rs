@@ -163,6 +163,12 @@ impl From<&FileProblem> for Problem {
     }
 }
 
+impl From<FileProblem> for OpError {
+    fn from(problem: FileProblem) -> Self {
+        Self::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
+    }
+}
+
 /// Messages of git about a repository with another object format.
 const OTHER_HASH: [&str; 2] = ["hash algorithm", "mismatched algorithms"];
 

@@ -229,6 +229,15 @@ impl ImportResolution {
         }
     }
 
+    /// Returns the current version of the contract.
+    pub fn current(&self) -> Option<&Version> {
+        match self {
+            Self::Satisfied(version) => Some(version),
+            Self::Behind { current, .. } | Self::Broken { current } => Some(current),
+            Self::Missing => None,
+        }
+    }
+
     /// Returns the version that the import resolves to.
     pub fn resolved(&self) -> Option<&Version> {
         match self {

@@ -15,7 +15,7 @@ use crate::{
         version::Version,
     },
     ops::{contract::verdict, ctx::Ctx, inboxes::arrival, message::Message, session::current},
-    store::{Change, Parents, Store, StoreRef, codec, read, write::write},
+    store::{Change, Parents, Store, StoreRef, codec, layout, read, write::write},
 };
 
 /// Returns the domain with the given name.
@@ -74,7 +74,7 @@ pub fn with_similar_name(store: &dyn Store, at: &ContractRef, error: OpError) ->
     }
     let names = || {
         let tree = store.commit(&tip(store, &at.domain)?)?.tree;
-        let entries = read::folder(store, &tree, "contracts")?;
+        let entries = read::folder(store, &tree, layout::CONTRACTS)?;
         let names = entries.iter().filter_map(|entry| entry.name.strip_suffix(".json")?.parse().ok());
         Ok::<Vec<ContractName>, OpError>(names.collect())
     };

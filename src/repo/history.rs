@@ -37,15 +37,7 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if history cannot be read.
     pub fn is_ancestor(&self, old: &Oid, new: &Oid) -> Result<bool, StoreError> {
-        if old == new {
-            return Ok(true);
-        }
-        if !self.has(old) {
-            return Ok(false);
-        }
-        let base = self.repo.merge_base(native(&self.repo, old)?, native(&self.repo, new)?);
-        let base = base.map_err(|error| StoreError::git("walk the history")(error))?;
-        Ok(base.is_some_and(|base| to_oid(&base) == *old))
+        Ok(old == new || (self.has(old) && self.common(old, new)? == Some(*old)))
     }
 
     /// Returns whether `branch` once pointed to `commit` in this clone, which shows that the commit was amended,

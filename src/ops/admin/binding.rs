@@ -18,7 +18,7 @@ use crate::{
         message::Message,
         publish::cycles,
     },
-    repo::blue_files::BINDINGS,
+    repo::blue_files,
 };
 
 /// The operation's entry in the table of operations.
@@ -80,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
     });
     if answer.body.changed {
         // Only the realm has this binding; the next commit of the repository's file would revert it.
-        let path = format!("{BINDINGS}/{}.yaml", request.domain);
+        let path = blue_files::binding(&request.domain);
         answer = answer.next(format!("update {path} of {} to match, if it publishes from that file", request.repo));
     }
     Ok(answer.next("git blue check"))

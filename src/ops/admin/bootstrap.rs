@@ -47,10 +47,7 @@ pub struct Request {
 /// Returns an error if the file cannot be read or contradicts itself or the realm; then nothing is written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpError> {
     let here = ctx.require_writable_realm()?;
-    let blueprint: Blueprint = codec::document(&request.document).map_err(|problem| {
-        let problem = problem.in_file(&request.file);
-        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
-    })?;
+    let blueprint: Blueprint = codec::document(&request.document).map_err(|problem| problem.in_file(&request.file))?;
     let problems = blueprint.contradictions();
     if !problems.is_empty() {
         let error = OpError::no(ErrorCode::Contradiction, format!("{}: {}", request.file, problems.join("; ")));

@@ -16,10 +16,10 @@ use crate::{
         publish::{
             editor_schemas,
             references::{self, Reference},
-            work_file::WorkFile,
+            work_file::{WorkFile, is_committed},
         },
     },
-    repo::blue_files::{BINDINGS, FOLDER, Files},
+    repo::blue_files::{self, FOLDER, Files},
     store::codec,
     wire::{Answer, BindingEdit, FileEdit},
 };
@@ -47,13 +47,10 @@ impl<'a> Editing<'a> {
     /// Returns an error if the repository is in no realm, or the file cannot be read.
     pub fn open(ctx: &'a Ctx, at: &'a ContractRef, role: Role) -> Result<Self, OpError> {
         let acting = ctx.acting_repo()?;
-        let file = WorkFile::of(ctx.code()?, format!("{BINDINGS}/{}.yaml", at.domain))?;
+        let file = WorkFile::of(ctx.code()?, blue_files::binding(&at.domain))?;
         let before = file.read()?;
         let binding = match &before {
-            Some(text) => codec::binding(text.as_bytes()).map_err(|problem| {
-                let problem = problem.in_file(file.relative());
-                OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
-            })?,
+            Some(text) => codec::binding(text.as_bytes()).map_err(|problem| problem.in_file(file.relative()))?,
             None => Binding { role, exports: Vec::new(), imports: Vec::new() },
         };
         let text = Some(before.clone().unwrap_or_else(|| beginning(acting, at, role)));
@@ -92,10 +89,8 @@ impl<'a> Editing<'a> {
         let Some(files) = Files::checkout(self.ctx.code()?) else { return Ok(()) };
         let import = Import { expects: Some(expects.clone()), ..self.binding.imports[index].clone() };
         let mut alone = Binding { imports: vec![import], ..self.binding.clone() };
-        self.expected = references::resolve_expected(&files, &mut alone).map_err(|(_, problem)| {
-            let problem = problem.in_file(self.file.relative());
-            OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
-        })?;
+        self.expected = references::resolve_expected(&files, &mut alone)
+            .map_err(|(_, problem)| problem.in_file(self.file.relative()))?;
         if self.binding.imports[index].expects.as_ref() != Some(&expects) {
             self.binding.imports[index].expects = Some(expects);
             let field = ("expects", place.to_yaml());
@@ -142,7 +137,8 @@ impl<'a> Editing<'a> {
         };
         let answer = Answer::new(self.body(change));
         // Removing a file that was never committed leaves nothing to commit.
-        let is_void = change == FileEdit::Unchanged || (change == FileEdit::Removed && !self.is_committed()?);
+        let is_void = change == FileEdit::Unchanged
+            || (change == FileEdit::Removed && !is_committed(self.ctx.code()?, self.file.relative())?);
         Ok(if is_void { answer } else { answer.next(commit) })
     }
 
@@ -156,12 +152,6 @@ impl<'a> Editing<'a> {
         };
         let paths = self.file.pathspecs(self.ctx, self.expected.clone())?;
         Ok(format!("git add {paths} && git commit -m \"{subject}\""))
-    }
-
-    fn is_committed(&self) -> Result<bool, OpError> {
-        let code = self.ctx.code()?;
-        let Some(commit) = code.head()?.commit else { return Ok(false) };
-        Ok(Files::at(code, &commit)?.file(self.file.relative())?.is_some())
     }
 
     fn body(&self, change: FileEdit) -> BindingEdit {

@@ -20,7 +20,7 @@ use crate::{
         publish::{references, work_file::WorkFile},
     },
     repo::blue_files::{CONTRACTS, Files},
-    store::codec::{self, Problem},
+    store::codec,
     wire::{Answer, ContractBump},
 };
 
@@ -57,9 +57,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
     let (resolved, sources) = match Files::checkout(ctx.code()?) {
-        Some(files) => {
-            references::contract(&files, text.as_bytes(), &at.contract).map_err(|problem| unreadable(problem, &file))?
-        }
+        Some(files) => references::contract(&files, text.as_bytes(), &at.contract)
+            .map_err(|problem| problem.in_file(file.relative()))?,
         None => (document.clone(), BTreeSet::new()),
     };
     if resolved.version.is_auto() {
@@ -146,18 +145,14 @@ fn read(acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) -> Result<(St
             Err(_) => error,
         });
     };
-    let document = codec::contract(text.as_bytes(), &at.contract).map_err(|problem| unreadable(problem, file))?;
+    let document =
+        codec::contract(text.as_bytes(), &at.contract).map_err(|problem| problem.in_file(file.relative()))?;
     Ok((text, document))
 }
 
 fn in_another_file(file: &WorkFile, from: &str, new: &Version) -> OpError {
     let message = format!("{}: the version is read from {from}", file.relative());
     OpError::no(ErrorCode::CannotEdit, message).next(format!("{}, and commit", write_version(new, Some(from))))
-}
-
-fn unreadable(problem: Problem, file: &WorkFile) -> OpError {
-    let problem = problem.in_file(file.relative());
-    OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
 }
 
 fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainView) -> Result<&'a Contract, OpError> {

@@ -36,10 +36,7 @@ pub struct Document {
 /// # Errors
 /// Returns an error if the file has none of these formats; the message names the file, line and column.
 pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
-    let refuse = |problem: Problem| {
-        let problem = problem.in_file(&source.name);
-        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
-    };
+    let refuse = |problem: Problem| OpError::from(problem.in_file(&source.name));
     if source.bytes.len() > MAX_BYTES {
         return Err(refuse(Problem::whole(format!("the file is larger than {} MiB", MAX_BYTES >> 20))));
     }

@@ -90,7 +90,7 @@ impl Draft {
     pub fn contract(&self, ctx: &Ctx, at: &ContractRef) -> Result<Contract, OpError> {
         let (files, path, bytes) = self.read(ctx, at)?;
         let (contract, _) =
-            references::contract(&files, &bytes, &at.contract).map_err(|problem| unreadable(problem, &path))?;
+            references::contract(&files, &bytes, &at.contract).map_err(|problem| problem.in_file(&path))?;
         settled(ctx, at, contract)
     }
 
@@ -129,7 +129,7 @@ impl Draft {
         };
         let handle = match files.below(&folder)?.remove(&path) {
             Some(Item::File(handle)) => handle,
-            Some(Item::Other) => return Err(unreadable(Problem::whole("it is not a regular file"), &path)),
+            Some(Item::Other) => return Err(Problem::whole("it is not a regular file").in_file(&path).into()),
             None => {
                 return Err(OpError::no(ErrorCode::NoSuchFile, format!("{place} has no {path}"))
                     .next("run it in the repository that owns the contract"));
@@ -137,7 +137,10 @@ impl Draft {
         };
         match files.read(&handle)? {
             Some(bytes) => Ok((files, path, bytes)),
-            None => Err(unreadable(Problem::whole(format!("it is larger than {} MiB", codec::MAX_FILE >> 20)), &path)),
+            None => {
+                let problem = Problem::whole(format!("it is larger than {} MiB", codec::MAX_FILE >> 20));
+                Err(problem.in_file(&path).into())
+            }
         }
     }
 }
@@ -150,9 +153,4 @@ fn settled(ctx: &Ctx, at: &ContractRef, document: Contract) -> Result<Contract, 
     let part = Part { contracts: Some(&[at.contract.clone()].into()), ..Part::default() };
     let view = domain::load(store, &at.domain, &tip, part)?;
     Ok(next_version::with_version(&view, &document, &ctx.judge()))
-}
-
-fn unreadable(problem: Problem, path: &str) -> OpError {
-    let problem = problem.in_file(path);
-    OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
 }

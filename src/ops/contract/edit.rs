@@ -93,10 +93,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
 /// Returns the document. Files that it refers to are read from the working tree.
 fn document(ctx: &Ctx, request: &Request) -> Result<Contract, OpError> {
     let name = &request.contract.contract;
-    let unreadable = |problem: Problem| {
-        let problem = problem.in_file(&request.file);
-        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
-    };
+    let unreadable = |problem: Problem| OpError::from(problem.in_file(&request.file));
     let document = codec::contract(&request.document, name).map_err(unreadable)?;
     if !references::refers(&document) {
         return Ok(document);

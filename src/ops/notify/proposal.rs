@@ -11,7 +11,7 @@ use crate::{
         version::Version,
         yaml_text,
     },
-    repo::blue_files::BINDINGS,
+    repo::blue_files,
     store::codec,
     wire::ImportReview,
 };
@@ -51,7 +51,7 @@ impl<'a> Proposal<'a> {
 
     /// Returns the file that contains the range.
     pub fn path(&self) -> String {
-        format!("{BINDINGS}/{}.yaml", self.import.domain)
+        blue_files::binding(&self.import.domain)
     }
 
     /// Returns the branch.

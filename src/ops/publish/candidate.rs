@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::references;
-use crate::repo::blue_files::{BINDINGS, CONTRACTS, FileSource, Files, Item};
+use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FileSource, Files, Item};
 use crate::{
     error::OpError,
     model::{
@@ -86,7 +86,7 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
             Some(tree) => Ok::<_, OpError>(read::lookup(code, tree, path)?.is_some()),
             None => Ok(false),
         };
-        if !had(&format!("{BINDINGS}/{domain}.yaml"))? {
+        if !had(&blue_files::binding(domain))? {
             candidate.removed_bindings.remove(domain);
         }
         let paths = candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{behind::is_behind, candidate::Sources, publishing_branch, references};
-use crate::repo::blue_files::{BINDINGS, CONTRACTS};
+use crate::repo::blue_files::{self, BINDINGS, CONTRACTS};
 use crate::{
     error::{ErrorCode, OpError},
     model::{domain::Source, name::DomainName, oid::Oid},
@@ -359,7 +359,7 @@ fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, Op
     }
     let files = |tree: &Oid| {
         let entry = |path: String| Ok::<_, OpError>(read::lookup(code, tree, &path)?.map(|entry| entry.id));
-        Ok::<_, OpError>([entry(format!("{CONTRACTS}/{domain}"))?, entry(format!("{BINDINGS}/{domain}.yaml"))?])
+        Ok::<_, OpError>([entry(format!("{CONTRACTS}/{domain}"))?, entry(blue_files::binding(domain))?])
     };
     if files(before)? != files(after)? {
         return Ok(true);

@@ -27,7 +27,7 @@ use crate::{
     ops::contract::documents::{self, Source},
     repo::{
         CodeRepo,
-        blue_files::{BINDINGS, CONTRACTS, FileSource, Files, Item},
+        blue_files::{self, CONTRACTS, FileSource, Files, Item},
     },
     store::{
         EntryKind,
@@ -265,7 +265,7 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
             named.extend(codec::version_from(&bytes).map(|version| version.from));
         }
     }
-    if let Some(Item::File(handle)) = files.file(&format!("{BINDINGS}/{domain}.yaml"))?
+    if let Some(Item::File(handle)) = files.file(&blue_files::binding(domain))?
         && let Some(bytes) = files.read(&handle)?.filter(|bytes| mentions_one(bytes, [b"expects"]))
         && let Ok(mut binding) = codec::binding(&bytes)
     {

@@ -81,8 +81,7 @@ impl Syncing<'_> {
     fn note_deleted(&self, listing: &Listing, here: &KnownTips, report: &mut RemoteSync) -> Result<(), OpError> {
         let listed: BTreeSet<&StoreRef> = listing.refs.iter().map(|(name, _)| name).collect();
         for (name, before) in &here.seen {
-            let travels = self.sessions || !matches!(name, StoreRef::Sessions(_));
-            if travels && !listed.contains(name) {
+            if self.is_shared(name) && !listed.contains(name) {
                 report.rewound.push(line(name, Some(*before), None, RefUpdate::Deleted));
                 let seen = self.seen_ref(name);
                 let _lease = self.store.lock(&seen)?;

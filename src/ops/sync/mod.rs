@@ -249,8 +249,11 @@ impl Syncing<'_> {
 
     /// Returns the refs of the remote that a sync merges.
     fn wanted(&self, listing: &Listing) -> Vec<(StoreRef, Oid)> {
-        let travels = |name: &StoreRef| self.sessions || !matches!(name, StoreRef::Sessions(_));
-        listing.refs.iter().filter(|(name, _)| travels(name)).cloned().collect()
+        listing.refs.iter().filter(|(name, _)| self.is_shared(name)).cloned().collect()
+    }
+
+    fn is_shared(&self, name: &StoreRef) -> bool {
+        self.sessions || !matches!(name, StoreRef::Sessions(_))
     }
 
     /// Fetches what is missing on this machine. Returns the refs that lead to invalid objects, with the reason. Returns

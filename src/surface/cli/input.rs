@@ -1,7 +1,7 @@
 //! Reads files and reasons that the user names on the command line.
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::OpError,
     model::json::Json,
     ops::ctx::Ctx,
     store::codec::{self, MAX_FILE},
@@ -40,8 +40,6 @@ pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpEr
 /// # Errors
 /// Returns an error if the file cannot be read or is not JSON.
 pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
-    codec::value(&read_at_most(ctx, file, codec::MAX_SCHEMA)?).map_err(|problem| {
-        let problem = problem.in_file(&file.display().to_string());
-        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
-    })
+    let value = codec::value(&read_at_most(ctx, file, codec::MAX_SCHEMA)?);
+    Ok(value.map_err(|problem| problem.in_file(&file.display().to_string()))?)
 }

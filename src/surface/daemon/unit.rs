@@ -6,6 +6,7 @@ use super::arguments;
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
+    model::text::shell_path,
     platform::{SYSTEM, System},
     surface::http::Settings,
 };
@@ -50,7 +51,7 @@ impl Manager {
             }
             Self::Launchd => {
                 let file = home.join("Library/LaunchAgents/git-blue.plist");
-                let load = format!("launchctl bootstrap gui/$(id -u) {}", shell(&file));
+                let load = format!("launchctl bootstrap gui/$(id -u) {}", shell_path(&file));
                 (file, load)
             }
         })
@@ -102,10 +103,6 @@ fn in_xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn shell(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +111,5 @@ mod tests {
     fn special_characters_are_escaped() {
         assert_eq!(in_unit("/a b/\"50%\" $x\\"), r#""/a b/\"50%%\" $$x\\""#);
         assert_eq!(in_xml("a<b>&c"), "a&lt;b&gt;&amp;c");
-        assert_eq!(shell(Path::new("/it's")), r"'/it'\''s'");
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    env::{Env, LOCK_TIMEOUT},
+    env::{Env, LOCK_TIMEOUT, REALM},
     model::{
         hash,
         name::{ReaderName, RealmName},
@@ -18,8 +18,6 @@ use crate::{
 pub const FOLDER: &str = "GIT_BLUE_DIR";
 /// The environment variable in which Claude Code passes the project.
 pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
-/// The environment variable with the realm, if `--realm` is not given.
-pub const REALM: &str = "GIT_BLUE_REALM";
 /// The environment variable with the session of Claude Code, which is the name of the reader.
 pub const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 

@@ -6,7 +6,6 @@ use crate::{
         binding::{Import, UsedIn},
         contract::Contract,
         domain_summary::{ContractSummary, DomainSummary},
-        domain_view::ImportResolution,
         name::ContractName,
         nearest::did_you_mean,
         oid::Oid,
@@ -19,7 +18,7 @@ use crate::{
     ops::publish::references::Reference,
     repo::{
         CodeRepo,
-        blue_files::{BINDINGS, Files, Item},
+        blue_files::{self, Files, Item},
     },
     store::{Store, StoreRef, codec, layout, read},
     wire::{FieldChange, ImportReview, JudgedBy, Withdrawal},
@@ -39,16 +38,8 @@ pub struct Review {
 /// Returns whether an import needs a review: it is broken or undecided, it is behind, or its code is not known to be
 /// adapted to the current version.
 pub fn is_due(import: &Import, state: &ImportState) -> bool {
-    let is_moved = current(&state.resolution).is_some_and(|current| import.adapted() != Some(current));
+    let is_moved = state.resolution.current().is_some_and(|current| import.adapted() != Some(current));
     state.effect() != ImportEffect::Satisfied || is_moved
-}
-
-fn current(resolution: &ImportResolution) -> Option<&Version> {
-    match resolution {
-        ImportResolution::Satisfied(version) => Some(version),
-        ImportResolution::Behind { current, .. } | ImportResolution::Broken { current } => Some(current),
-        ImportResolution::Missing => None,
-    }
 }
 
 /// The bindings of the user's repository, in the working tree, or at HEAD if there is no working tree.
@@ -126,7 +117,7 @@ impl Domain<'_> {
     /// # Errors
     /// Returns an error if a document or the file of the binding cannot be read.
     pub fn review(&self, import: &Import, state: &ImportState) -> Result<Review, OpError> {
-        let (old, new) = (import.adapted(), current(&state.resolution));
+        let (old, new) = (import.adapted(), state.resolution.current());
         let changes = match (old, new) {
             (Some(old), Some(new)) => match (self.document(import, old)?, self.document(import, new)?) {
                 (Some(old), Some(new)) => Changes::between(&old, &new),
@@ -140,7 +131,7 @@ impl Domain<'_> {
         let mut differences = changes.lines();
         let more_differences = differences.len().saturating_sub(MAX_LINES);
         differences.truncate(MAX_LINES);
-        let path = format!("{BINDINGS}/{}.yaml", self.summary.info.name);
+        let path = blue_files::binding(&self.summary.info.name);
         let line = self.files.find(&path, &import.contract)?;
         let body = ImportReview {
             domain: self.summary.info.name.clone(),
