@@ -96,7 +96,7 @@ pub struct Env {
     error_terminal: bool,
     in_hook: bool,
     cache: bool,
-    lasts: bool,
+    is_long_running: bool,
     on_wait: Option<LockWaitCallback>,
     /// The words of the command that runs; empty outside of the command line.
     command: &'static [&'static str],
@@ -122,7 +122,7 @@ impl Env {
             error_terminal: std::io::stderr().is_terminal(),
             in_hook: false,
             cache: true,
-            lasts: false,
+            is_long_running: false,
             on_wait: None,
             command: &[],
         })
@@ -140,7 +140,7 @@ impl Env {
             error_terminal: false,
             in_hook: false,
             cache: true,
-            lasts: false,
+            is_long_running: false,
             on_wait: None,
             command: &[],
         }
@@ -172,7 +172,7 @@ impl Env {
         let limit = self.check_timeout().map_or(limit, |set| set.min(limit));
         let env = self.with(CHECK_TIMEOUT, limit.as_millis().to_string());
         // Nobody at the server's terminal asked for the request, so never prompt for a password there.
-        Self { terminal: false, error_terminal: false, lasts: true, ..env }
+        Self { terminal: false, error_terminal: false, is_long_running: true, ..env }
     }
 
     /// Returns the variables for a git command in another repository: all except those that refer to a repository, so
@@ -258,7 +258,7 @@ impl Env {
 
     /// Returns whether this process serves many requests.
     pub fn is_long_running(&self) -> bool {
-        self.lasts
+        self.is_long_running
     }
 
     /// Returns the value of a variable, if it is set and not empty.

@@ -88,7 +88,7 @@ impl Client {
 
     /// Caches responses in a folder, so that unchanged ones are not transferred again.
     #[must_use]
-    pub fn with_memory(self, folder: &Path) -> Self {
+    pub fn with_cache(self, folder: &Path) -> Self {
         Self { cache: Some(ResponseCache::new(folder)), ..self }
     }
 

@@ -24,7 +24,7 @@ impl Client {
 
     /// Never called.
     #[must_use]
-    pub fn with_memory(self, _folder: &Path) -> Self {
+    pub fn with_cache(self, _folder: &Path) -> Self {
         self
     }
 

@@ -66,7 +66,7 @@ impl PullRequests for Forgejo {
         Ok(relevant(pulls.into_iter().filter(|pull| pull.branch == branch).collect()))
     }
 
-    fn condition(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
+    fn status(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
         let answer: PullAnswer =
             self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
         let reviews = format!("{}/pulls/{}/reviews?limit=50", self.repo, pull.number);
@@ -198,7 +198,7 @@ mod tests {
             changes_requested: 1,
             checks: Some(Checks { passed: 1, failed: 1, pending: 1 }),
         };
-        assert_eq!(forge(&server).condition(&open).unwrap(), expected);
+        assert_eq!(forge(&server).status(&open).unwrap(), expected);
     }
 
     #[test]

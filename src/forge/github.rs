@@ -56,7 +56,7 @@ impl PullRequests for GitHub {
         Ok(relevant(answer.into_iter().map(Into::into).collect()))
     }
 
-    fn condition(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
+    fn status(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
         let answer: PullAnswer =
             self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
         let reviews = format!("{}/pulls/{}/reviews?per_page=100", self.repo, pull.number);

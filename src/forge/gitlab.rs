@@ -103,7 +103,7 @@ impl PullRequests for GitLab {
         Ok(relevant(answer.into_iter().filter(MergeRequest::is_own).map(Into::into).collect()))
     }
 
-    fn condition(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
+    fn status(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
         let one = format!("{}/merge_requests/{}", self.project, pull.number);
         let answer: MergeRequest = self.client.parse(self.client.get(&one)?)?;
         let mergeable = match (answer.has_conflicts, &*answer.merge_status) {
@@ -261,9 +261,9 @@ mod tests {
             changes_requested: 1,
             checks: Some(Checks { passed: 2, failed: 1, pending: 1 }),
         };
-        assert_eq!(forge.condition(&pull).unwrap(), expected);
+        assert_eq!(forge.status(&pull).unwrap(), expected);
         let hidden = PullStatus { mergeable: Some(true), ..PullStatus::default() };
-        assert_eq!(forge.condition(&pull).unwrap(), hidden, "what is not shown is not known");
+        assert_eq!(forge.status(&pull).unwrap(), hidden, "what is not shown is not known");
     }
 
     #[test]

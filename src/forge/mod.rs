@@ -69,7 +69,7 @@ pub trait PullRequests: Send + Sync {
     ///
     /// # Errors
     /// Returns an error if the forge cannot be queried.
-    fn condition(&self, pull: &Pull) -> Result<PullStatus, ForgeError>;
+    fn status(&self, pull: &Pull) -> Result<PullStatus, ForgeError>;
 
     /// Opens a pull request.
     ///
@@ -378,7 +378,7 @@ impl Kind {
 
     /// Returns the token for this host from a variable. A token that CI created for its own server is not used for
     /// other hosts.
-    pub fn variables<'v>(self, host: &str, variable: impl Fn(&str) -> Option<&'v str>) -> Option<&'v str> {
+    pub fn token_from<'v>(self, host: &str, variable: impl Fn(&str) -> Option<&'v str>) -> Option<&'v str> {
         let is_server = |name: &str, default: &str| {
             let server = variable(name).unwrap_or(default);
             server.split_once("://").map_or(server, |(_, rest)| rest).trim_end_matches('/') == host
@@ -396,7 +396,7 @@ impl Kind {
     }
 
     /// Returns the program, with its arguments, that may print a token for this host.
-    pub fn other_program(self, host: &str) -> Option<(&'static str, Vec<&str>)> {
+    pub fn token_command(self, host: &str) -> Option<(&'static str, Vec<&str>)> {
         match self {
             Self::GitHub => Some(("gh", vec!["auth", "token", "--hostname", host])),
             Self::GitLab => Some(("glab", vec!["config", "get", "token", "--host", host])),

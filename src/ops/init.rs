@@ -9,7 +9,7 @@ use crate::{
         name::{RealmName, RepoName},
         text::shell_word,
     },
-    ops::{Operation, admin, ctx::Ctx, hooks, realm::sync as sync_realm, repos::joined, sync},
+    ops::{Operation, admin, ctx::Ctx, hooks, realm, repos::joined, sync},
     store::{Store as _, codec::Config},
     wire::{Answer, Init},
 };
@@ -119,8 +119,8 @@ fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Co
     if let (Some(known), None) = (was_known, joined::read(&ctx.home, ctx.code()?)?) {
         let store = locate::open(&ctx.home, &known, ctx.options())?;
         match request.url.is_some() {
-            true => drop(sync_realm::with(ctx, realm, &store, &sync_realm::Request::default(), || Ok(()))),
-            false => sync_realm::fetch_quietly(ctx, realm, &store),
+            true => drop(realm::sync::sync_realm(ctx, realm, &store, &realm::sync::Request::default(), || Ok(()))),
+            false => realm::sync::fetch_quietly(ctx, realm, &store),
         }
     }
     if ctx.home.realm(realm)?.is_some() {

@@ -119,7 +119,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     };
     let shared = request.url.is_some() || request.branches;
     let request = realm::sync::Request::default();
-    let synced = shared.then(|| realm::sync::with(ctx, &known.name, &store, &request, || Ok(())));
+    let synced = shared.then(|| realm::sync::sync_realm(ctx, &known.name, &store, &request, || Ok(())));
     let (remotes, failed) = match synced {
         Some(Ok(body)) => (body.remotes, None),
         Some(Err(error)) => (Vec::new(), Some(error)),

@@ -185,7 +185,7 @@ fn move_to(
     }
     let store = GitStore::open(&known.path, ctx.options())?;
     let request = realm::sync::Request { remote: Some(remote.name.clone()), ..realm::sync::Request::default() };
-    let done = realm::sync::with(ctx, &known.name, &store, &request, || Ok(()))?;
+    let done = realm::sync::sync_realm(ctx, &known.name, &store, &request, || Ok(()))?;
     let problems = done.remotes.into_iter().flat_map(|remote| remote.problems).collect();
     let body = RealmReseed {
         realm: known.name.clone(),

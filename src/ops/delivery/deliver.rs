@@ -28,7 +28,7 @@ pub fn deliver(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), Stri
     let env = &ctx.env;
     let limit = env.forge_timeout().unwrap_or(LIMIT);
     let json = || serde_json::to_string(event).map_err(|error| error.to_string());
-    match &receiver.way {
+    match &receiver.channel {
         Channel::Webhook(url) => {
             let body = json()?;
             let message =

@@ -100,13 +100,13 @@ impl Queue {
     }
 
     /// Removes a delivered event, and marks its domain to be collected again.
-    pub fn arrived(&mut self, id: &str) {
+    pub fn record_success(&mut self, id: &str) {
         self.waiting.retain(|one| one.event.id != id);
         self.seen.clear();
     }
 
     /// Records a failed attempt: the event is retried later, or abandoned.
-    pub fn failed(&mut self, id: &str, problem: String, now: Timestamp, chance: u64) {
+    pub fn record_failure(&mut self, id: &str, problem: String, now: Timestamp, chance: u64) {
         let Some(at) = self.waiting.iter().position(|one| one.event.id == id) else { return };
         let one = &mut self.waiting[at];
         one.tries += 1;

@@ -29,7 +29,7 @@ pub struct Receiver {
     /// Its name.
     pub name: ReaderName,
     /// The channel by which it is notified.
-    pub way: Channel,
+    pub channel: Channel,
     /// The changes that it is notified of.
     pub filter: Filter,
     secret: SecretPlace,
@@ -135,8 +135,8 @@ impl Receiver {
             domains: list(values, "domain")?,
             rank: text("rank").map(|word| word.parse()).transpose()?,
         };
-        let way = Channel::read(text("kind"), text("url"), text("command"), secret != SecretPlace::None)?;
-        Ok(Self { name, way, filter, secret })
+        let channel = Channel::read(text("kind"), text("url"), text("command"), secret != SecretPlace::None)?;
+        Ok(Self { name, channel, filter, secret })
     }
 
     /// Returns the secret, if one is configured.
@@ -301,8 +301,8 @@ mod tests {
             (&[("kind", "slack"), ("url", "https://hooks.slack.com/services/T/B/x")], "slack", "hooks.slack.com"),
             (&[("kind", "mattermost"), ("secretcommand", "pass url")], "mattermost", "the URL that is its secret"),
         ] {
-            let way = read(values).unwrap().way;
-            assert_eq!((way.kind(), &*way.destination()), (kind, destination));
+            let channel = read(values).unwrap().channel;
+            assert_eq!((channel.kind(), &*channel.destination()), (kind, destination));
         }
     }
 

@@ -40,7 +40,7 @@ pub struct RunOptions {
     /// The time for which failed events are retried.
     pub wait: Duration,
     /// The abandoned events to queue again: those with these ids, or all if it is empty.
-    pub revive: Option<Vec<String>>,
+    pub requeue: Option<Vec<String>>,
 }
 
 /// Delivers what is due.
@@ -63,7 +63,7 @@ pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
         Err(problem) => Some(invalid_receiver(name.clone(), problem.clone())),
     };
     let lines: Vec<_> = chosen.iter().filter_map(line).collect();
-    if pass.revive.as_ref().is_some_and(|ids| done.revived < ids.len()) {
+    if pass.requeue.as_ref().is_some_and(|ids| done.requeued < ids.len()) {
         let message = "some of these events had not failed, so they were not sent again";
         return Err(OpError::no(ErrorCode::UnknownNotification, message)
             .next("git blue notify list  # show the events that failed"));
@@ -134,7 +134,7 @@ struct ReceiverRun<'a> {
 #[derive(Debug, Default)]
 struct RunTotals {
     /// The number of events that were queued again.
-    revived: usize,
+    requeued: usize,
     /// The number of events that were abandoned.
     given_up: usize,
 }
@@ -216,8 +216,8 @@ impl ReceiverRun<'_> {
         // Opened again in each round, so that nothing that git caches in memory is out of date.
         let store = GitStore::open(&locate::known(&self.ctx.home, self.realm)?.path, self.ctx.options())?;
         let mut queue = Queue::of(&store, name)?;
-        if let Some(ids) = self.pass.revive.as_ref().filter(|_| round == 0) {
-            done.revived += queue.requeue(ids, self.ctx.env.now());
+        if let Some(ids) = self.pass.requeue.as_ref().filter(|_| round == 0) {
+            done.requeued += queue.requeue(ids, self.ctx.env.now());
             queue.save(&store, name, &self.ctx.env.now_here())?;
         }
         let given_up = queue.failed.len();
@@ -240,13 +240,13 @@ impl ReceiverRun<'_> {
             };
             match deliver::deliver(self.ctx, self.receiver, &event) {
                 Ok(()) => {
-                    queue.arrived(&event.id);
+                    queue.record_success(&event.id);
                     sent += 1;
                 }
                 Err(problem) => {
                     tracing::warn!(receiver = %self.receiver.name, id = event.id, problem, "not delivered");
                     let chance = self.ctx.env.seed().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
-                    queue.failed(&event.id, problem, self.ctx.env.now(), chance);
+                    queue.record_failure(&event.id, problem, self.ctx.env.now(), chance);
                     failed.push(event.id);
                 }
             }
@@ -298,8 +298,8 @@ fn until(next: Timestamp, now: Timestamp) -> Duration {
 fn line(receiver: &Receiver, queue: &Queue, sent: usize) -> ReceiverLine {
     ReceiverLine {
         name: receiver.name.clone(),
-        kind: Some(receiver.way.kind().to_owned()),
-        destination: Some(receiver.way.destination()),
+        kind: Some(receiver.channel.kind().to_owned()),
+        destination: Some(receiver.channel.destination()),
         filter: receiver.filter.to_string(),
         problem: None,
         sent,

@@ -36,6 +36,6 @@ runs!(Receivers, run);
 /// Returns an error if an id is unknown, the realm or the configuration cannot be read, or the outcome cannot be
 /// recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
-    let pass = RunOptions { at_once: true, revive: Some(request.ids.clone()), ..RunOptions::default() };
+    let pass = RunOptions { at_once: true, requeue: Some(request.ids.clone()), ..RunOptions::default() };
     Ok(with_next_steps(run::run(ctx, &pass)?, false))
 }

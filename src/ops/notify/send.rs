@@ -48,7 +48,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
         only: request.names.clone(),
         at_once: !request.due,
         wait: Duration::from_secs(request.wait.into()),
-        revive: None,
+        requeue: None,
     };
     Ok(with_next_steps(run::run(ctx, &pass)?, false))
 }

@@ -246,7 +246,7 @@ fn with_pull(place: &RepoWork, standing: WorkStatus, on: &OnForge) -> Measured {
     let branch = standing.branch.as_deref().filter(|branch| Some(*branch) != place.found.default.as_deref());
     let asked = branch.map(|branch| forge.of_branch(branch)).transpose().map(Option::flatten);
     let (pull, unknown) = match asked {
-        Ok(Some(pull)) if pull.state == State::Open => match forge.condition(&pull) {
+        Ok(Some(pull)) if pull.state == State::Open => match forge.status(&pull) {
             Ok(condition) => (Ok(Some((pull, Some(condition)))), None),
             Err(error) => (Ok(Some((pull, None))), Some(unknown(&error))),
         },

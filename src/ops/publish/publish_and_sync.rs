@@ -19,7 +19,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     let mut answer = contract::publish::run(ctx, request)?;
     if !request.dry_run {
         let here = ctx.realm()?;
-        let synced = realm::sync::with(ctx, &here.realm, &*here.store, &realm::sync::Request::default(), || Ok(()));
+        let synced =
+            realm::sync::sync_realm(ctx, &here.realm, &*here.store, &realm::sync::Request::default(), || Ok(()));
         synced
             .and_then(realm::sync::require_complete)
             .map_err(|error| error.next("git blue sync  # try again: it is published only on this machine"))?;

@@ -86,6 +86,6 @@ fn same_repository(code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(), OpErro
 
 /// Pushes the realm.
 fn push(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<(), OpError> {
-    let body = realm::sync::with(ctx, acting.realm, acting.store, &realm::sync::Request::default(), || Ok(()))?;
+    let body = realm::sync::sync_realm(ctx, acting.realm, acting.store, &realm::sync::Request::default(), || Ok(()))?;
     realm::sync::require_complete(body)
 }

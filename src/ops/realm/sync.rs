@@ -76,7 +76,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let mut caught_up = CaughtUp::default();
     // Commits that no hook published are also published and pushed.
     let catch_up = || unpublished::publish_due(ctx).map(|done| caught_up = done);
-    let body = with(ctx, &here.realm, &*here.store, request, catch_up)?;
+    let body = sync_realm(ctx, &here.realm, &*here.store, request, catch_up)?;
     // If nothing was received, the pending notifications have not changed.
     let has_changes = body.remotes.iter().any(|remote| !remote.received.is_empty());
     let notifications = if has_changes { notifications(ctx, &request.reader) } else { Vec::new() };
@@ -90,7 +90,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
 ///
 /// # Errors
 /// Returns the errors of [`run`].
-pub fn with(
+pub fn sync_realm(
     ctx: &Ctx,
     realm: &RealmName,
     store: &dyn Store,
@@ -195,7 +195,7 @@ pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
 /// With `waits`, it waits for that process instead, unless another one is already waiting and will push the same.
 ///
 /// # Errors
-/// Returns the errors of [`with`].
+/// Returns the errors of [`sync_realm`].
 pub fn auto(ctx: &Ctx, waits: bool) -> Result<Option<RealmSync>, OpError> {
     let here = ctx.realm()?;
     if !auto::is_wanted(ctx, &here.realm, &*here.store)? {
@@ -205,7 +205,7 @@ pub fn auto(ctx: &Ctx, waits: bool) -> Result<Option<RealmSync>, OpError> {
     let turn = if waits { auto::wait(&path, ctx.env.now()) } else { auto::take(&path, ctx.env.now()) };
     let Some(_turn) = turn else { return Ok(None) };
     let request = Request { is_automatic: true, ..Request::default() };
-    with(ctx, &here.realm, &*here.store, &request, || Ok(())).map(Some)
+    sync_realm(ctx, &here.realm, &*here.store, &request, || Ok(())).map(Some)
 }
 
 fn chosen(ctx: &Ctx, remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {

@@ -163,7 +163,7 @@ impl<'c> Forges<'c> {
             None => client,
         };
         let client = match self.ctx.env.cache() {
-            true => client.with_memory(&self.ctx.home.folder().join("forge")),
+            true => client.with_cache(&self.ctx.home.folder().join("forge")),
             false => client,
         };
         Ok(Arc::new(kind.prepare(client.cancelled_by(self.ctx.progress().flag()))))
@@ -175,10 +175,10 @@ impl<'c> Forges<'c> {
         let (env, vars) = (&self.ctx.env, self.ctx.env.vars());
         let commanded =
             command.and_then(|command| secret_from_command(env, process::shell(), &["-c", &command, &command, host]));
-        let variable = || kind.variables(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
+        let variable = || kind.token_from(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
         let helped = || work::password(host, vars).as_deref().and_then(Secret::of);
         let kept = || {
-            kind.other_program(host).and_then(|(program, args)| secret_from_command(env, Command::new(program), &args))
+            kind.token_command(host).and_then(|(program, args)| secret_from_command(env, Command::new(program), &args))
         };
         Ok(commanded.or_else(variable).or_else(helped).or_else(kept))
     }

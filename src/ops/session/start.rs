@@ -105,7 +105,7 @@ fn begin(
         started_at: now,
         last_activity: now,
         active_rfc: request.rfc.clone(),
-        start: work::start(acting.store, acting.repo)?,
+        start: work::trees_at_start(acting.store, acting.repo)?,
         ended: None,
     };
     let mut edits = vec![session::open(&session)];

@@ -23,7 +23,7 @@ use crate::{
 ///
 /// # Errors
 /// Returns an error if the domains cannot be listed, or reading fails for a reason other than damage.
-pub fn start(store: &dyn Store, repo: &RepoName) -> Result<BTreeMap<DomainName, Oid>, OpError> {
+pub fn trees_at_start(store: &dyn Store, repo: &RepoName) -> Result<BTreeMap<DomainName, Oid>, OpError> {
     let overview = Overview::open(store)?;
     let mut trees = BTreeMap::new();
     for line in overview.domains_of(repo) {

@@ -50,8 +50,8 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Sets the access of the temporary files or folders that a builder creates.
-pub fn made_with(builder: &mut tempfile::Builder<'_, '_>, access: Access) {
-    system::made_with(builder, access);
+pub fn set_access(builder: &mut tempfile::Builder<'_, '_>, access: Access) {
+    system::set_access(builder, access);
 }
 
 /// Gives a new file the access of the file that it replaces, or `otherwise` if there is none.
@@ -94,7 +94,7 @@ pub fn create(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
 /// power failure that the content does not.
 fn temporary_beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    made_with(builder.prefix(".blue-"), access);
+    set_access(builder.prefix(".blue-"), access);
     let mut file = builder.tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;

@@ -33,7 +33,7 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(Access::Private.mode())
 }
 
-pub fn made_with(builder: &mut tempfile::Builder<'_, '_>, access: Access) {
+pub fn set_access(builder: &mut tempfile::Builder<'_, '_>, access: Access) {
     builder.permissions(Permissions::from_mode(access.mode()));
 }
 
@@ -134,7 +134,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let made = |access| {
             let mut builder = tempfile::Builder::new();
-            made_with(&mut builder, access);
+            set_access(&mut builder, access);
             builder.tempfile_in(top.path()).unwrap()
         };
         let read_only = made(Access::ReadOnly);

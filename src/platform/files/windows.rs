@@ -28,7 +28,7 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-pub fn made_with(_: &mut tempfile::Builder<'_, '_>, _: Access) {}
+pub fn set_access(_: &mut tempfile::Builder<'_, '_>, _: Access) {}
 
 pub fn take_over_access(_: &File, _: &Path, _: Access) -> io::Result<()> {
     Ok(())

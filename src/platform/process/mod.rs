@@ -54,8 +54,8 @@ pub fn leave_session() {
 
 /// Raises this process's limit on open files to `wanted`, if it is lower and the system allows it. Returns the
 /// resulting limit, at most `wanted`.
-pub fn allow_open_files(wanted: usize) -> usize {
-    system::allow_open_files(wanted)
+pub fn raise_open_file_limit(wanted: usize) -> usize {
+    system::raise_open_file_limit(wanted)
 }
 
 /// Asks a process of the current user to end. On Windows, a process without a window cannot be asked, so it is killed.

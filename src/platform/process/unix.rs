@@ -51,7 +51,7 @@ pub fn leave_session() {
     let _ = setsid();
 }
 
-pub fn allow_open_files(wanted: usize) -> usize {
+pub fn raise_open_file_limit(wanted: usize) -> usize {
     let wanted = wanted as u64;
     let limit = getrlimit(Resource::Nofile);
     let allowed = limit.maximum.map_or(wanted, |most| wanted.min(most));

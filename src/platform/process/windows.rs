@@ -38,7 +38,7 @@ pub fn detached(program: &Path) -> Command {
 pub fn leave_session() {}
 
 /// Returns `wanted`, because Windows has no such limit on sockets.
-pub fn allow_open_files(wanted: usize) -> usize {
+pub fn raise_open_file_limit(wanted: usize) -> usize {
     wanted
 }
 

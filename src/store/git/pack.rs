@@ -189,7 +189,7 @@ fn seal(bytes: &mut Vec<u8>, hash: Hash) -> io::Result<ObjectId> {
 fn write(folder: &Path, prefix: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
     let aside = || {
         let mut builder = tempfile::Builder::new();
-        files::made_with(builder.prefix(prefix), Access::ReadOnly);
+        files::set_access(builder.prefix(prefix), Access::ReadOnly);
         builder.tempfile_in(folder)
     };
     let mut file = match aside() {

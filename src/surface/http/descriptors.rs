@@ -8,6 +8,6 @@ const OWN: usize = 256;
 /// Raises the limit of open files as far as this many listeners and other connections need it. Returns the number of
 /// clients that may subscribe to events at a time.
 pub fn raise_file_limit(listeners: usize, others: usize) -> usize {
-    let open = process::allow_open_files(listeners + others + OWN);
+    let open = process::raise_open_file_limit(listeners + others + OWN);
     listeners.min(open.saturating_sub(others + OWN)).max(1)
 }

@@ -63,7 +63,7 @@ impl Server {
         self.log.say(|| format!("call {}: {}", context.id, tool.name()));
         let arguments = request.arguments.unwrap_or_default();
         let arguments = match Arguments::read(arguments, &tool.parameters) {
-            Ok(arguments) => arguments.renamed(tool.shape.names),
+            Ok(arguments) => arguments.renamed(tool.kind.names),
             Err(error) => return Ok(failed(&error).into()),
         };
         let work = self.outcome(tool, &arguments, request.input_responses.as_ref(), context);
@@ -106,7 +106,7 @@ impl Server {
         };
         let started = Instant::now();
         loop {
-            let outcome = match tool.shape.is_slow {
+            let outcome = match tool.kind.is_slow {
                 true => self.run_in_background(tool, arguments, responses, context).await,
                 false => self.roots_request.attempt(responses, context, attempt).await,
             };
@@ -159,7 +159,7 @@ impl Server {
 
     /// Stores an answer for the layer that writes it.
     pub fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
-        let source = tool.shape.tells.then(|| self.notification_source(project, context));
+        let source = tool.kind.notifies.then(|| self.notification_source(project, context));
         let is_step = |step: &NextStep| matches!(step, NextStep::Tool { tool, .. } if tool == REVIEW);
         let is_review = tool.name() == REVIEW || body.next_steps.iter().any(is_step);
         self.answers.put(context.id.clone(), Answer { body, source, is_review });
@@ -212,9 +212,9 @@ pub fn opened(settings: &Settings, project: &Project, arguments: &Arguments) -> 
 /// # Errors
 /// Returns an error if the operation fails.
 pub fn answer(call: &Call<'_>) -> Result<Body, OpError> {
-    let mut body = (call.tool.shape.run)(call)?;
-    if !call.tool.shape.lists.is_empty() {
-        paging::page(&mut body, call.tool.shape.lists, call.arguments.count("limit"), call.arguments.text("cursor"))?;
+    let mut body = (call.tool.kind.run)(call)?;
+    if !call.tool.kind.lists.is_empty() {
+        paging::page(&mut body, call.tool.kind.lists, call.arguments.count("limit"), call.arguments.text("cursor"))?;
     }
     body.cut(call.tool.rest_hint());
     Ok(body)

@@ -15,7 +15,7 @@ use crate::surface::arguments::schema;
 pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
     let writes = tool.operation.writes;
     // The other hints apply only to tools that write.
-    let annotations = ToolAnnotations::new().read_only(!writes).open_world(tool.shape.asks_forges);
+    let annotations = ToolAnnotations::new().read_only(!writes).open_world(tool.kind.asks_forges);
     let annotations = if writes { annotations.destructive(false) } else { annotations };
     let taken: Vec<_> = tool.parameters.iter().filter(|one| tool.lists(&one.name, settings)).cloned().collect();
     let is_first = |name: &str| {

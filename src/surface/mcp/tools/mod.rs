@@ -29,7 +29,7 @@ use crate::{
     surface::arguments::{self, Parameter},
     wire::PageRequest,
 };
-use table::{PLAIN, SHAPES, Shape};
+use table::{KINDS, PLAIN, ToolKind};
 
 /// A tool.
 pub struct Tool {
@@ -40,7 +40,7 @@ pub struct Tool {
     /// The purpose of the tool, and when to use it.
     pub about: &'static str,
     /// The behavior of the tool besides calling the operation.
-    pub shape: Shape,
+    pub kind: ToolKind,
     /// The arguments of the tool.
     pub parameters: Vec<Parameter>,
 }
@@ -63,9 +63,9 @@ pub struct RealmArgument {
 
 /// All tools, in the order of `tools/list`.
 pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
-    let of = |operation: &Operation| SHAPES.iter().position(|(shaped, _)| shaped.name == operation.name);
+    let of = |operation: &Operation| KINDS.iter().position(|(of, _)| of.name == operation.name);
     let mut tools: Vec<_> = ops::TABLE.iter().filter_map(|operation| Tool::of(operation, of(operation))).collect();
-    tools.sort_by_key(|tool| of(tool.operation).unwrap_or(SHAPES.len()));
+    tools.sort_by_key(|tool| of(tool.operation).unwrap_or(KINDS.len()));
     tools
 });
 
@@ -89,21 +89,21 @@ const OF_ALL_REALMS: [&Operation; 2] = [&ops::realm::compare::OPERATION, &ops::c
 
 impl Tool {
     /// Returns the tool of an operation, if it declares one.
-    fn of(operation: &'static Operation, shaped: Option<usize>) -> Option<Self> {
+    fn of(operation: &'static Operation, position: Option<usize>) -> Option<Self> {
         let (call, about) = (operation.call?, operation.tool?);
-        let shape = shaped.map_or(PLAIN, |at| SHAPES[at].1);
+        let kind = position.map_or(PLAIN, |at| KINDS[at].1);
         let mut own = arguments::parameters((call.request)());
-        own.retain(|one| !shape.hides.contains(&&*one.name));
+        own.retain(|one| !kind.hides.contains(&&*one.name));
         for one in &mut own {
-            if let Some((name, _)) = shape.names.iter().find(|(_, of)| *of == one.name) {
+            if let Some((name, _)) = kind.names.iter().find(|(_, of)| *of == one.name) {
                 one.name = (*name).to_owned();
             }
         }
-        let paged = if shape.lists.is_empty() { Vec::new() } else { arguments::of::<PageRequest>() };
+        let paged = if kind.lists.is_empty() { Vec::new() } else { arguments::of::<PageRequest>() };
         let past = if as_of::require(Some(operation)).is_ok() { arguments::of::<At>() } else { Vec::new() };
-        own.extend(shape.adds.iter().flat_map(|add| add()).chain(paged).chain(past).chain(COMMON[1].clone()));
+        own.extend(kind.adds.iter().flat_map(|add| add()).chain(paged).chain(past).chain(COMMON[1].clone()));
         let parameters = own;
-        Some(Self { operation, call, about, shape, parameters })
+        Some(Self { operation, call, about, kind, parameters })
     }
 
     /// Returns the name of the tool.
@@ -128,7 +128,7 @@ impl Tool {
     /// are cut to a message, and a server of one realm does not need its name.
     fn lists(&self, name: &str, settings: &Settings) -> bool {
         match name {
-            "limit" => self.shape.lists.is_empty(),
+            "limit" => self.kind.lists.is_empty(),
             "realm" => settings.all_realms && !WITHOUT_REALM.iter().any(|operation| operation.name == self.name()),
             _ => true,
         }
@@ -168,11 +168,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shape_belongs_to_a_tool_and_names_existing_fields() {
-        for (operation, shape) in SHAPES {
+    fn every_kind_belongs_to_a_tool_and_names_existing_fields() {
+        for (operation, kind) in KINDS {
             let tool = TOOLS.iter().find(|tool| tool.name() == operation.name).unwrap();
             let fields = arguments::parameters((tool.call.request)());
-            for name in shape.hides.iter().chain(shape.names.iter().map(|(_, name)| name)) {
+            for name in kind.hides.iter().chain(kind.names.iter().map(|(_, name)| name)) {
                 assert!(fields.iter().any(|one| one.name == *name), "{}: {name}", tool.name());
             }
         }

@@ -12,7 +12,7 @@ use crate::{
 
 /// The differences between a tool and its operation.
 #[derive(Clone, Copy)]
-pub struct Shape {
+pub struct ToolKind {
     /// Fields of the request that the tool does not take.
     pub hides: &'static [&'static str],
     /// Arguments in addition to the fields of the request.
@@ -20,7 +20,7 @@ pub struct Shape {
     /// Renamed arguments, as pairs of the name in the tool and the name in the request.
     pub names: &'static [(&'static str, &'static str)],
     /// Whether pending notifications are added to its answers.
-    pub tells: bool,
+    pub notifies: bool,
     /// The lists that are paged.
     pub lists: Lists,
     /// Whether it can be slow, because it runs git in several repositories, asks a forge, or reads many domains or
@@ -33,11 +33,11 @@ pub struct Shape {
 }
 
 /// A tool that takes exactly the request of its operation.
-pub const PLAIN: Shape = Shape {
+pub const PLAIN: ToolKind = ToolKind {
     hides: &[],
     adds: &[],
     names: &[],
-    tells: true,
+    notifies: true,
     lists: &[],
     is_slow: false,
     asks_forges: false,
@@ -45,11 +45,11 @@ pub const PLAIN: Shape = Shape {
 };
 
 /// The tools that differ from their operations, and those that come first in `tools/list`, in this order.
-pub const SHAPES: &[(&Operation, Shape)] = &[
-    (&ops::realm::status::OPERATION, Shape { run: realm::status, ..PLAIN }),
+pub const KINDS: &[(&Operation, ToolKind)] = &[
+    (&ops::realm::status::OPERATION, ToolKind { run: realm::status, ..PLAIN }),
     (
         &ops::realm::check::OPERATION,
-        Shape {
+        ToolKind {
             hides: &["all", "base", "commit", "mode", "published", "strict"],
             adds: &[arguments::of::<realm::ScopeArgument>, arguments::of::<realm::Detailed>],
             lists: &["errors", "warnings", "schema_hashes"],
@@ -58,24 +58,24 @@ pub const SHAPES: &[(&Operation, Shape)] = &[
             ..PLAIN
         },
     ),
-    (&ops::realm::review::OPERATION, Shape { lists: &["imports"], is_slow: true, ..PLAIN }),
+    (&ops::realm::review::OPERATION, ToolKind { lists: &["imports"], is_slow: true, ..PLAIN }),
     (
         &ops::contract::get::OPERATION,
-        Shape {
+        ToolKind {
             adds: &[arguments::of::<contract::Part>, arguments::of::<realm::Detailed>],
             run: contract::get,
             ..PLAIN
         },
     ),
-    (&ops::session::start::OPERATION, Shape { names: &[("active_rfc", "rfc")], ..PLAIN }),
-    (&ops::session::stop::OPERATION, Shape { hides: &["id"], tells: false, ..PLAIN }),
-    (&ops::worktree::create::OPERATION, Shape { hides: &["fetch"], is_slow: true, ..PLAIN }),
-    (&ops::pr::status::OPERATION, Shape { lists: &["repos"], is_slow: true, asks_forges: true, ..PLAIN }),
-    (&ops::contract::list::OPERATION, Shape { hides: &["search"], run: |call| pages(call, 100), ..PLAIN }),
-    (&ops::notifications::list::OPERATION, Shape { tells: false, run: session::notifications_list, ..PLAIN }),
+    (&ops::session::start::OPERATION, ToolKind { names: &[("active_rfc", "rfc")], ..PLAIN }),
+    (&ops::session::stop::OPERATION, ToolKind { hides: &["id"], notifies: false, ..PLAIN }),
+    (&ops::worktree::create::OPERATION, ToolKind { hides: &["fetch"], is_slow: true, ..PLAIN }),
+    (&ops::pr::status::OPERATION, ToolKind { lists: &["repos"], is_slow: true, asks_forges: true, ..PLAIN }),
+    (&ops::contract::list::OPERATION, ToolKind { hides: &["search"], run: |call| pages(call, 100), ..PLAIN }),
+    (&ops::notifications::list::OPERATION, ToolKind { notifies: false, run: session::notifications_list, ..PLAIN }),
     (
         &ops::contract::diff::OPERATION,
-        Shape {
+        ToolKind {
             hides: &["commit"],
             names: &[("old_version", "from"), ("new_version", "to")],
             lists: &["changes"],
@@ -84,14 +84,14 @@ pub const SHAPES: &[(&Operation, Shape)] = &[
             ..PLAIN
         },
     ),
-    (&ops::contract::impact::OPERATION, Shape { hides: &["commit"], lists: &["importers"], is_slow: true, ..PLAIN }),
-    (&ops::contract::validate::OPERATION, Shape { lists: &["failures"], is_slow: true, ..PLAIN }),
-    (&ops::realm::topology::OPERATION, Shape { is_slow: true, run: realm::topology, ..PLAIN }),
-    (&ops::realm::log::OPERATION, Shape { adds: &[arguments::of::<realm::Detailed>], run: realm::log, ..PLAIN }),
-    (&ops::realm::list::OPERATION, Shape { tells: false, lists: &["realms"], ..PLAIN }),
-    (&ops::realm::compare::OPERATION, Shape { run: |call| pages(call, 50), ..PLAIN }),
-    (&ops::contract::blame::OPERATION, Shape { run: |call| pages(call, 100), ..PLAIN }),
-    (&ops::contract::timeline::OPERATION, Shape { run: |call| pages(call, 50), ..PLAIN }),
+    (&ops::contract::impact::OPERATION, ToolKind { hides: &["commit"], lists: &["importers"], is_slow: true, ..PLAIN }),
+    (&ops::contract::validate::OPERATION, ToolKind { lists: &["failures"], is_slow: true, ..PLAIN }),
+    (&ops::realm::topology::OPERATION, ToolKind { is_slow: true, run: realm::topology, ..PLAIN }),
+    (&ops::realm::log::OPERATION, ToolKind { adds: &[arguments::of::<realm::Detailed>], run: realm::log, ..PLAIN }),
+    (&ops::realm::list::OPERATION, ToolKind { notifies: false, lists: &["realms"], ..PLAIN }),
+    (&ops::realm::compare::OPERATION, ToolKind { run: |call| pages(call, 50), ..PLAIN }),
+    (&ops::contract::blame::OPERATION, ToolKind { run: |call| pages(call, 100), ..PLAIN }),
+    (&ops::contract::timeline::OPERATION, ToolKind { run: |call| pages(call, 50), ..PLAIN }),
 ];
 
 fn pages(call: &Call<'_>, usual: usize) -> Result<Body, OpError> {
