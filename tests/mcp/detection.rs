@@ -85,9 +85,13 @@ fn error_lists_every_place_that_was_tried() {
     assert_eq!(failure["code"], "not-in-realm");
     let message = failure["message"].as_str().unwrap();
     let stranger = world.path("stranger").display().to_string();
-    for place in
-        ["cwd: not given", "-C, GIT_BLUE_DIR: not set", "no such directory", "roots: the client has none", &stranger]
-    {
+    for place in [
+        "cwd: not given",
+        "-C, GIT_BLUE_DIR: not set",
+        "no such directory",
+        "roots: the client does not support roots",
+        &stranger,
+    ] {
         assert!(message.contains(place), "{place}: {message}");
     }
     let steps = failure["next_steps"].to_string();
