@@ -1,11 +1,12 @@
 //! Translates the schemas of OpenAPI 3.0 and 2.0 into JSON Schema. Since version 3.1, OpenAPI uses JSON Schema itself.
+//! Custom resource definitions of Kubernetes use those of 3.0.
 
 use serde_json::{Map, Value, json};
 
 /// Returns whether the schemas of a document are Schema Objects of OpenAPI 3.0 or 2.0.
 pub(super) fn has_own_schemas(document: &Value) -> bool {
     let is = |key, version| document.get(key).and_then(Value::as_str).is_some_and(|text| text.starts_with(version));
-    is("openapi", "3.0.") || is("swagger", "2.")
+    is("openapi", "3.0.") || is("swagger", "2.") || is("kind", "CustomResourceDefinition")
 }
 
 /// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them.
@@ -66,7 +67,8 @@ mod tests {
 
     #[test]
     fn only_older_documents_are_translated() {
-        for document in [json!({"openapi": "3.0.3"}), json!({"swagger": "2.0"})] {
+        let resource = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"});
+        for document in [json!({"openapi": "3.0.3"}), json!({"swagger": "2.0"}), resource] {
             assert!(has_own_schemas(&document), "{document}");
         }
         for document in [json!({"openapi": "3.1.0"}), json!({"openapi": 3}), json!({}), json!(true)] {

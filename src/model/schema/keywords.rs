@@ -58,12 +58,13 @@ fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
     })
 }
 
-/// Returns the pointer to the schemas of a document that is OpenAPI or AsyncAPI rather than a schema. `has` returns
-/// whether the document has a string under a name.
+/// Returns the pointer to the schemas of a document that is OpenAPI, AsyncAPI or a resource of Kubernetes rather than a
+/// schema. `has` returns whether the document has a string under a name.
 pub fn schemas_of_api(has: impl Fn(&str) -> bool) -> Option<&'static str> {
     match () {
         () if has("swagger") => Some("/definitions/NAME"),
         () if has("openapi") || has("asyncapi") => Some("/components/schemas/NAME"),
+        () if has("apiVersion") && has("kind") => Some("/spec/versions/0/schema/openAPIV3Schema"),
         () => None,
     }
 }

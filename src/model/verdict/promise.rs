@@ -146,6 +146,7 @@ pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> V
     }
     let is_same = values == VersionBump::Patch
         && held.compatibility == document.compatibility
+        && held.values == document.values
         && judge.compare(held, document).is_same_language();
     if is_same { VersionBump::Patch } else { VersionBump::Minor }
 }
