@@ -67,18 +67,6 @@ impl Source {
         self.part.as_ref().map_or("", |part| &part.pointer)
     }
 
-    /// Returns the commit of the file, if its name has one, and its folder.
-    fn folder(&self) -> (Option<&str>, &str) {
-        if self.name == "-" {
-            return (Some("-"), "");
-        }
-        let (commit, file) = match self.name.split_once(':') {
-            Some((commit, file)) => (Some(commit), file),
-            None => (None, &*self.name),
-        };
-        (commit, file.rsplit_once('/').map_or("", |(folder, _)| folder))
-    }
-
     /// Returns its name, with the pointer to the schema.
     fn label(&self) -> String {
         match &self.part {
@@ -142,8 +130,8 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
     let mut forest = Forest::default();
     let mut parts = [parse(&mut forest, &request.old)?, parse(&mut forest, &request.new)?];
     let assumed = schema::assume_draft(&mut forest, &mut parts);
-    let together = request.old.folder() == request.new.folder();
-    let external = schema::replace_external(&mut forest, &mut parts, together);
+    let is_one_file = request.old.name == request.new.name;
+    let external = schema::replace_external(&mut forest, &mut parts, is_one_file);
     let forest = forest.closed();
     let [old, new] = parts;
     let (old, new) = (forest.tree(old), forest.tree(new));

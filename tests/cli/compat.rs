@@ -179,6 +179,9 @@ fn what_is_outside_of_a_schema_is_not_known() {
         (verdicts, &*reason),
         (["unknown", "unknown"].map(str::to_owned), "\"./a.json\" is outside the new schema")
     );
+    let itself = world.blue(&world.root(), &["compat", "old.json", "old.json"]).exits(0);
+    assert!(itself.stdout.contains("warning[external-reference]: old.json#/properties/a/$ref"), "{itself}");
+    assert!(itself.stdout.contains("forwards: compatible"), "{itself}");
     // A value that proves a break does not depend on what is not known.
     let required = r#"{"properties": {"a": {"$ref": "https://example.com/a.json"}}, "required": ["a"]}"#;
     let (verdicts, ..) = compare(required, &required.replace("true", "false").replace("[\"a\"]", "[\"a\", \"b\"]"));

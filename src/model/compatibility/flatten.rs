@@ -103,6 +103,9 @@ pub(super) struct Fact {
     pub(super) lenient: bool,
 }
 
+/// The maximum number of alternatives of an `anyOf` that a lenient sender is assumed to follow at once.
+pub(super) const MOST_TOGETHER: usize = 8;
+
 pub(super) const HOLDS: u8 = 1;
 pub(super) const LENIENT: u8 = 2;
 pub(super) const REFUSED: u8 = 4;
@@ -281,7 +284,13 @@ impl State {
                 work.push(Item::Atom(Atom::is(*id, lenient)));
             }
             (Lit::Sub(id), false) | (Lit::Not(id), true) => work.push(is_not(id)),
-            (Lit::AnyOf(ids), true) => self.open.push(Branches::choice(ids.iter().map(|id| vec![is(id)]).collect())),
+            (Lit::AnyOf(ids), true) => {
+                // A lenient sender may follow several alternatives, and then sends what any of them names.
+                let is_wide = fact.lenient && self.kind == Kind::Object && (2..=MOST_TOGETHER).contains(&ids.len());
+                let together = is_wide.then(|| ids.iter().map(is).collect());
+                let branches = ids.iter().map(|id| vec![is(id)]).chain(together);
+                self.open.push(Branches::choice(branches.collect()));
+            }
             (Lit::AnyOf(ids), false) => work.extend(ids.iter().map(is_not)),
             (Lit::OneOf(ids), true) => {
                 let (node, at) = (fact.node, fact.at);

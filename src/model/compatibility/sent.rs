@@ -7,6 +7,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::evaluate;
+use super::flatten::MOST_TOGETHER;
 use super::node::{Id, Lit, Sym, Table};
 
 /// The maximum number of schemas that are followed. Beyond it, the value counts as sent.
@@ -49,7 +50,8 @@ struct Walk<'t> {
 #[derive(Clone, Default)]
 struct Followed {
     waiting: Vec<Id>,
-    choices: Vec<Vec<Id>>,
+    /// The alternatives of each choice, one of which is followed.
+    choices: Vec<Vec<Vec<Id>>>,
     names: BTreeSet<Sym>,
     patterns: BTreeSet<Sym>,
     names_properties: bool,
@@ -86,11 +88,11 @@ impl Walk<'_> {
             }
             match all.choices.pop() {
                 None => return self.names_all(&all, value) && self.sends_parts(&all, value),
-                Some(only) if only.len() == 1 => all.waiting.extend(only),
+                Some(branches) if branches.len() == 1 => all.waiting.extend(branches.into_iter().flatten()),
                 Some(branches) => {
                     return branches.into_iter().any(|branch| {
                         let mut next = all.clone();
-                        next.waiting.push(branch);
+                        next.waiting.extend(branch);
                         self.follow(next, value)
                     });
                 }
@@ -108,7 +110,10 @@ impl Walk<'_> {
             },
             Lit::AnyOf(ids) | Lit::OneOf(ids) => {
                 let holds = |id: &Id| evaluate::holds(self.table, *id, value) != Some(false);
-                all.choices.push(ids.iter().copied().filter(holds).collect());
+                let matching: Vec<_> = ids.iter().copied().filter(holds).collect();
+                let is_wide = matches!(lit, Lit::AnyOf(_)) && (2..=MOST_TOGETHER).contains(&matching.len());
+                let together = is_wide.then(|| matching.clone());
+                all.choices.push(matching.iter().map(|id| vec![*id]).chain(together).collect());
             }
             Lit::DepSchema(name, id) => {
                 all.names.insert(*name);

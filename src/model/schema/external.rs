@@ -28,13 +28,13 @@ pub struct ExternalReference {
 
 /// Replaces the references out of two schemas that are compared. Returns one for each target.
 ///
-/// An absolute target is the same for both schemas. A relative one, if the schema has no `$id`, is so only if both are
-/// `together` in one folder: otherwise, what it leads to may have changed between them. A fragment in the root's `$id`, which drafts up to 07 allow, is removed: with it,
+/// An absolute target is the same for both schemas. A relative one, if the schema has no `$id`, is so only within
+/// `one_file`: between two files, what it leads to may have changed. A fragment in the root's `$id`, which drafts up to 07 allow, is removed: with it,
 /// the validator takes every reference for one that leads out of the schema.
-pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2], together: bool) -> Vec<ExternalReference> {
+pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2], one_file: bool) -> Vec<ExternalReference> {
     let mut found = Vec::new();
     for (at, of) in ["the old schema", "the new schema"].into_iter().enumerate() {
-        let of = if together { "the schemas" } else { of };
+        let of = if one_file { "the schemas" } else { of };
         let document = Document::new(forest.tree(schemas[at]));
         let id = document.root.get(document.context.draft.id()).and_then(Tree::as_str);
         if !document.root.has_references() && !id.is_some_and(|id| id.contains('#')) {
