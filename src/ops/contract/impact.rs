@@ -12,7 +12,7 @@ use crate::{
         json::Json,
         name::{ContractFields, ContractRef, RepoName, contract_from_fields},
         next_version,
-        verdict::{ImportState, Judge, Promise},
+        verdict::{ImportState, Judge, Outcome, Promise},
         version::Version,
     },
     ops::{
@@ -212,18 +212,7 @@ fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> 
     let broken: Vec<_> = body.importers.iter().filter(|one| one.state == "broken").collect();
     let version = &body.version;
     if let Some(mine) = broken.iter().find(|one| one.repo == *me) {
-        let place = match mine.binding.is_empty() {
-            true => "the code that uses it".to_owned(),
-            false => mine.binding.to_string(),
-        };
-        let then = if mine.resolved_version.is_some() { "" } else { ", then its range" };
-        return Some(match body.current_version.as_ref() == Some(version) {
-            true => format!("git blue review  # {version} breaks this repository: adapt {place}{then}").into(),
-            false => NextStep::advice(format!(
-                "adapt {place} before {version} becomes current; git blue review then shows \
-                    the lines"
-            )),
-        });
+        return Some(own_step(mine, version, body.current_version.as_ref() == Some(version)));
     }
     let names: Vec<_> = broken.iter().map(|one| one.repo.as_str()).collect();
     let names = names.join(", ");
@@ -239,4 +228,29 @@ fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> 
             "these repositories must adapt before {version} is published, unless you keep what they rely on: {names}"
         )),
     })
+}
+
+/// Returns what this repository can do about its own broken import. A version outside of its range need not break it.
+fn own_step(mine: &ImporterImpact, version: &Version, is_current: bool) -> NextStep {
+    let place = match mine.binding.is_empty() {
+        true => "the code that uses it".to_owned(),
+        false => mine.binding.to_string(),
+    };
+    let outcome = mine.verdict.as_ref().map(|verdict| verdict.verdict);
+    let (what, fix) = match (&mine.resolved_version, outcome) {
+        (Some(_), _) => (format!("{version} breaks this repository"), format!("adapt {place}")),
+        (None, Some(Outcome::Breaks)) => {
+            (format!("{version} breaks this repository"), format!("adapt {place}, then its range"))
+        }
+        (None, Some(Outcome::Compatible)) => {
+            (format!("{version} is compatible, but outside of the range"), "raise the range".to_owned())
+        }
+        (None, Some(Outcome::Unknown) | None) => {
+            (format!("{version} is outside of the range"), format!("review {place}, then raise the range"))
+        }
+    };
+    match is_current {
+        true => format!("git blue review  # {what}: {fix}").into(),
+        false => NextStep::advice(format!("{what}: {fix} before {version} becomes current")),
+    }
 }
