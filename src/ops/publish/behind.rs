@@ -24,6 +24,24 @@ pub fn is_behind(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -
     Ok(is_there(upstream.as_ref())? || is_there(Some(published).filter(|published| code.has(published)))?)
 }
 
+/// Returns whether a published commit was dropped in this clone: the publishing branch had it before an amend or a reset,
+/// and neither it nor its upstream has it now.
+///
+/// # Errors
+/// Returns an error if history cannot be read.
+pub fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, StoreError> {
+    let Some(branch) = code.publishing_branch()? else { return Ok(false) };
+    if !code.replaced(&branch, published)? {
+        return Ok(false);
+    }
+    for tip in [code.reference(&format!("refs/heads/{branch}"))?, code.upstream(&branch)?].into_iter().flatten() {
+        if code.is_ancestor(published, &tip)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Returns the command that brings the published commit into the publishing branch, with the reason.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::references;
+use super::{behind, references};
 use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FileSource, Files, Item};
 use crate::{
     error::OpError,
@@ -60,8 +60,8 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
     Ok(candidate)
 }
 
-/// Marks the domains that were published from a commit which `commit`, with these files, does not descend from. A file
-/// counts as removed there only if the common ancestor had it.
+/// Marks the domains that were published from a commit which `commit`, with these files, does not descend from, unless
+/// that commit was dropped here. A file counts as removed there only if the common ancestor had it.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
@@ -80,7 +80,9 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
         if base == Some(source.commit) {
             continue;
         }
-        candidate.behind.insert(domain.clone());
+        if !behind::is_dropped(code, &source.commit)? {
+            candidate.behind.insert(domain.clone());
+        }
         let tree = base.map(|base| code.tree_of(&base)).transpose()?;
         let had = |path: &str| match &tree {
             Some(tree) => Ok::<_, OpError>(read::lookup(code, tree, path)?.is_some()),
