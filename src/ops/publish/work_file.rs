@@ -61,13 +61,23 @@ impl WorkFile {
     }
 
     fn place(&self, ctx: &Ctx) -> String {
-        let root = if self.is_root(ctx) { "" } else { ":/" };
+        let is_special = self.relative.starts_with(['-', ':']);
+        let root = match self.is_root(ctx) {
+            // git would read it as an option or as a magic pathspec.
+            true if is_special => "./",
+            true => "",
+            false => ":/",
+        };
         shell_word(&format!("{root}{}", self.relative))
     }
 
     /// Returns the file as an argument of programs other than git in the folder in which the command was started.
     pub fn argument(&self, ctx: &Ctx) -> String {
-        if self.is_root(ctx) { shell_word(&self.relative) } else { shell_path(&self.path()) }
+        match self.is_root(ctx) {
+            true if self.relative.starts_with('-') => shell_word(&format!("./{}", self.relative)),
+            true => shell_word(&self.relative),
+            false => shell_path(&self.path()),
+        }
     }
 
     /// Returns whether the command was started in the root of the working tree.
