@@ -102,11 +102,11 @@ fn of_evolution(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Optio
 }
 
 /// Returns remarks on a deprecation that names a contract or a version that does not exist.
-fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
+pub fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
     let Some(deprecated) = &after.deprecated else { return Vec::new() };
     let (name, mut remarks) = (&after.name, Vec::new());
     if let Some(other) = deprecated.replaced_by.as_ref().filter(|other| !is_known(domain, other)) {
-        let missing = missing(domain, &format!("{name} is replaced by"), other);
+        let missing = missing(domain, &format!("{name} is replaced by"), other, Some(name));
         let place = Some("/deprecated/replaced_by".to_owned());
         remarks.push(Remark { code: "unknown-successor", contract: name.clone(), place, ..missing });
     }
@@ -190,7 +190,7 @@ pub fn of_binding(domain: &DomainView, before: Option<&Binding>, binding: &Bindi
     let (old, new): (Vec<_>, Vec<_>) = binding.imports.iter().partition(is_known_before);
     let imports = new.into_iter().chain(old).filter_map(|import| of_import(domain, import, judge));
     let exports = binding.exports.iter().map(|export| &export.contract).filter(|name| !is_known(domain, name));
-    let exports = exports.map(|name| missing(domain, "it exports", name));
+    let exports = exports.map(|name| missing(domain, "it exports", name, None));
     imports.chain(exports).chain(of_expectations(binding)).collect()
 }
 
@@ -210,7 +210,7 @@ fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<
             message: format!("it imports {name} {}, which has no release yet", import.version),
             place: None,
         }),
-        ImportResolution::Missing => Some(missing(domain, "it imports", name)),
+        ImportResolution::Missing => Some(missing(domain, "it imports", name, None)),
         ImportResolution::Broken { current } => Some(Remark {
             code: "import-broken",
             contract: name.clone(),
@@ -225,8 +225,9 @@ fn is_known(domain: &DomainView, name: &ContractName) -> bool {
     domain.contracts.contains_key(name) || domain.versions.contains_key(name) || domain.is_damaged(name)
 }
 
-fn missing(domain: &DomainView, what: &str, name: &ContractName) -> Remark {
-    let names = || domain.contracts.keys().chain(domain.versions.keys());
+/// Returns the remark on a contract that does not exist. `subject` is the contract that names it, which is not meant.
+fn missing(domain: &DomainView, what: &str, name: &ContractName, subject: Option<&ContractName>) -> Remark {
+    let names = || domain.contracts.keys().chain(domain.versions.keys()).filter(|name| Some(*name) != subject);
     Remark {
         code: "missing-contract",
         contract: name.clone(),

@@ -218,6 +218,10 @@ fn deprecation_that_names_nothing() {
     let published = world.commit("fungal", "Deprecate");
     let dry = world.blue(&fungal, &["contract", "log", "s3-access/s3-permissions"]);
     assert!(published.stderr.contains("is replaced by s3-pemissions, which does not exist"), "{published} {dry}");
+    assert!(!published.stderr.contains("did you mean"), "{published}");
+    // It stays a problem once it is published.
+    let check = world.ok(&fungal, &["check"]);
+    assert!(check.stdout.contains("[unknown-successor]") && check.stdout.contains("[deprecated-later]"), "{check}");
     // A contract of the same commit counts.
     deprecated("1.1.0", "paths");
     let other = contract("0.1.0").replace("s3-permissions", "paths");

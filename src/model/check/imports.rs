@@ -35,7 +35,9 @@ pub(super) fn check(
             of_binding.extend(own(domain, repo, import));
             let at = format!("{}/{}", domain.info.name, import.contract);
             of_binding.extend(domain.contracts.get(&import.contract).into_iter().flat_map(|contract| {
-                life(repo, (&at, import), contract, today).into_iter().map(|finding| finding.contract(&import.contract))
+                life(domain, repo, (&at, import), contract, today)
+                    .into_iter()
+                    .map(|finding| finding.contract(&import.contract))
             }));
         }
         findings.extend(of_binding.into_iter().map(|finding| finding.domain(&domain.info.name).repo(repo)));
@@ -201,7 +203,13 @@ fn uses(import: &Import) -> Option<String> {
 }
 
 /// Returns further warnings about a contract that satisfies the import: deprecated, retired or yanked.
-fn life(repo: &RepoName, (name, import): (&str, &Import), contract: &ContractSummary, today: Date) -> Vec<Finding> {
+fn life(
+    domain: &DomainSummary,
+    repo: &RepoName,
+    (name, import): (&str, &Import),
+    contract: &ContractSummary,
+    today: Date,
+) -> Vec<Finding> {
     let version = &contract.version;
     let mut findings = Vec::new();
     // The reasons are free text from the realm.
@@ -218,7 +226,12 @@ fn life(repo: &RepoName, (name, import): (&str, &Import), contract: &ContractSum
         && !is_past(deprecated.sunset, today)
     {
         let until = deprecated.sunset.map(|date| format!(", served until {date}")).unwrap_or_default();
-        let instead = deprecated.replaced_by.as_ref().map(|other| format!("; move to {other}")).unwrap_or_default();
+        let is_known = |other| domain.contract_names().contains(other);
+        let instead = match &deprecated.replaced_by {
+            Some(other) if is_known(other) => format!("; move to {other}"),
+            Some(other) => format!("; its successor {other} does not exist"),
+            None => String::new(),
+        };
         let message = format!("{repo} imports {name}, deprecated since {}{until}{instead}", deprecated.since);
         findings.push(Finding::warning("import-deprecated", message));
     }
