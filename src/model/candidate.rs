@@ -19,6 +19,12 @@ pub fn contract_of(path: &str) -> Option<(DomainName, ContractName)> {
     Some((domain.parse().ok()?, contract.strip_suffix(".yaml")?.parse().ok()?))
 }
 
+/// Returns the command that writes the file of a published contract. `up` leads to the root of the repository.
+pub fn write_file(domain: &DomainName, contract: &ContractName, up: &str) -> String {
+    let folder = format!("{up}{CONTRACTS}/{domain}");
+    format!("mkdir -p {folder} && git blue contract get {domain}/{contract} --format yaml >{folder}/{contract}.yaml")
+}
+
 /// The folder of bindings: `.blue/bindings/<domain>.yaml`.
 pub const BINDINGS: &str = ".blue/bindings";
 
@@ -40,8 +46,10 @@ pub struct Candidate {
     /// Domains whose binding was removed since the last published commit.
     pub removed_bindings: BTreeSet<DomainName>,
     /// Domains that were published from a commit which is not in the history of these files, so that a missing file may
-    /// merely be newer.
+    /// merely be newer. Not those whose commit was dropped by an amend or a reset.
     pub behind: BTreeSet<DomainName>,
+    /// The start of the paths in printed commands, which leads from the reader's folder to the root of the repository.
+    pub up: String,
 }
 
 /// A document and the file that declares it.

@@ -282,7 +282,7 @@ fn removed_files_are_reported_until_retired_or_restored() {
         assert_eq!(status["removed_files"][0]["file"], CONTRACT_FILE);
     }
     let status = world.ok(&provider, &["status"]);
-    assert!(status.stdout.contains("does not exist; s3-access/s3-permissions stays"), "{status}");
+    assert!(status.stdout.contains("is not committed; s3-access/s3-permissions stays"), "{status}");
     // Restored, removed again, and retired.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
     let back = world.commit("fungal", "Bring it back");

@@ -273,3 +273,109 @@ fn corrupt_object_is_given_up_only_by_the_printed_command() {
     paste(&world, "fungal", &command(&world.next_steps(&sick), "git blue doctor --realm"));
     assert_eq!(world.version(), "1.0.0");
 }
+
+/// Paths in printed commands are relative to the folder in which the command was started.
+#[test]
+fn files_are_written_from_a_subdirectory() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.write("access/a dir/sub/x", "");
+    world.write("fungal/sub/x", "");
+    let in_owner = world.ok(&world.path("fungal/sub"), &["contract", "transfer", AT, "--to", "access"]);
+    assert!(in_owner.stdout.contains(&format!("git rm ../{CONTRACT_FILE}  #")), "{in_owner}");
+    assert!(in_owner.stdout.contains("# at the root of access;"), "{in_owner}");
+    let status = world.ok(&world.path("access/a dir/sub"), &["status", "--peek"]);
+    let step = status.stdout.lines().map(str::trim).find(|line| line.starts_with("mkdir")).unwrap();
+    paste(&world, "access/a dir/sub", step);
+    assert!(world.read(&format!("access/{CONTRACT_FILE}")).contains("owner: access"));
+    world.ok(&fungal, &["contract", "transfer", AT, "--cancel"]);
+
+    // The file of a contract that was deleted.
+    let text = world.read(&format!("fungal/{CONTRACT_FILE}"));
+    world.git(&fungal, &["rm", "-q", CONTRACT_FILE]);
+    world.commit("fungal", "Remove it");
+    let sub = world.path("fungal/sub");
+    let status = world.ok(&sub, &["status", "--peek"]);
+    let step = status.stdout.lines().map(str::trim).find(|line| line.starts_with("mkdir")).unwrap().to_owned();
+    let check = world.ok(&sub, &["check"]);
+    assert!(check.stdout.contains(step.split("  # ").next().unwrap()), "{check}");
+    let bump = world.blue(&sub, &["contract", "bump", AT]).exits(1);
+    assert!(bump.stderr.contains(step.split("  # ").next().unwrap()), "{bump}");
+    paste(&world, "fungal/sub", &step);
+    assert!(world.path(&format!("fungal/{CONTRACT_FILE}")).exists());
+    // It exists now, but is not committed.
+    let status = world.ok(&sub, &["status", "--peek"]);
+    assert!(status.stdout.contains(&format!("{CONTRACT_FILE} is not committed")), "{status}");
+    let add = command(&world.next_steps(&status), "git add");
+    assert!(!status.stdout.contains("contract retire"), "{status}");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    paste(&world, "fungal/sub", &add);
+    assert_eq!(world.json(&sub, &["status", "--peek"])["removed_files"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn deleted_file_is_brought_back_before_its_version_is_raised() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    for staged in [false, true] {
+        match staged {
+            false => std::fs::remove_file(world.path(&format!("fungal/{CONTRACT_FILE}"))).unwrap(),
+            true => drop(world.git(&fungal, &["rm", "-q", CONTRACT_FILE])),
+        }
+        let bump = world.blue(&fungal, &["contract", "bump", AT]).exits(1);
+        assert!(!bump.stderr.contains("run it in fungal"), "{bump}");
+        paste(&world, "fungal", &command(&world.next_steps(&bump), "git restore"));
+        assert_eq!(world.line(&fungal, &["status", "--porcelain"]), "");
+    }
+}
+
+/// No branch has a commit that was amended or reset, so it cannot be merged.
+#[test]
+fn dropped_commit_is_not_to_be_merged() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    let other = contract("1.1.0").replace("jobs/", "tasks/");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &other);
+    world.git(&fungal, &["commit", "-q", "-a", "--amend", "-m", "Other paths"]);
+    let check = world.blue(&fungal, &["check"]).exits(1);
+    assert!(check.stdout.contains("already published with different content"), "{check}");
+    assert!(!check.stdout.contains("merge"), "{check}");
+    world.git(&fungal, &["reset", "-q", "--hard", "HEAD~1"]);
+    let check = world.ok(&fungal, &["check"]);
+    assert!(check.stdout.contains("publish it with --rollback, or write a version above 1.1.0"), "{check}");
+}
+
+#[test]
+fn impact_of_a_compatible_version_outside_of_the_range_is_no_break() {
+    let world = World::pair();
+    let access = world.path("access");
+    let binding = |more: &str| {
+        format!("role: consumer\nimports: [ {{ contract: s3-permissions, version: \"=1.0.0\"{more} }} ]\n")
+    };
+    for more in ["", ", expects: { required: [read] }"] {
+        world.write(&format!("access/{BINDING_FILE}"), &binding(more));
+        world.commit("access", "Pin it");
+        let advice = world.ok(&access, &["contract", "impact", AT, "--to", "1.1.0"]);
+        assert!(!advice.stdout.contains("breaks this repository"), "{advice}");
+    }
+    world.bump("1.1.0");
+    for more in ["", ", expects: { required: [read] }"] {
+        world.write(&format!("access/{BINDING_FILE}"), &binding(more));
+        world.commit("access", "Pin it");
+        let impact = world.ok(&access, &["contract", "impact", AT]);
+        let step = command(&world.next_steps(&impact), "git blue review");
+        assert!(!impact.stdout.contains("breaks this repository"), "{step}: {impact}");
+        assert!(impact.stdout.contains("1.1.0 is compatible, but outside of the range"), "{impact}");
+    }
+}
+
+#[test]
+fn files_whose_names_start_with_a_dash_are_added() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.write("fungal/-dash.json", r#"{"type": "object"}"#);
+    let new = world.ok(&fungal, &["contract", "new", "s3-access/x", "--schema=-dash.json"]);
+    paste(&world, "fungal", &command(&world.next_steps(&new), "git add"));
+    world.ok(&fungal, &["contract", "get", "s3-access/x"]);
+}

@@ -4,11 +4,11 @@
 use super::{Cause, Finding};
 use crate::model::{
     binding::Binding,
-    candidate::{Declared, Judged},
+    candidate::{self, Declared, Judged},
     contract::Contract,
     domain_view::DomainView,
     effects::{self, Remark},
-    name::{DomainName, RepoName},
+    name::DomainName,
     next_version,
     text::shell_word,
     verdict::Judge,
@@ -24,8 +24,10 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             remarks((domain, after), after.document(contract, &document.version), declared, judge)
         } else {
             let held = domain.contracts.get(contract);
-            let keywords = located(effects::of_keywords(&document), name, declared);
-            differs((name, judged.repo), &document, held, declared).into_iter().chain(keywords).collect()
+            let mut remarks = effects::of_keywords(&document);
+            remarks.extend(effects::of_deprecation(after, &document));
+            let remarks = located(remarks, name, declared);
+            differs((name, judged), &document, held, declared).into_iter().chain(remarks).collect()
         };
         findings.extend(of_contract.into_iter().map(|finding| finding.domain(name).contract(contract)));
     }
@@ -53,8 +55,7 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
         let of = &contract.name;
         // A contract that was created by a command never had a file.
         let what = if is_removed { "was removed" } else { "does not exist" };
-        let writing =
-            format!("mkdir -p .blue/contracts/{name} && git blue contract get {name}/{of} --format yaml >{path}");
+        let writing = candidate::write_file(name, of, &judged.candidate.up);
         let or = if is_removed { String::new() } else { format!(", or {writing} writes the file") };
         let message = format!(
             "{path} {what}, but {name}/{of} stays in the realm until it is retired: git blue contract retire \
@@ -92,7 +93,7 @@ fn located<T>(remarks: Vec<Remark>, domain: &DomainName, declared: &Declared<T>)
 
 /// Returns a finding for a file that is unchanged since it was published, if the realm has changed since.
 fn differs(
-    (domain, me): (&DomainName, &RepoName),
+    (domain, judged): (&DomainName, Judged<'_>),
     document: &Contract,
     held: Option<&Contract>,
     declared: &Declared<Contract>,
@@ -101,16 +102,16 @@ fn differs(
     let Some(held) = held.filter(|held| !document.version.is_prerelease() && !is_same(held, document)) else {
         return Vec::new();
     };
-    let path = &declared.path;
-    let there = format!("git blue contract get {domain}/{name} --format yaml >{path}");
+    let (path, up) = (&declared.path, &judged.candidate.up);
+    let there = format!("git blue contract get {domain}/{name} --format yaml >{up}{path}");
     let message = match document.version == held.version {
-        _ if held.owner != *me => format!(
-            "{path} is left over, because {domain}/{name} belongs to {} now: git rm {path} removes the file",
+        _ if held.owner != *judged.repo => format!(
+            "{path} is left over, because {domain}/{name} belongs to {} now: git rm {up}{path} removes the file",
             held.owner
         ),
         true => format!(
             "{path} differs from {domain}/{name} {} in the realm, which is newer: {there} updates the file, git blue \
-                contract edit {domain}/{name} --file {path} updates the realm",
+                contract edit {domain}/{name} --file {up}{path} updates the realm",
             held.version
         ),
         false => format!(

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     error::{ErrorCode, OpError, write_version},
     model::{
+        candidate::write_file,
         contract::{Contract, Evolution},
         domain_view::DomainView,
         name::ContractRef,
@@ -20,7 +21,7 @@ use crate::{
         publish::{references, work_file::WorkFile},
     },
     repo::blue_files::{CONTRACTS, Files},
-    store::codec,
+    store::{self, codec},
     wire::{Answer, ContractBump},
 };
 
@@ -53,7 +54,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let acting = ctx.acting_repo()?;
     let at = &request.contract;
     let file = WorkFile::of(ctx.code()?, format!("{CONTRACTS}/{}/{}.yaml", at.domain, at.contract))?;
-    let (text, document) = read(acting, at, &file)?;
+    let (text, document) = read(ctx, acting, at, &file)?;
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
     let (resolved, sources) = match Files::checkout(ctx.code()?) {
@@ -136,10 +137,11 @@ pub fn step(at: &ContractRef) -> String {
     format!("git blue contract bump {at} major  # later, for a breaking change; omit major to derive the level")
 }
 
-fn read(acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
+fn read(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
     let Some(text) = file.read()? else {
         let error = OpError::no(ErrorCode::NoSuchFile, format!("this repository has no {}", file.relative()));
         return Err(match domain::contract(acting.store, at) {
+            Ok(held) if held.owner == *acting.repo => error.next(bring_back(ctx, at, file)?),
             Ok(held) => error.next(format!("run it in {}, which owns {at}", held.owner)),
             Err(unknown) if matches!(unknown.code, ErrorCode::UnknownDomain | ErrorCode::UnknownContract) => unknown,
             Err(_) => error,
@@ -148,6 +150,22 @@ fn read(acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) -> Result<(St
     let document =
         codec::contract(text.as_bytes(), &at.contract).map_err(|problem| problem.in_file(file.relative()))?;
     Ok((text, document))
+}
+
+/// Returns the command that brings back the missing file of this repository's contract.
+fn bring_back(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<String, OpError> {
+    let code = ctx.code()?;
+    let tree = code.head()?.commit.map(|commit| code.tree_of(&commit)).transpose()?;
+    let committed = tree.map(|tree| store::read::lookup(code, &tree, file.relative())).transpose()?.flatten();
+    let path = file.relative();
+    Ok(match committed {
+        Some(_) => {
+            format!("git restore --staged --worktree {}{path}  # bring it back, then try again", ctx.up_to_root())
+        }
+        None => {
+            format!("{}  # write its file, then try again", write_file(&at.domain, &at.contract, &ctx.up_to_root()))
+        }
+    })
 }
 
 fn in_another_file(file: &WorkFile, from: &str, new: &Version) -> OpError {

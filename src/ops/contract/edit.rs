@@ -81,11 +81,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         cycles: Vec::new(),
     });
     // Only the realm has this version; the repository's file still has the old one.
-    let path = format!("{CONTRACTS}/{name}/{contract}.yaml");
+    let (up, path) = (ctx.up_to_root(), format!("{CONTRACTS}/{name}/{contract}.yaml"));
     Ok(match answer.body.published.is_empty() || request.file == path {
         true => answer,
         false => answer.next(format!(
-            "git blue contract get {name}/{contract} --format yaml >{path}  # then commit: the file is out of date"
+            "git blue contract get {name}/{contract} --format yaml >{up}{path}  # then commit: the file is out of date"
         )),
     })
 }

@@ -52,7 +52,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let held = domain::current(view, contract)?;
         if request.to.as_ref() == Some(acting.repo) {
-            return Err(to_itself(view, acting.repo, &request.contract, &held.owner));
+            return Err(to_itself(view, acting.repo, &request.contract, &held.owner, &ctx.up_to_root()));
         }
         let decision = publish::offer(view, acting.repo, held, request.to.as_ref())?;
         if let Some(to) = request.to.as_ref().filter(|to| !view.info.has_member(to)) {
@@ -75,31 +75,35 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         changed: !decision.changes.is_empty(),
     });
     let Some(to) = &request.to else { return Ok(answer) };
-    let file = file(&request.contract);
+    let (up, file) = (ctx.up_to_root(), file(&request.contract));
     Ok(answer
-        .next(format!("{}  # in {to}; committing it accepts the contract", accepting(&request.contract, to)))
-        .next(format!("git rm {file}  # here, once {to} owns it; also remove it from .blue/bindings/{name}.yaml")))
+        .next(format!(
+            "{}  # at the root of {to}; committing it accepts the contract",
+            accepting(&request.contract, to, "")
+        ))
+        .next(format!("git rm {up}{file}  # here, once {to} owns it; also remove it from .blue/bindings/{name}.yaml")))
 }
 
 /// Returns the error for a repository that offers a contract to itself: it already owns the contract, or wants to own
 /// it.
-fn to_itself(view: &DomainView, me: &RepoName, at: &ContractRef, owner: &RepoName) -> OpError {
+fn to_itself(view: &DomainView, me: &RepoName, at: &ContractRef, owner: &RepoName, up: &str) -> OpError {
     if owner == me {
         return OpError::usage(format!("{me} already owns {at}"));
     }
     let error = OpError::no(ErrorCode::NotOwner, format!("{at} belongs to {owner}, not {me}"));
     let record = view.transfers.get(&at.contract);
     match record.and_then(|record| record.offered(owner)) == Some(me) {
-        true => error.next(format!("{}  # committing it accepts the contract", accepting(at, me))),
+        true => error.next(format!("{}  # committing it accepts the contract", accepting(at, me, up))),
         false => error.next(format!("git blue contract transfer {at} --to {me}  # in {owner}")),
     }
 }
 
 /// Returns the command that writes the file of an offered contract with its new owner. Committing it accepts the offer.
-pub fn accepting(contract: &ContractRef, to: &RepoName) -> String {
+/// `up` leads to the root of the new owner's working tree.
+pub fn accepting(contract: &ContractRef, to: &RepoName, up: &str) -> String {
     format!(
-        "mkdir -p .blue/contracts/{} && git blue contract get {contract} --format yaml | sed 's/^owner: .*/owner: \
-            {to}/' >{}",
+        "mkdir -p {up}.blue/contracts/{} && git blue contract get {contract} --format yaml | sed 's/^owner: .*/owner: \
+            {to}/' >{up}{}",
         contract.domain,
         file(contract)
     )

@@ -237,7 +237,7 @@ impl<'a> Work<'a> {
         let acting = ActingRepo { realm: &self.here.realm, store: &*self.here.store, repo: &found.repo, code: None };
         let sources = contract::publish::sources(acting, Some(self.overview))?;
         let code = self.ctx.code()?;
-        let mut candidate = candidate::read(code, files, &sources)?;
+        let mut candidate = Candidate { up: self.ctx.up_to_root(), ..candidate::read(code, files, &sources)? };
         if let Some(commit) = found.commit.or(code.head()?.commit) {
             candidate::mark_behind(code, &commit, &sources, &mut candidate)?;
         }

@@ -14,6 +14,7 @@ use crate::{
     locate::config::record_url,
     model::{
         binding::Import,
+        candidate,
         check::conflicts::{is_concerned, owner_elsewhere},
         conflict::Conflict,
         domain_digest::{BindingDigest, DomainDigest, Imported, MAX_CONTRACTS, Ranked},
@@ -216,7 +217,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
     let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
-    Ok(Outcome { answer: with_next_steps(answer, joined, first, &has_file), receipt, cursors })
+    let files = WorkingFiles { up: &ctx.up_to_root(), has_file: &has_file };
+    Ok(Outcome { answer: with_next_steps(answer, joined, first, &files), receipt, cursors })
 }
 
 /// Returns the open conflicts that concern the asking repository; without one, all.
@@ -415,22 +417,29 @@ pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
 }
 
 /// Returns the commands that accept the contracts that this repository was offered.
-fn offers(body: &RealmStatus) -> Vec<String> {
+fn offers(body: &RealmStatus, up: &str) -> Vec<String> {
     let offered = body.notifications.iter().filter(|one| one.change_type == ChangeType::ContractOffered);
     let command = |one: &Notification| {
         let contract = ContractRef { domain: one.domain.clone(), contract: one.contract.clone()? };
-        Some(transfer::accepting(&contract, body.current_repo.as_ref()?))
+        Some(transfer::accepting(&contract, body.current_repo.as_ref()?, up))
     };
     offered.filter_map(command).take(3).collect()
 }
 
-/// Adds the next steps: commands that can be pasted into a shell, each with its reason. `has_file` is whether the
-/// working tree has a file, which must not be overwritten.
+/// The working tree, as far as the next steps refer to it.
+struct WorkingFiles<'a> {
+    /// The start of paths in commands.
+    up: &'a str,
+    /// Whether it has a file, which must not be overwritten.
+    has_file: &'a dyn Fn(&str) -> bool,
+}
+
+/// Adds the next steps: commands that can be pasted into a shell, each with its reason.
 fn with_next_steps(
     mut answer: Answer<RealmStatus>,
     joined: bool,
     first: Option<String>,
-    has_file: &dyn Fn(&str) -> bool,
+    files: &WorkingFiles<'_>,
 ) -> Answer<RealmStatus> {
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
@@ -443,7 +452,7 @@ fn with_next_steps(
         .collect();
     by_others.dedup();
     by_others.truncate(3);
-    let offers = offers(body);
+    let (up, offers) = (files.up, offers(body, files.up));
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
     let removed = body.removed_files.clone();
@@ -458,13 +467,15 @@ fn with_next_steps(
     if broken > 0 || has_changed {
         answer = answer.next(REVIEW);
     }
-    for RemovedFile { domain, contract, file } in removed.into_iter().filter(|one| !has_file(&one.file)).take(3) {
+    for RemovedFile { domain, contract, file } in removed.into_iter().take(3) {
+        if (files.has_file)(&file) {
+            let commit = format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"");
+            answer = answer.next(commit);
+            continue;
+        }
         answer =
             answer.next(format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"));
-        answer = answer.next(format!(
-            "mkdir -p .blue/contracts/{domain} && git blue contract get {domain}/{contract} --format yaml >{file}  # or \
-                write its file"
-        ));
+        answer = answer.next(format!("{}  # or write its file", candidate::write_file(&domain, &contract, up)));
     }
     for command in offers {
         answer = answer.next(format!("{command}  # committing it accepts the contract"));

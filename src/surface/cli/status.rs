@@ -176,7 +176,7 @@ fn removed_files(files: &[RemovedFile], most: usize, text: &mut Text) {
     }
     text.heading("contracts without a file");
     for RemovedFile { domain, contract, file } in files.iter().take(most) {
-        let stays = format!("does not exist; {domain}/{contract} stays in the realm until it is retired");
+        let stays = format!("is not committed; {domain}/{contract} stays in the realm until it is retired");
         text.line(&[plain(" "), styled(file, Style::Yellow), plain(stays)]);
     }
     if files.len() > most {
