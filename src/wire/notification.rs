@@ -90,6 +90,23 @@ impl Notification {
         std::iter::once(self.change_type).chain(self.also.iter().copied())
     }
 
+    /// Returns whether `git blue review` may show something about it: an import, unless it holds and only the contract's
+    /// owner or the bindings of others changed.
+    pub fn is_to_review(&self) -> bool {
+        let is_shown = |kind| {
+            !matches!(
+                kind,
+                ChangeType::ContractAdded
+                    | ChangeType::OwnerChanged
+                    | ChangeType::ContractOffered
+                    | ChangeType::BindingAdded
+                    | ChangeType::BindingRemoved
+            )
+        };
+        let holds = self.import_state == Some(ImportEffect::Satisfied);
+        self.affects_me && !self.changed_by_other && (!holds || self.kinds().any(is_shown))
+    }
+
     /// Returns a description of the change in one line.
     pub fn phrase(&self) -> String {
         self.main_phrase() + &self.also_phrase()

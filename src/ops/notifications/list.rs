@@ -85,13 +85,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         expired: count(State::Expired),
         expired_cleaned: forgotten.len(),
     };
+    let is_to_review = all.iter().any(|one| one.state == State::Pending && one.is_to_review());
     let made = request.made.resolve(ctx)?;
     let is_made = |one: &Notification| made.accepts(one);
     let is_wanted = |one: &Notification| request.filter.accepts(one.state) && is_made(one);
     let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
     let total = wanted.len();
     let (notifications, next_cursor) = page(wanted, &request.page, key)?;
-    let has_changes = summary.pending > 0;
     let body = NotificationsList {
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
@@ -102,7 +102,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         next_cursor,
     };
     let answer = Answer::new(body);
-    Ok(if has_changes { answer.next(crate::ops::realm::status::REVIEW) } else { answer })
+    Ok(if is_to_review { answer.next(crate::ops::realm::status::REVIEW) } else { answer })
 }
 
 /// Returns the pending notifications. This marks nothing as seen; it only records when each arrived.

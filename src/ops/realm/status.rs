@@ -443,7 +443,7 @@ fn with_next_steps(
 ) -> Answer<RealmStatus> {
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
-    let has_changed = body.notifications.iter().any(|one| one.affects_me && !one.changed_by_other);
+    let has_changed = body.notifications.iter().any(Notification::is_to_review);
     let mut by_others: Vec<_> = body
         .notifications
         .iter()

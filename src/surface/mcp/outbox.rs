@@ -206,7 +206,7 @@ impl SentNotifications {
 /// Returns the next steps for the notifications of an answer.
 fn steps(notifications: &[Notification], more: usize, is_review: bool) -> Vec<NextStep> {
     let mut steps = Vec::new();
-    let mine: Vec<_> = notifications.iter().filter(|one| one.affects_me).collect();
+    let mine: Vec<_> = notifications.iter().filter(|one| one.is_to_review()).collect();
     if let Some(first) = mine.first().filter(|_| !is_review) {
         let names = first.contract.as_ref().map(|contract| format!("{}/{contract}", first.domain)).unwrap_or_default();
         let others = if mine.len() > 1 { format!(" and {} more", mine.len() - 1) } else { String::new() };

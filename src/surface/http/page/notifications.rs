@@ -177,7 +177,7 @@ fn next(one: &Notification) -> Markup {
     html! {
         @if let Some(contract) = &one.contract {
             p.next {
-                @if one.affects_me { (command("git blue review")) }
+                @if one.is_to_review() { (command("git blue review")) }
                 @else { (command(&format!("git blue contract log {}/{contract}", one.domain))) }
             }
         }
