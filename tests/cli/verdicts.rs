@@ -230,6 +230,8 @@ fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {
     world.commit("fungal", "The same pairs");
     assert_eq!(world.version(), held);
     let publish = world.blue(&provider, &["contract", "publish"]).exits(1);
+    let bump = world.blue(&provider, &["contract", "bump", AT]).exits(1);
+    assert!(bump.stderr.contains("publishing cannot choose the version: it is unknown"), "{bump}");
     snapshot("verdicts_auto_undecided", &[&publish]);
     world.write(&file, &with("version: 3.0.0", r"^(a*)(?:\1)$"));
     world.commit("fungal", "Choose");

@@ -63,7 +63,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         None => (document.clone(), BTreeSet::new()),
     };
     if resolved.version.is_auto() {
-        return Err(automatic(ctx, request, &file, &view, &resolved));
+        return Err(automatic(ctx, request, &file, (&view, published), &resolved));
     }
     let need = need(ctx, published, &resolved);
     let old_version = resolved.version.clone();
@@ -120,16 +120,26 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
 }
 
 /// Returns the error for a file that leaves the choice of the version to publishing.
-fn automatic(ctx: &Ctx, request: &Request, file: &WorkFile, view: &DomainView, document: &Contract) -> OpError {
-    let (path, next) = (file.relative(), next_version::with_version(view, document, &ctx.judge()).version);
-    let held = view.contracts.get(&document.name).map(|held| &held.version);
-    let own = match (request.level, held) {
-        (Some(level), Some(held)) => free(view, &request.contract, (held.raised(level), level)),
-        _ => next.clone(),
-    };
+fn automatic(
+    ctx: &Ctx,
+    request: &Request,
+    file: &WorkFile,
+    (view, published): (&DomainView, &Contract),
+    document: &Contract,
+) -> OpError {
+    let path = file.relative();
+    let raised = |level| free(view, &request.contract, (published.version.raised(level), level));
+    let write = |version: &Version| format!("write version: \"{version}\" in {path}");
+    if let Some(need) = need(ctx, published, document).filter(|need| need.bump == VersionBump::Unknown) {
+        let message = format!("{path} says version: auto, but publishing cannot choose the version: {}", need.reason);
+        let choose = write(&raised(Level::Major));
+        return OpError::no(ErrorCode::Undecided, message)
+            .next(format!("{choose} if it may break consumers, or \"{}\" if it does not", raised(Level::Minor)));
+    }
+    let next = next_version::with_version(view, document, &ctx.judge()).version;
+    let own = request.level.map_or_else(|| next.clone(), raised);
     let message = format!("{path} says version: auto, so publishing chooses the version: {next} as it is now");
-    OpError::no(ErrorCode::CannotEdit, message)
-        .next(format!("write version: \"{own}\" in {path} to choose the version yourself"))
+    OpError::no(ErrorCode::CannotEdit, message).next(format!("{} to choose the version yourself", write(&own)))
 }
 
 /// Returns the command that bumps a contract, with its comment.
