@@ -163,6 +163,14 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             Some(format!("the realm is locked; {} will be published once it is free", unpublished.commit.short()))
         }
         Err(error) => {
+            // After an amend, git runs both hooks.
+            let is_told = event == "post-rewrite"
+                && publish_log::last_failure(ctx, acting).is_some_and(|last| {
+                    last.commit == unpublished.commit && last.failed.as_ref() == Some(&error.message)
+                });
+            if is_told {
+                return None;
+            }
             publish_log::record(ctx, acting, unpublished.commit, Err(&error));
             // Do not repeat older failures: they were printed when they occurred, and `status` shows them.
             unpublished.is_fresh.then(|| not_published(&error))
