@@ -45,6 +45,7 @@ use crate::{
 
 pub use check_scripts::Scripts;
 pub use check_subject::Subject;
+pub use steps::UNCOMMITTED;
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =

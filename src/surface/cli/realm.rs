@@ -12,7 +12,7 @@ use super::{
     topology, worktree,
 };
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     model::{check::Finding, text::count},
     ops::{
         self,
@@ -179,9 +179,11 @@ impl Check {
         };
         let mut answer = realm::check::run(temporary.as_ref().map_or(ctx, |temporary| &temporary.ctx), &request)?;
         if answer.body.valid && !output.json {
-            // The last line of the text says the same, except for the last step, if the clone has to be pulled.
+            // The last line of the text says the same, except that files are not committed, and except for the last
+            // step, if the clone has to be pulled.
             let pull = answer.body.behind.as_ref().and(answer.next_steps.pop());
-            answer.next_steps = pull.into_iter().collect();
+            answer.next_steps.retain(|step| *step == NextStep::from(realm::check::UNCOMMITTED));
+            answer.next_steps.extend(pull);
         }
         let report = || {
             let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
