@@ -11,9 +11,11 @@ use crate::ops::{
 use crate::{
     error::{ErrorCode, OpError},
     model::{
+        candidate::CONTRACTS,
         name::{ContractFields, ContractRef, contract_from_fields},
         publish,
     },
+    store::read,
     wire::{Answer, ContractMarked},
 };
 
@@ -71,5 +73,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         changed: !decision.changes.is_empty(),
         importers,
     });
+    let answer = remove_file(ctx, &request.contract)?.into_iter().fold(answer, Answer::next);
     auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)
+}
+
+/// Returns the command that removes the file of a retired contract, if HEAD has it.
+fn remove_file(ctx: &Ctx, at: &ContractRef) -> Result<Option<String>, OpError> {
+    let file = format!("{CONTRACTS}/{}/{}.yaml", at.domain, at.contract);
+    let code = ctx.code()?;
+    let tree = code.head()?.commit.map(|commit| code.tree_of(&commit)).transpose()?;
+    let has_file = tree.map(|tree| read::lookup(code, &tree, &file)).transpose()?.flatten().is_some();
+    let is_here = code.workdir().is_some_and(|workdir| workdir.join(&file).exists());
+    Ok((has_file && is_here).then(|| {
+        let path = format!("{}{file}", ctx.up_to_root());
+        format!(
+            "git rm {path} && git commit -m \"Retire {at}\"  # a higher version in it would publish the contract again"
+        )
+    }))
 }

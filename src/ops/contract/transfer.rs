@@ -6,16 +6,18 @@ use crate::ops::{
     ctx::Ctx,
     domain::{self, Part},
     message::Message,
+    publish::work_file::WorkFile,
 };
 use crate::{
     error::{ErrorCode, OpError},
     model::{
+        candidate::BINDINGS,
         domain_view::DomainView,
         name::{ContractRef, RepoName},
         nearest::did_you_mean,
         publish,
     },
-    store::read,
+    store::{codec, read},
     wire::{Answer, ContractTransfer},
 };
 
@@ -76,12 +78,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     });
     let Some(to) = &request.to else { return Ok(answer) };
     let (up, file) = (ctx.up_to_root(), file(&request.contract));
+    let binding = WorkFile::of(ctx.code()?, format!("{BINDINGS}/{name}.yaml"))?.read().ok().flatten();
+    let is_exported =
+        binding.and_then(|text| codec::binding(text.as_bytes()).ok()?.export(contract).map(drop)).is_some();
+    let exported = if is_exported { format!("; also remove it from {BINDINGS}/{name}.yaml") } else { String::new() };
     Ok(answer
         .next(format!(
             "{}  # at the root of {to}; committing it accepts the contract",
             accepting(&request.contract, to, "")
         ))
-        .next(format!("git rm {up}{file}  # here, once {to} owns it; also remove it from .blue/bindings/{name}.yaml")))
+        .next(format!("git rm {up}{file}  # here, once {to} owns it{exported}")))
 }
 
 /// Returns the error for a repository that offers a contract to itself: it already owns the contract, or wants to own
