@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 
-use super::{Examination, Finding, is_past};
+use super::{Examination, Finding, imports, is_past};
 use crate::model::{
     domain_summary::{ContractSummary, DomainSummary},
     name::{ContractName, RepoName},
@@ -55,12 +55,16 @@ fn life(
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(deprecated) = &contract.deprecated
+        && contract.retired.is_none()
         && is_past(deprecated.sunset, today)
         && importers > 0
     {
         let until = deprecated.sunset.map(|date| date.to_string()).unwrap_or_default();
         let repos = if importers == 1 { "repository" } else { "repositories" };
-        let message = format!("{name} was served until {until}, but is still imported by {importers} {repos}");
+        let (domain_name, instead) = (&domain.info.name, imports::successor(domain, contract));
+        let message = format!(
+            "{domain_name}/{name} was served until {until}, but is still imported by {importers} {repos}{instead}"
+        );
         findings.push(Finding::warning("past-sunset", message));
     }
     if contract.retired.is_none() && importers == 0 {

@@ -214,8 +214,9 @@ fn life(
     let mut findings = Vec::new();
     // The reasons are free text from the realm.
     let why = format!("git blue contract get {name} shows why");
+    let instead = successor(domain, contract);
     if contract.retired.is_some() {
-        let message = format!("{repo} imports {name}, which was retired; {why}");
+        let message = format!("{repo} imports {name}, which was retired{instead}; {why}");
         findings.push(Finding::warning("import-retired", message));
     }
     if contract.is_yanked() && import.version.matches(version) {
@@ -223,17 +224,22 @@ fn life(
         findings.push(Finding::warning("import-yanked", message));
     }
     if let Some(deprecated) = &contract.deprecated
+        && contract.retired.is_none()
         && !is_past(deprecated.sunset, today)
     {
         let until = deprecated.sunset.map(|date| format!(", served until {date}")).unwrap_or_default();
-        let is_known = |other| domain.contract_names().contains(other);
-        let instead = match &deprecated.replaced_by {
-            Some(other) if is_known(other) => format!("; move to {other}"),
-            Some(other) => format!("; its successor {other} does not exist"),
-            None => String::new(),
-        };
         let message = format!("{repo} imports {name}, deprecated since {}{until}{instead}", deprecated.since);
         findings.push(Finding::warning("import-deprecated", message));
     }
     findings
+}
+
+/// Returns the end of a message that names the successor of a deprecated contract, if there is one.
+pub(super) fn successor(domain: &DomainSummary, contract: &ContractSummary) -> String {
+    let deprecated = contract.deprecated.as_ref();
+    match deprecated.and_then(|deprecated| deprecated.replaced_by.as_ref()) {
+        Some(other) if domain.contract_names().contains(other) => format!("; move to {other}"),
+        Some(other) => format!("; its successor {other} does not exist"),
+        None => String::new(),
+    }
 }
