@@ -111,6 +111,13 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
         let names = retired.iter().map(|import| format!("{}/{}", import.domain, import.contract));
         facts.push(format!("Retired: {}.", listed(names)));
     }
+    let yanked: Vec<_> = others.iter().filter(|import| import.yanked && !import.retired).collect();
+    if !yanked.is_empty() {
+        let version =
+            |import: &ImportStatus| import.current_version.as_ref().map(Version::to_string).unwrap_or_default();
+        let names = yanked.iter().map(|import| format!("{}/{} {}", import.domain, import.contract, version(import)));
+        facts.push(format!("Yanked: {}.", listed(names)));
+    }
     let drifted: Vec<_> = others.into_iter().filter(|import| has_moved(import)).collect();
     if !drifted.is_empty() {
         let names = listed(drifted.iter().map(|import| moved(import)));

@@ -189,6 +189,7 @@ mod tests {
             exporters: owner.map(name).into_iter().collect(),
             importers: vec![import],
             deprecated: None,
+            retired: false,
         };
         RealmTopology {
             realm: name("digraph"),

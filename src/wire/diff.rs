@@ -107,6 +107,9 @@ pub struct ContractImpact {
     pub published: bool,
     /// The reason why that version was yanked; null if it was not.
     pub yanked: Option<String>,
+    /// The reason why the contract was retired; null if it was not.
+    #[serde(default)]
+    pub retired: Option<String>,
     /// The source of that version's document.
     pub source: DocumentSource,
     /// The repositories that import the contract.

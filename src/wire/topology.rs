@@ -68,6 +68,9 @@ pub struct ContractTopology {
     /// The end of the contract's support, and its replacement, if it is deprecated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecation>,
+    /// Whether the contract is retired; `contract_get` has the reason.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retired: bool,
 }
 
 /// An import and its state.

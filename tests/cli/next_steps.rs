@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
@@ -378,4 +378,92 @@ fn files_whose_names_start_with_a_dash_are_added() {
     let new = world.ok(&fungal, &["contract", "new", "s3-access/x", "--schema=-dash.json"]);
     paste(&world, "fungal", &command(&world.next_steps(&new), "git add"));
     world.ok(&fungal, &["contract", "get", "s3-access/x"]);
+}
+
+#[test]
+fn review_is_suggested_only_if_it_shows_something() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <1.9.0"));
+    world.commit("access", "Another range");
+    let list = world.ok(&fungal, &["notifications", "list"]);
+    assert!(list.stdout.contains("binding") && !list.stdout.contains("git blue review"), "{list}");
+    world.ok(&fungal, &["contract", "transfer", AT, "--to", "access"]);
+    for command in [&["notifications", "list"][..], &["status"]] {
+        let run = world.ok(&access, command);
+        assert!(run.stdout.contains("offers") && !run.stdout.contains("git blue review"), "{run}");
+    }
+    world.bump("1.1.0");
+    for command in [&["notifications", "list"][..], &["status"]] {
+        let run = world.ok(&access, command);
+        assert!(run.stdout.contains("git blue review"), "{run}");
+    }
+}
+
+#[test]
+fn retired_contract_is_called_retired() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    world.ok(&fungal, &["contract", "yank", AT, "1.0.0", "--reason", "it leaks"]);
+    let prime = world.ok(&access, &["prime"]);
+    assert!(prime.stdout.contains(&format!("Yanked: {AT} 1.0.0.")), "{prime}");
+    let retire = world.ok(&fungal, &["contract", "retire", AT, "--force", "--reason", "no more masks"]);
+    let impact = world.ok(&access, &["contract", "impact", AT]);
+    assert!(impact.stdout.contains("retired: no more masks"), "{impact}");
+    assert_eq!(world.json(&access, &["contract", "impact", AT])["retired"], "no more masks");
+    let topology = world.ok(&access, &["realm", "topology"]);
+    assert!(topology.stdout.contains("1.0.0 retired"), "{topology}");
+    let topology = world.json(&access, &["realm", "topology"]);
+    assert_eq!(topology["domains"][0]["contracts"][0]["retired"], true);
+    // Its file would publish it again.
+    paste(&world, "fungal", &command(&world.next_steps(&retire), "git rm"));
+    let again = world.ok(&fungal, &["contract", "retire", AT, "--force", "--reason", "no more masks"]);
+    assert!(!again.stdout.contains("git rm"), "{again}");
+}
+
+#[test]
+fn transfer_names_the_binding_only_if_it_exports_the_contract() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["rm", "-q", BINDING_FILE]);
+    world.commit("fungal", "No exports");
+    let offer = world.ok(&fungal, &["contract", "transfer", AT, "--to", "access"]);
+    assert!(offer.stdout.contains("git rm") && !offer.stdout.contains("bindings"), "{offer}");
+}
+
+#[test]
+fn automatic_version_of_an_undecided_change_is_unknown() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let text =
+        contract("1.0.0").replace("\"1.0.0\"", "auto").replace("items: {", "items: { not: { $ref: \"https://example.com/x\" },");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    let bump = world.blue(&fungal, &["contract", "bump", AT]).exits(1);
+    let commit = world.commit("fungal", "Auto");
+    assert!(commit.stderr.contains("not published"), "{commit}");
+    assert!(bump.stderr.contains("cannot choose the version") && bump.stderr.contains("\"2.0.0\" in"), "{bump}");
+}
+
+#[test]
+fn refused_amend_is_reported_once() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("jobs/", "tasks/"));
+    let amend = world.git(&fungal, &["commit", "-q", "-a", "--amend", "-m", "Other paths"]);
+    assert_eq!(amend.stderr.matches("not published").count(), 1, "{amend}");
+    // Another amend reports it again, because it is another commit.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("jobs/", "work/"));
+    let amend = world.git(&fungal, &["commit", "-q", "-a", "--amend", "-m", "Yet other paths"]);
+    assert_eq!(amend.stderr.matches("not published").count(), 1, "{amend}");
+}
+
+#[test]
+fn check_says_that_nothing_is_committed() {
+    let world = World::new();
+    let fungal = world.join("fungal");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
+    let check = world.blue(&fungal, &["check"]);
+    assert!(check.stdout.contains("git blue check --worktree  # the files under .blue are not committed"), "{check}");
 }

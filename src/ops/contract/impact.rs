@@ -173,6 +173,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
         published: is_published(&version),
         yanked: current.and_then(|current| current.yanked_reason(&version)).map(str::to_owned),
+        retired: current.and_then(|current| Some(current.retired.as_ref()?.reason.clone())),
         source,
         version,
         broken: importers.iter().filter(|one| one.state == "broken").count(),

@@ -176,6 +176,7 @@ fn domain<'v>(
             })
             .collect(),
         deprecated: view.contracts.get(name).and_then(|contract| contract.deprecated.as_ref()).map(Deprecation::from),
+        retired: view.contracts.get(name).is_some_and(|contract| contract.retired.is_some()),
     };
     DomainTopology {
         name: view.info.name.clone(),

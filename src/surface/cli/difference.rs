@@ -211,6 +211,9 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
     if let Some(reason) = &body.yanked {
         text.line(&[styled("  yanked:", Style::Yellow), plain(reason)]);
     }
+    if let Some(reason) = &body.retired {
+        text.line(&[styled("  retired:", Style::Yellow), plain(reason)]);
+    }
     for verdict in &body.breaks_promise {
         let message = format!("breaks the promised {}: {}", verdict.broken(), verdict.phrase());
         text.line(&[styled("  error:", Style::Red), plain(message), styled("[breaks-promise]", Style::Dim)]);

@@ -90,6 +90,7 @@ fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
         false => plain(providers.join(", ")),
     };
     let version = match (&contract.version, &contract.owner) {
+        (Some(version), _) if contract.retired => styled(format!("{version} retired"), Style::Yellow),
         (Some(version), _) => plain(version),
         (None, Some(_)) => styled("pre-release", Style::Yellow),
         (None, None) => styled("missing", Style::Red),

@@ -19,6 +19,7 @@ fn contract(name: &str, owner: Option<&str>, importers: &[(&str, &'static str)])
         exporters: Vec::new(),
         importers: importers.iter().map(import).collect(),
         deprecated: None,
+        retired: false,
     }
 }
 
