@@ -435,8 +435,9 @@ fn transfer_names_the_binding_only_if_it_exports_the_contract() {
 fn automatic_version_of_an_undecided_change_is_unknown() {
     let world = World::solo();
     let fungal = world.path("fungal");
-    let text =
-        contract("1.0.0").replace("\"1.0.0\"", "auto").replace("items: {", "items: { not: { $ref: \"https://example.com/x\" },");
+    let text = contract("1.0.0")
+        .replace("\"1.0.0\"", "auto")
+        .replace("items: {", "items: { not: { $ref: \"https://example.com/x\" },");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
     let bump = world.blue(&fungal, &["contract", "bump", AT]).exits(1);
     let commit = world.commit("fungal", "Auto");

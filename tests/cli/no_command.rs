@@ -27,3 +27,27 @@ fn bare_verb_runs_or_lists_the_full_command() {
     let unknown = world.blue(&dir, &["frobnicate"]).exits(129);
     snapshot("screen_deeper", &[&several, &unknown]);
 }
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    for line in ["git blue help", "git blue -h", "git blue status", "git blue --json status", "git blue --json frob"] {
+        let run = world.finish_shell(&fungal, &format!("{line} >/dev/full"));
+        assert_ne!(run.code, 0, "{line}: {run}");
+        assert!(
+            run.stderr.lines().any(|line| line.starts_with("fatal: ") || line.starts_with("error: ")),
+            "{line}: {run}"
+        );
+    }
+}
+
+#[test]
+fn missing_command_is_an_error_in_json() {
+    let world = World::solo();
+    let answer = world.blue(&world.path("fungal"), &["--json", "contract"]).exits(129).json();
+    assert_eq!(
+        answer["error"]["message"].as_str().or(answer["message"].as_str()),
+        Some("git blue contract needs a command")
+    );
+}

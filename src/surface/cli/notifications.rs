@@ -107,7 +107,9 @@ impl Command {
             Self::Ack(arguments) => {
                 let answer = notifications::ack::run(ctx, &arguments.request)?;
                 output.shown(&answer, |body, text| {
-                    text.line(&[plain(format!("marked {} as seen", body.acknowledged.len()))]);
+                    let number = body.acknowledged.len();
+                    let verb = if number == 1 { "is" } else { "are" };
+                    text.line(&[plain(format!("{number} {verb} marked as seen"))]);
                     for id in &body.unknown {
                         text.line(&[styled("no such notification:", Style::Yellow), plain(id)]);
                     }

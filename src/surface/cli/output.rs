@@ -277,8 +277,7 @@ impl<'a> Output<'a> {
     /// Prints an error. Returns its exit code.
     pub fn error(&mut self, error: &OpError) -> u8 {
         self.progress = None;
-        if self.json {
-            let _ = self.write(&json(&Failure::from(error)));
+        if self.json && self.write(&json(&Failure::from(error))).is_ok() {
             return error.kind.exit_code();
         }
         let label = match error.kind {
@@ -305,11 +304,14 @@ impl<'a> Output<'a> {
         only_shown_commands(&mut error);
         let text = manual::printed(&error.render().to_string());
         match error.kind() {
-            DisplayHelp | DisplayVersion => {
-                let _ = self.write(&text);
-                0
+            DisplayHelp | DisplayVersion => self.write(&text).map_or_else(|error| self.error(&error), |_| 0),
+            DisplayHelpOnMissingArgumentOrSubcommand if json => {
+                self.json = true;
+                let usage = text.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("git blue");
+                let command = usage.split(['[', '<']).next().unwrap_or_default().trim();
+                self.error(&OpError::usage(format!("{command} needs a command")).next(format!("{command} -h")))
             }
-            kind if json && kind != DisplayHelpOnMissingArgumentOrSubcommand => {
+            _ if json => {
                 self.json = true;
                 let message = text.trim().trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
                 self.error(&OpError::usage(message).next("git blue -h"))
