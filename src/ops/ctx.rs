@@ -93,8 +93,8 @@ impl Ctx {
         Ok(folder.map(|folder| clone_in(&self.env, &folder)).transpose()?.flatten())
     }
 
-    /// Returns what leads from the folder in which the command was started to the root of the working tree, as the start
-    /// of the paths in printed commands: nothing at the root, and `../` for each folder below it.
+    /// Returns the path from the folder in which the command was started to the root of the working tree, with which
+    /// the paths in printed commands start: empty at the root, and `../` for each folder below it.
     pub fn up_to_root(&self) -> String {
         let root = self.code.as_ref().and_then(CodeRepo::workdir).and_then(|root| dunce::canonicalize(root).ok());
         let below = root.zip(dunce::canonicalize(self.env.cwd()).ok());

@@ -90,8 +90,8 @@ impl Notification {
         std::iter::once(self.change_type).chain(self.also.iter().copied())
     }
 
-    /// Returns whether `git blue review` may show something about it: an import, unless it holds and only the contract's
-    /// owner or the bindings of others changed.
+    /// Returns whether `git blue review` may show something about it: the contract is imported, and the import does not
+    /// hold or more than the owner changed.
     pub fn is_to_review(&self) -> bool {
         let is_shown = |kind| {
             !matches!(

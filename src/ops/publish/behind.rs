@@ -24,8 +24,8 @@ pub fn is_behind(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -
     Ok(is_there(upstream.as_ref())? || is_there(Some(published).filter(|published| code.has(published)))?)
 }
 
-/// Returns whether a published commit was dropped in this clone: the publishing branch had it before an amend or a reset,
-/// and neither it nor its upstream has it now.
+/// Returns whether a published commit was dropped in this clone: the publishing branch had it before an amend or a
+/// reset, and neither it nor its upstream has it now.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.

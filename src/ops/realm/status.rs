@@ -14,7 +14,6 @@ use crate::{
     locate::config::record_url,
     model::{
         binding::Import,
-        candidate,
         check::conflicts::{is_concerned, owner_elsewhere},
         conflict::Conflict,
         domain_digest::{BindingDigest, DomainDigest, Imported, MAX_CONTRACTS, Ranked},
@@ -48,7 +47,7 @@ use crate::{
     },
     wire::{
         Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, Notification, OwnContract,
-        PageRequest, RealmStatus, RemovedFile, RepoLine, SessionLine, SyncConflict, page,
+        PageRequest, RealmStatus, RepoLine, SessionLine, SyncConflict, page,
     },
 };
 
@@ -217,7 +216,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
     let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
-    let files = WorkingFiles { up: &ctx.up_to_root(), has_file: &has_file };
+    let files = removed_files::WorkingFiles { up: &ctx.up_to_root(), has_file: &has_file };
     Ok(Outcome { answer: with_next_steps(answer, joined, first, &files), receipt, cursors })
 }
 
@@ -426,20 +425,12 @@ fn offers(body: &RealmStatus, up: &str) -> Vec<String> {
     offered.filter_map(command).take(3).collect()
 }
 
-/// The working tree, as far as the next steps refer to it.
-struct WorkingFiles<'a> {
-    /// The start of paths in commands.
-    up: &'a str,
-    /// Whether it has a file, which must not be overwritten.
-    has_file: &'a dyn Fn(&str) -> bool,
-}
-
 /// Adds the next steps: commands that can be pasted into a shell, each with its reason.
 fn with_next_steps(
     mut answer: Answer<RealmStatus>,
     joined: bool,
     first: Option<String>,
-    files: &WorkingFiles<'_>,
+    files: &removed_files::WorkingFiles<'_>,
 ) -> Answer<RealmStatus> {
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
@@ -452,10 +443,10 @@ fn with_next_steps(
         .collect();
     by_others.dedup();
     by_others.truncate(3);
-    let (up, offers) = (files.up, offers(body, files.up));
+    let offers = offers(body, files.up);
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
-    let removed = body.removed_files.clone();
+    let removed = removed_files::steps(&body.removed_files, files);
     let is_idle = body.session.is_none();
     let unreadable = !body.unreadable.is_empty();
     if !answer.body.unreadable_domains.is_empty() {
@@ -467,16 +458,7 @@ fn with_next_steps(
     if broken > 0 || has_changed {
         answer = answer.next(REVIEW);
     }
-    for RemovedFile { domain, contract, file } in removed.into_iter().take(3) {
-        if (files.has_file)(&file) {
-            let commit = format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"");
-            answer = answer.next(commit);
-            continue;
-        }
-        answer =
-            answer.next(format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"));
-        answer = answer.next(format!("{}  # or write its file", candidate::write_file(&domain, &contract, up)));
-    }
+    answer = removed.into_iter().fold(answer, Answer::next);
     for command in offers {
         answer = answer.next(format!("{command}  # committing it accepts the contract"));
     }

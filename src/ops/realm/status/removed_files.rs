@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Digests;
 use crate::{
     error::OpError,
-    model::name::ContractName,
+    model::{candidate, name::ContractName},
     ops::ctx::{Ctx, RealmContext},
     repo::blue_files::CONTRACTS,
     store::read,
@@ -49,4 +49,25 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
         }
     }
     Ok(removed)
+}
+
+/// The working tree, as far as the next steps refer to it.
+pub(super) struct WorkingFiles<'a> {
+    /// The start of paths in commands.
+    pub up: &'a str,
+    /// Whether it has a file, which must not be overwritten.
+    pub has_file: &'a dyn Fn(&str) -> bool,
+}
+
+/// Returns the commands that retire the contracts or bring back their files.
+pub(super) fn steps(removed: &[RemovedFile], files: &WorkingFiles<'_>) -> Vec<String> {
+    let up = files.up;
+    let of_file = |RemovedFile { domain, contract, file }: &RemovedFile| match (files.has_file)(file) {
+        true => vec![format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"")],
+        false => vec![
+            format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"),
+            format!("{}  # or write its file", candidate::write_file(domain, contract, up)),
+        ],
+    };
+    removed.iter().take(3).flat_map(of_file).collect()
 }

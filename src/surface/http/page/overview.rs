@@ -243,6 +243,7 @@ mod tests {
             exporters: Vec::new(),
             importers: vec![import.clone(); 30],
             deprecated: None,
+            retired: false,
         };
         let leaving = ContractTopology {
             name: "leaving".parse().unwrap(),
@@ -255,6 +256,7 @@ mod tests {
                 replaced_by: Some("next".parse().unwrap()),
             }),
             exporters: Vec::new(),
+            retired: false,
         };
         let contracts = vec![gone, leaving];
         let domain = DomainTopology { name: "s3-access".parse().unwrap(), members: Vec::new(), contracts };
