@@ -113,17 +113,27 @@ fn field<T: Clone + PartialEq>(base: Option<&T>, ours: &T, theirs: &T, winner: &
 }
 
 fn rank(ours: &Contract, theirs: &Contract, newer: Newer) -> Ordering {
-    // Commits of two different repositories cannot be ordered.
-    let newer = if ours.owner == theirs.owner { newer.order() } else { Ordering::Equal };
+    let newer = newer.order();
     let content = || theirs.computed_content_hash().cmp(&ours.computed_content_hash());
     newer.then_with(|| ours.version.cmp(&theirs.version)).then_with(content).then_with(|| by_hash(ours, theirs))
 }
 
-/// Merges the current documents of a contract. `newer` compares the source commits of its owner. The losing document
-/// is returned only if it has another owner; a version of the same owner is among the published ones anyway.
+/// Returns which side took a contract over from the owner that it had before, as `former`. The commits of different
+/// repositories cannot be ordered otherwise.
+pub fn taken_over(former: &RepoName, ours: &Contract, theirs: &Contract) -> Newer {
+    match (ours.owner == *former, theirs.owner == *former) {
+        (true, false) => Newer::Theirs,
+        (false, true) => Newer::Ours,
+        _ => Newer::Unknown,
+    }
+}
+
+/// Merges the current documents of a contract. `newer` compares the source commits of its owner, or is the side that
+/// took it over. The losing document is returned only if another repository claims the contract; a version that its
+/// owner published is among the published ones anyway.
 pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
     let (mut winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
-    if ours.owner != theirs.owner {
+    if ours.owner != theirs.owner && newer == Newer::Unknown {
         return Merged { winner, lost: Some(lost.as_published()) };
     }
     if ours.version == theirs.version && ours.computed_content_hash() == theirs.computed_content_hash() {
@@ -152,11 +162,11 @@ fn yanked(ours: &Contract, theirs: &Contract) -> Vec<Yanked> {
     all
 }
 
-/// Merges two documents that were published under one version. If they differ in anything that a version fixes, one
-/// loses, and someone has to resolve the conflict.
+/// Merges two documents that were published under one version. If their content differs, one loses, and someone has to
+/// resolve the conflict.
 pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
     let (winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
-    let differ = ours.owner != theirs.owner || ours.computed_content_hash() != theirs.computed_content_hash();
+    let differ = ours.computed_content_hash() != theirs.computed_content_hash();
     Merged { winner, lost: differ.then_some(lost) }
 }
 
@@ -381,6 +391,17 @@ mod tests {
         let (rolled_back, higher) = (at("1.0.0", 1), at("1.1.0", 2));
         assert_eq!(contract(None, &rolled_back, &higher, Newer::Ours).winner.version, rolled_back.version);
         assert_eq!(contract(None, &rolled_back, &higher, Newer::Unknown).winner.version, higher.version);
+    }
+
+    #[test]
+    fn repository_that_took_a_contract_over_keeps_it() {
+        let (taken, next) = (Contract { owner: "access".parse().unwrap(), ..at("1.0.0", 1) }, at("1.1.0", 2));
+        let newer = taken_over(&next.owner, &taken, &next);
+        assert_eq!(newer, Newer::Ours);
+        assert_eq!(contract(Some(&at("1.0.0", 1)), &taken, &next, newer), Merged { winner: taken, lost: None });
+        // Two repositories that both claim a contract are told.
+        let claimed = Contract { owner: "access".parse().unwrap(), ..at("1.0.0", 1) };
+        assert!(contract(None, &claimed, &at("1.0.0", 1), Newer::Unknown).lost.is_some());
     }
 
     #[test]

@@ -70,8 +70,8 @@ pub fn merge_with_overrides(
     let bases =
         relation.bases.iter().map(|base| Ok(store.commit(base)?.tree)).collect::<Result<Vec<_>, StoreError>>()?;
     let sides = [store.commit(ours)?.tree, store.commit(theirs)?.tree];
-    let mut merging =
-        Merging { store, name, trees: sides, pasts: [BTreeMap::new(), BTreeMap::new()], merge: Merge::default() };
+    let pasts = [BTreeMap::new(), BTreeMap::new()];
+    let mut merging = Merging { store, name, bases: &bases, trees: sides, pasts, merge: Merge::default() };
     let mut conflicts = merging.walk(bases.clone(), sides)?;
     for path in overrides.iter().flat_map(|one| one.keys()).collect::<BTreeSet<_>>() {
         conflicts.retain(|conflict| conflict.place.path() != *path);
@@ -119,6 +119,7 @@ struct PathConflict {
 struct Merging<'a> {
     store: &'a dyn Store,
     name: &'a StoreRef,
+    bases: &'a [Oid],
     trees: [Oid; 2],
     pasts: [FormerBlobs; 2],
     merge: Merge,
@@ -267,13 +268,13 @@ impl Merging<'_> {
             TreeFile::Contract(name) => {
                 let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
                 let base = base.map(|base| self.read::<Contract>(&base)).transpose()?.flatten();
-                let newer = self.newer(&our.owner)?;
+                let newer = self.newer_of(name, &our, &their)?;
                 let merged = merge::contract(base.as_ref(), &our, &their, newer);
                 self.put_contract(&place, &our, merged, name);
             }
             TreeFile::Version(name, _) => {
                 let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
-                let newer = self.newer(&our.owner)?;
+                let newer = self.newer_of(name, &our, &their)?;
                 let merged = merge::version(&our, &their, newer);
                 self.put_contract(&place, &our, merged, name);
             }
@@ -401,6 +402,21 @@ impl Merging<'_> {
     fn record<T: Serialize>(&mut self, place: TreeFile, lost: &T) {
         // The file is named by its content, so it may already exist.
         self.merge.edits.insert(place.path(), Edit::Put(codec::encode(lost)));
+    }
+
+    /// Returns which side has the newer document of a contract: the one of the later commit of its owner, or of the
+    /// repository that took it over.
+    fn newer_of(&self, name: &ContractName, ours: &Contract, theirs: &Contract) -> Result<Newer, StoreError> {
+        if ours.owner == theirs.owner {
+            return self.newer(&ours.owner);
+        }
+        let path = layout::contract(name);
+        for base in self.bases {
+            let Some(held) = read::lookup(self.store, base, path.as_str())? else { continue };
+            let Some(former) = self.read::<Contract>(&held.id)? else { continue };
+            return Ok(merge::taken_over(&former.owner, ours, theirs));
+        }
+        Ok(Newer::Unknown)
     }
 
     /// Returns which side published the later commit of a repository: the one whose history contains the other's.

@@ -1,0 +1,56 @@
+//! A contract that is transferred while another machine publishes it.
+
+use serde_json::{Value, json};
+
+use crate::{
+    teamwork::team,
+    world::{CONTRACT_FILE, World, contract},
+};
+
+const CONTRACT: &str = "s3-access/s3-permissions";
+
+/// A contract that its former owner still publishes after the transfer was accepted stays with its new owner, and no
+/// version is in conflict.
+#[test]
+fn accepted_transfer_wins_over_what_the_former_owner_publishes() {
+    for former_owner_syncs_first in [false, true] {
+        let (world, mate) = team();
+        let (fungal, hub) = (world.path("fungal"), world.hub());
+        let access = world.on("third").repo("access");
+        world.ok(&access, &["init", "--url", &hub]);
+        world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+        world.ok(&access, &["sync"]);
+        world.on("home").ok(&fungal, &["sync"]);
+        let offer = world.json(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+        world.ok(&fungal, &["sync"]);
+        for (home, dir) in [("second", &mate), ("third", &access)] {
+            world.on(home).ok(dir, &["sync"]);
+        }
+        let publish = |world: &World| {
+            world.on("second").write(&format!("mate/{CONTRACT_FILE}"), &contract("1.1.0"));
+            world.commit("mate", "1.1.0");
+        };
+        if former_owner_syncs_first {
+            publish(&world);
+            world.ok(&mate, &["sync"]);
+        }
+        let step = offer["next_steps"][0]["command"].as_str().unwrap();
+        let pasted = world.on("third").finish_shell(&access, step);
+        assert_eq!(pasted.code, 0, "{pasted}");
+        world.commit("access", "Take it over");
+        world.ok(&access, &["sync"]);
+        if !former_owner_syncs_first {
+            publish(&world);
+        }
+        for (home, dir) in [("second", &mate), ("third", &access), ("second", &mate)] {
+            world.on(home).ok(dir, &["sync"]);
+            assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");
+            let status = world.json(dir, &["status", "--peek"]);
+            assert_eq!(status["conflicts"], json!([]), "{status}");
+            let checked = world.blue(dir, &["check"]);
+            assert!(!checked.all().contains("published twice"), "{checked}");
+        }
+        let status = world.json(&mate, &["status"]);
+        assert_eq!(status["unpublished"], Value::Null, "{status}");
+    }
+}
