@@ -31,12 +31,13 @@ use crate::{
             behind,
             candidate::{self, Sources},
             cycles, publishing_branch,
+            removal::Removal,
         },
         sync::auto,
     },
     repo::{CodeRepo, blue_files::Files},
     store::{
-        Store, StoreRef, layout,
+        Store, StoreRef, history, layout,
         overview::{Line, Overview},
         read,
     },
@@ -211,6 +212,36 @@ pub fn is_disputed(acting: ActingRepo<'_>, name: &DomainName) -> Result<bool, Op
     Ok(read::lookup(acting.store, &tree, layout::lost_bindings(acting.repo).as_str())?.is_some())
 }
 
+/// The maximum number of commits that are searched for the two sides of a dispute.
+const MAX_HISTORY: usize = 1_000;
+
+/// Returns whether `commit` merges the commits that two machines published in a domain whose binding is in dispute.
+///
+/// # Errors
+/// Returns an error if the realm or the repository cannot be read.
+pub fn merges_both_sides(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    name: &DomainName,
+    commit: &Oid,
+) -> Result<bool, OpError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
+        return Ok(false);
+    };
+    for one in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
+        let parents = acting.store.commit(&one)?.parents;
+        let sides = parents.iter().map(|parent| source(acting, name, parent)).collect::<Result<Vec<_>, _>>()?;
+        if let [Some(ours), Some(theirs)] = &sides[..]
+            && ours != theirs
+        {
+            let has =
+                |side: &Source| Ok::<_, OpError>(code.has(&side.commit) && code.is_ancestor(&side.commit, commit)?);
+            return Ok(has(ours)? && has(theirs)?);
+        }
+    }
+    Ok(false)
+}
+
 /// The variable that names the default branch on GitLab runners, whose clones have no branch and no `origin/HEAD`.
 const DEFAULT_BRANCH: &str = "CI_DEFAULT_BRANCH";
 
@@ -304,7 +335,14 @@ impl Work<'_> {
         let tip = domain::tip(self.store(), name).map_err(|error| self.offer_to_create(name, error))?;
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
-        Ok((tip, domain::load(self.store(), name, &tip, part)?))
+        let view = domain::load(self.store(), name, &tip, part)?;
+        if !view.info.has_member(self.acting.repo)
+            && self.candidate.domains().contains(name)
+            && let Some(removal) = Removal::of(self.store(), name, self.acting.repo)?
+        {
+            return Err(removal.refusal(self.code, name, self.acting.repo));
+        }
+        Ok((tip, view))
     }
 
     /// Suggests the command that creates the domain, if this commit has files for it and its name is not likely

@@ -11,6 +11,7 @@ pub mod publish_and_sync;
 pub mod publish_log;
 pub mod publishing_branch;
 pub mod references;
+pub mod removal;
 pub mod removed_files;
 pub mod to_url;
 pub mod unpublished;

@@ -29,7 +29,7 @@ use crate::{
         operation::given_as,
         pr::rfc,
         publish::{
-            candidate, places,
+            candidate, places, removal,
             unpublished::{self, CaughtUp},
         },
         runs,
@@ -189,8 +189,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         let candidate = work.candidate(&before)?;
         report.downgrade_existing(&work.judge(&[before.judged(&candidate)], false)?);
     }
-    if let Some(files) = found.as_ref().and_then(|found| found.files.as_ref()) {
+    if let Some(found) = &found
+        && let Some(files) = &found.files
+    {
         places::locate(files, &mut report.findings);
+        removal::explain(&*here.store, ctx.code()?, &found.repo, &mut report.findings);
     }
     let scripts = match (&found, &candidate) {
         (Some(found), Some(candidate)) => {

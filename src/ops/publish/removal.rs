@@ -1,0 +1,98 @@
+//! Recognizes files of a domain that was removed, or that the repository was removed from. Its user removes the files,
+//! rather than making the domain again.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    error::{ErrorCode, OpError},
+    model::{
+        check::Finding,
+        domain::Domain,
+        name::{DomainName, RepoName},
+    },
+    repo::CodeRepo,
+    store::{Store, StoreError, StoreRef, history, layout, read},
+};
+
+/// The maximum number of commits that are searched for a former member.
+const MAX_HISTORY: usize = 1_000;
+
+/// What was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// The domain.
+    Domain,
+    /// The repository, from the domain.
+    Member,
+}
+
+impl Removal {
+    /// Returns what was removed, if the repository is not a member of the domain but was one, or the domain was removed.
+    ///
+    /// # Errors
+    /// Returns an error if the domain cannot be read.
+    pub fn of(store: &dyn Store, name: &DomainName, repo: &RepoName) -> Result<Option<Self>, StoreError> {
+        let within = StoreRef::Domain(name.clone());
+        let Some(tip) = store.tip(&within)? else { return Ok(None) };
+        let mut seen = BTreeSet::new();
+        for commit in history::since(store, &tip, &[], MAX_HISTORY)? {
+            let tree = store.commit(&commit)?.tree;
+            let Some(entry) = read::lookup(store, &tree, layout::domain().as_str())? else { continue };
+            if !seen.insert(entry.id) {
+                continue;
+            }
+            let Some(info) = read::file::<Domain>(store, &within, &tree, &layout::domain())? else { continue };
+            match (commit == tip, info.has_member(repo)) {
+                (true, true) => return Ok(None),
+                (true, false) if info.removed => return Ok(Some(Self::Domain)),
+                (false, true) => return Ok(Some(Self::Member)),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the error for publishing files of the domain.
+    pub fn refusal(self, code: &CodeRepo, name: &DomainName, repo: &RepoName) -> OpError {
+        let reason = match self {
+            Self::Domain => ErrorCode::UnknownDomain,
+            Self::Member => ErrorCode::NotMember,
+        };
+        let message = format!("nothing was published: {}", self.meaning(name, repo));
+        self.steps(code, name, repo).into_iter().fold(OpError::no(reason, message), OpError::next)
+    }
+
+    fn meaning(self, name: &DomainName, repo: &RepoName) -> String {
+        match self {
+            Self::Domain => format!("the domain {name} was removed, and this repository still has files for it"),
+            Self::Member => format!("{repo} was removed from {name}, and still has files for it"),
+        }
+    }
+
+    fn steps(self, code: &CodeRepo, name: &DomainName, repo: &RepoName) -> Vec<String> {
+        let again = match self {
+            Self::Domain => "or create the domain again",
+            Self::Member => "or add it again",
+        };
+        let pull = code.origin_url().map(|_| "git pull  # another clone may have removed the files".to_owned());
+        let remove = format!(
+            "git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml && git commit -m \"Leave the \
+                domain {name}\""
+        );
+        let create = format!("git blue realm admin domain --name {name} --repos {repo}  # {again}");
+        pull.into_iter().chain([remove, create]).collect()
+    }
+}
+
+/// Says in the findings about files of a repository which domains were removed.
+pub fn explain(store: &dyn Store, code: &CodeRepo, repo: &RepoName, findings: &mut [Finding]) {
+    let is_own = |finding: &&mut Finding| finding.repo.as_ref().is_none_or(|of| of == repo);
+    let about = |finding: &&mut Finding| matches!(&*finding.code, "unknown-domain" | "not-member");
+    for finding in findings.iter_mut().filter(is_own).filter(about) {
+        let Some(name) = finding.domain.clone() else { continue };
+        if let Ok(Some(removal)) = Removal::of(store, &name, repo) {
+            finding.message = removal.meaning(&name, repo);
+            finding.resolution = removal.steps(code, &name, repo);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Files that are still committed for a domain that was removed, or that their repository left.
+
+use std::path::Path;
+
+use crate::world::{BINDING_FILE, World, importing};
+
+/// `git blue` names what was removed, and its first step that changes something is to remove the files.
+fn told(world: &World, dir: &Path, what: &str, again: &str) {
+    let remove = "git rm -r --ignore-unmatch .blue/contracts/s3-access .blue/bindings/s3-access.yaml && git commit -m \
+                  \"Leave the domain s3-access\"";
+    for args in [&["status"][..], &["check"], &["contract", "publish"]] {
+        let run = world.blue(dir, args);
+        assert!(run.all().contains(what), "{run}");
+        let all = run.all();
+        let (rm, create) = (all.find(remove), all.find(again));
+        assert!(rm.is_some() && rm < create, "{run}");
+    }
+    let removed = world.finish_shell(dir, remove);
+    assert_eq!(removed.code, 0, "{removed}");
+    let check = world.blue(dir, &["check"]);
+    assert!(!check.all().contains(what), "{check}");
+    let status = world.json(dir, &["status"]);
+    assert_eq!(status["unpublished"], serde_json::Value::Null, "{status}");
+}
+
+#[test]
+fn removed_domain_is_not_made_again() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.git(&world.path("access"), &["rm", "-q", BINDING_FILE]);
+    world.commit("access", "Leave s3-access");
+    world.ok(&fungal, &["contract", "retire", "s3-access/s3-permissions", "--reason", "gone"]);
+    world.git(&fungal, &["rm", "-q", BINDING_FILE]);
+    world.commit("fungal", "Export nothing");
+    world.ok(&fungal, &["realm", "admin", "remove-domain", "s3-access"]);
+    let again = "git blue realm admin domain --name s3-access --repos fungal  # or create the domain again";
+    told(&world, &fungal, "the domain s3-access was removed", again);
+    assert_eq!(world.json(&fungal, &["realm", "topology"])["domains"], serde_json::json!([]));
+}
+
+#[test]
+fn removed_member_is_not_added_again() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.ok(&access, &["realm", "admin", "remove-member", "access", "--domain", "s3-access"]);
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <4.0.0"));
+    world.commit("access", "Still here");
+    let again = "git blue realm admin domain --name s3-access --repos access  # or add it again";
+    told(&world, &access, "access was removed from s3-access", again);
+    assert_eq!(world.stored("domain.json")["members"], serde_json::json!(["fungal"]));
+}
