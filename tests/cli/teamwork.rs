@@ -8,7 +8,7 @@ use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 
 /// `fungal` on one machine, which has published and pushed 1.0.0, and a clone of it on another machine that has joined.
 /// The realm is shared at `hub.git`, the code at `code.git`.
-fn team() -> (World, PathBuf) {
+pub fn team() -> (World, PathBuf) {
     let world = World::solo();
     let (fungal, hub, code) = (world.path("fungal"), world.hub(), world.bare("code.git"));
     world.git(&fungal, &["remote", "add", "origin", &code]);
@@ -234,9 +234,33 @@ fn leaving_is_shared_by_the_printed_step() {
     assert!(renamed.stderr.contains("HEAD:.blue/config.yaml names this repository fungal"), "{renamed}");
     assert_eq!(world.finish_shell(&mate, &world.next_step(&renamed)).code, 0);
     world.ok(&mate, &["init", "--realm", "aperture", "--repo", "depot"]);
+    // A clone that joins again has the committed file again.
+    world.commit("mate", "Join again");
+    world.ok(&mate, &["leave", "--force"]);
+    world.ok(&mate, &["init", "--realm", "aperture"]);
+    assert_eq!(world.git(&mate, &["status", "--short"]).stdout, "");
     world.on("home").ok(&world.path("fungal"), &["sync"]);
     let status = world.json(&world.path("fungal"), &["realm", "topology"]);
     assert_eq!(status["domains"][0]["members"], serde_json::json!([]), "{status}");
+}
+
+/// A published commit that its author has not pushed cannot be pulled, and the step says so.
+#[test]
+fn commit_that_is_not_pushed_is_told_with_its_publisher() {
+    let (world, mate) = team();
+    world.git(&world.path("fungal"), &["config", "user.name", "Bob Byte"]);
+    world.bump("1.1.0");
+    let published = world.line(&world.path("fungal"), &["rev-parse", "--short=7", "HEAD"]);
+    world.ok(&world.path("fungal"), &["sync"]);
+    world.on("second").ok(&mate, &["sync"]);
+    world.git(&mate, &["pull", "--quiet"]);
+    let step = world.next_step(&world.ok(&mate, &["status"]));
+    assert!(step.starts_with(&format!("git pull  # get the published commit, {published}")), "{step}");
+    assert!(step.ends_with(" by Bob Byte; if it stays missing, it is not pushed yet"), "{step}");
+    world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
+    world.git(&mate, &["fetch", "--quiet"]);
+    let step = world.next_step(&world.ok(&mate, &["status"]));
+    assert_eq!(step, "git pull  # get the published commit");
 }
 
 /// Any repository may remove a domain that nobody uses, and the other machines accept it.

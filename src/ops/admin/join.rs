@@ -30,7 +30,10 @@ use crate::{
         runs, sync,
     },
     platform::files::{self, Access},
-    repo::{CodeRepo, blue_files::FOLDER},
+    repo::{
+        CodeRepo,
+        blue_files::{FOLDER, Files, Item},
+    },
     store::{
         Change, Edit, Parents, Store, StoreRef,
         codec::{self, Config, ProposedRealm},
@@ -109,6 +112,9 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let joined = is_new || !matches!(claim, Claim::Joined);
     ctx.home.record_repo(&known.name, &name, &code.main_folder())?;
     joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
+    if proposed.is_some() && code.workdir().is_some() {
+        restore_config(ctx)?;
+    }
     let wrote_config = match (&proposed, code.workdir()) {
         (None, Some(root)) => write_config(&root, &known, &name)?,
         (Some(config), Some(_)) if request.url.is_some() && config.realm.url.is_none() => match &known.url {
@@ -412,6 +418,20 @@ pub fn write_url(code: &CodeRepo, config: &Config, url: &str) -> Result<bool, Op
         None => yaml_text::add_below(&text, "realm", &("url", yaml_text::quoted(url))),
     };
     edited.filter(is_right).map(|edited| file.replace(&edited)).transpose().map(|written| written.is_some())
+}
+
+/// Writes the `.blue/config.yaml` of HEAD, if it was removed from the working tree, as leaving the realm does.
+fn restore_config(ctx: &Ctx) -> Result<(), OpError> {
+    let file = WorkFile::config(ctx)?;
+    if file.is_left_out() || file.read()?.is_some() {
+        return Ok(());
+    }
+    let code = ctx.code()?;
+    let Some(commit) = code.head()?.commit else { return Ok(()) };
+    let files = Files::at(code, &commit)?;
+    let Some(Item::File(handle)) = files.file(CONFIG)? else { return Ok(()) };
+    let bytes = files.read(&handle)?.unwrap_or_default();
+    file.create(&String::from_utf8_lossy(&bytes))
 }
 
 fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool, OpError> {
