@@ -92,6 +92,23 @@ fn branch_that_resolves_a_conflict_passes() {
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.6.0");
 }
 
+/// Once both commits are merged, even if that changes nothing, the merge is published.
+#[test]
+fn merging_both_sides_settles_a_binding_conflict() {
+    let (world, access, third) = disputed();
+    let status = world.on("third").json(&third, &["status"]);
+    let steps = status["next_steps"].to_string();
+    assert!(steps.contains("git pull --no-rebase origin main"), "{status}");
+    let merged = world.try_git(&third, &["pull", "--quiet", "--no-rebase", "-s", "ours", "origin", "main"]);
+    assert_eq!(merged.code, 0, "{merged}");
+    let status = world.json(&third, &["status"]);
+    assert_eq!((&status["conflicts"], &status["unpublished"]), (&serde_json::json!([]), &serde_json::Value::Null));
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.7.0");
+    world.ok(&third, &["sync"]);
+    world.on("second").ok(&access, &["sync"]);
+    assert_eq!(tips(&world, "second"), tips(&world, "third"));
+}
+
 /// The next commit that changes the binding settles it too.
 #[test]
 fn next_commit_settles_a_binding_conflict() {

@@ -3,10 +3,14 @@
 
 use crate::{
     error::{NextStep, OpError},
-    model::{oid::Oid, text::shell_word},
+    model::{name::DomainName, oid::Oid, text::shell_word},
+    ops::ctx::ActingRepo,
     repo::CodeRepo,
-    store::StoreError,
+    store::{StoreError, StoreRef, history, layout, read},
 };
+
+/// The maximum number of commits that are searched for a publisher.
+const MAX_HISTORY: usize = 200;
 
 /// Returns whether `commit` of the publishing branch is behind the published one and has nothing new: the upstream has
 /// it, or the published commit descends from it.
@@ -40,6 +44,28 @@ pub fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, StoreError> 
         }
     }
     Ok(true)
+}
+
+/// Returns who published the last published commit of the repository in a domain.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn publisher(acting: ActingRepo<'_>, name: &DomainName) -> Result<Option<String>, StoreError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else { return Ok(None) };
+    let path = layout::source(acting.repo);
+    let source = |commit: &Oid| {
+        let tree = acting.store.commit(commit)?.tree;
+        Ok::<_, StoreError>(read::lookup(acting.store, &tree, path.as_str())?.map(|entry| entry.id))
+    };
+    let held = source(&tip)?;
+    for commit in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
+        let info = acting.store.commit(&commit)?;
+        let before = info.parents.iter().map(source).collect::<Result<Vec<_>, _>>()?;
+        if source(&commit)? == held && !before.contains(&held) {
+            return Ok(info.author.split_once(" <").map(|(name, _)| name.to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the command that brings the published commit into the publishing branch, with the reason.

@@ -302,6 +302,7 @@ fn of_commit(
             is_fresh |= is_moved()?;
             if let Ok(domain) = name.parse::<DomainName>()
                 && contract::publish::is_disputed(acting, &domain)?
+                && !contract::publish::merges_both_sides(acting, code, &domain, &commit)?
             {
                 disputed = Some(domain);
             }

@@ -99,7 +99,8 @@ impl CaughtUp {
                 self.unpublished = Some(Unpublished { branch, commit, domains, policy, problem, failed_at: None });
             }
             Some(UnpublishedCommit { behind: Some(lacking), .. }) => {
-                let step = behind::pull(code, &lacking.branch, &lacking.published, "get the published commit")?;
+                let step =
+                    behind::pull(code, &lacking.branch, &lacking.published, &reason_to_pull(acting, code, &lacking))?;
                 self.next_steps.push(step);
                 self.behind = Some(lacking);
             }
@@ -131,7 +132,7 @@ impl CaughtUp {
         let has_origin = ctx.code.as_ref().is_some_and(|code| code.origin_url().is_some());
         if disputed.is_some() && has_origin {
             let branch = shell_word(&waiting.branch);
-            let step = format!("git pull origin {branch}  # merge both, and publish the result");
+            let step = format!("git pull --no-rebase origin {branch}  # merge both, and publish the result");
             self.next_steps.push(step.into());
         }
         self.next_steps.extend(steps);
@@ -154,6 +155,17 @@ impl CaughtUp {
             failed_at,
         });
     }
+}
+
+/// Returns the reason to pull a published commit. It may not be pushed yet: then its publisher is named.
+fn reason_to_pull(acting: ActingRepo<'_>, code: &CodeRepo, lacking: &Behind) -> String {
+    let reason = "get the published commit";
+    if code.has(&lacking.published) {
+        return reason.to_owned();
+    }
+    let publisher = lacking.domains.first().and_then(|domain| behind::publisher(acting, domain).ok().flatten());
+    let publisher = publisher.map(|name| format!(" by {name}")).unwrap_or_default();
+    format!("{reason}, {}{publisher}; if it stays missing, it is not pushed yet", lacking.published.short())
 }
 
 /// Records that publishing failed, so that commands which publish nothing can say so. The same failure is recorded
