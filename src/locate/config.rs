@@ -15,7 +15,7 @@ use crate::{
     store::{
         EntryKind,
         codec::{self, Config},
-        read,
+        history, read,
     },
 };
 
@@ -42,7 +42,7 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
 ///
 /// # Errors
 /// Returns an error if it proposes another URL for the realm. The message contains both.
-pub fn same_url(known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpError> {
+pub fn same_url(known: &KnownRealm, proposed: Option<&Config>, code: Option<&CodeRepo>) -> Result<(), OpError> {
     let proposed =
         proposed.filter(|config| config.realm.name == known.name).and_then(|config| config.realm.url.as_ref());
     let (Some(recorded), Some(proposed)) = (&known.url, proposed) else {
@@ -56,12 +56,30 @@ pub fn same_url(known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpE
         "{CONFIG} says that the realm {realm} is shared at {proposed}, but this machine has \
         {recorded}"
     );
-    Err(OpError::cannot(ErrorCode::OtherUrl, message)
-        .next(format!(
-            "git blue realm admin reseed --url {}  # if the realm has moved there, and you trust that URL",
-            shell_word(proposed)
-        ))
-        .next(format!("or write url: {recorded} in {CONFIG}, if the realm is there")))
+    let reseed = |url| format!("git blue realm admin reseed --url {}", shell_word(url));
+    let error = OpError::cannot(ErrorCode::OtherUrl, message);
+    let has_followed = code.is_some_and(|code| proposed_before(code, recorded));
+    Err(match has_followed {
+        true => error
+            .next(format!("{}  # if the realm has moved there, and you trust that URL", reseed(proposed)))
+            .next(format!("or write url: {recorded} in {CONFIG}, if the realm is there")),
+        false => error
+            .next(format!("{}  # write that URL into {CONFIG}, if the realm has moved there", reseed(recorded)))
+            .next(format!("{}  # or move it, if it is at that URL, and you trust that URL", reseed(proposed))),
+    })
+}
+
+/// The maximum number of commits that are searched for an earlier URL.
+const MAX_HISTORY: usize = 200;
+
+/// Returns whether an earlier commit of the repository proposed a URL: then the one that it proposes now is newer.
+fn proposed_before(code: &CodeRepo, wanted: &str) -> bool {
+    let Ok(Some(head)) = code.head().map(|head| head.commit) else { return false };
+    let commits = history::since(code, &head, &[], MAX_HISTORY).unwrap_or_default();
+    commits.iter().any(|commit| {
+        let config = proposed_at(code, commit).ok().flatten();
+        config.and_then(|config| config.realm.url).is_some_and(|held| url::is_same(&held, wanted))
+    })
 }
 
 /// Returns the proposed URL of a realm for which this machine has not recorded one, if the URL is acceptable.

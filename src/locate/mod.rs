@@ -71,7 +71,7 @@ pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
 /// # Errors
 /// Returns an error if this machine does not have the realm, or the realm does not have that repository.
 pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
-    let known = check_proposal(None, home, realm, None)?;
+    let known = check_proposal(None, home, realm, (None, None))?;
     let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
     if let Some(repo) = repo
@@ -117,7 +117,7 @@ pub fn find(
             None => config("blue.repo").map(|text| text.parse()).transpose()?,
         },
     };
-    let known = check_proposal(unknown::ci_command(env).as_deref(), home, &realm, proposed.as_ref())?;
+    let known = check_proposal(unknown::ci_command(env).as_deref(), home, &realm, (proposed.as_ref(), code))?;
     let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
     repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
@@ -175,12 +175,12 @@ fn check_proposal(
     in_ci: Option<&str>,
     home: &Home,
     realm: &RealmName,
-    proposed: Option<&Config>,
+    (proposed, code): (Option<&Config>, Option<&CodeRepo>),
 ) -> Result<KnownRealm, OpError> {
     let Some(known) = home.realm(realm)? else {
         return Err(unknown::error(in_ci, home, realm, proposed));
     };
-    config::same_url(&known, proposed)?;
+    config::same_url(&known, proposed, code)?;
     Ok(known)
 }
 

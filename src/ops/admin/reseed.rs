@@ -70,7 +70,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError>
     }
 }
 
-/// Returns the current realm, even if the repository already names the URL that the realm is moved to.
+/// Returns the current realm, even if the repository already names the URL that the realm is moved to, or still names
+/// the one that this machine moved it from.
 fn realm(ctx: &Ctx, request: &Request) -> Result<RealmName, OpError> {
     let error = match ctx.realm() {
         Ok(here) => return Ok(here.realm.clone()),
@@ -79,8 +80,10 @@ fn realm(ctx: &Ctx, request: &Request) -> Result<RealmName, OpError> {
     let moved = |url: &str| request.url.as_deref().is_some_and(|wanted| url::is_same(wanted, url));
     let proposed = ctx.code.as_ref().map(locate::proposed).transpose()?.flatten();
     match proposed {
-        Some(config) if error.code == ErrorCode::OtherUrl && config.realm.url.as_deref().is_some_and(moved) => {
-            Ok(config.realm.name)
+        Some(config) if error.code == ErrorCode::OtherUrl => {
+            let recorded = ctx.home.realm(&config.realm.name)?.and_then(|known| known.url);
+            let is_moved = [&config.realm.url, &recorded].into_iter().flatten().any(|url| moved(url));
+            if is_moved { Ok(config.realm.name) } else { Err(error) }
         }
         _ => Err(error),
     }
