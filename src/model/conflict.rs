@@ -25,6 +25,15 @@ pub enum Conflict {
     SetAside(SetAside),
 }
 
+/// What has become of a contract in conflict.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Standing<'d> {
+    /// The owner of the contract, if only another repository can resolve the conflict.
+    pub elsewhere: Option<&'d RepoName>,
+    /// Whether a later version was published since.
+    pub is_superseded: bool,
+}
+
 impl Conflict {
     /// Returns its stable code.
     pub fn code(&self) -> &'static str {
@@ -52,23 +61,21 @@ impl Conflict {
         }
     }
 
-    /// Returns the commands that resolve the conflict, in order. `elsewhere` is the owner of the contract, if only
-    /// another repository can run them.
-    pub fn resolution(&self, domain: Option<&DomainName>, elsewhere: Option<&RepoName>) -> Vec<String> {
+    /// Returns the commands that resolve the conflict, in order.
+    pub fn resolution(&self, domain: Option<&DomainName>, standing: Standing<'_>) -> Vec<String> {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
             Self::Contract(name, version) => {
-                let (first, second) = match elsewhere {
+                let (first, second) = match standing.elsewhere {
                     Some(owner) => (format!("in {owner}: "), format!("  # in {owner}")),
                     None => (String::new(), String::new()),
                 };
-                vec![
-                    format!(
-                        "git blue contract edit {within}{name}  # {first}publish the intended content under a new \
-                            version"
-                    ),
-                    format!("git blue contract yank {within}{name} {version} --reason \"published twice\"{second}"),
-                ]
+                let bump = format!(
+                    "git blue contract bump {within}{name} patch  # {first}once its file has the intended content; then commit"
+                );
+                let yank =
+                    format!("git blue contract yank {within}{name} {version} --reason \"published twice\"{second}");
+                (!standing.is_superseded).then_some(bump).into_iter().chain([yank]).collect()
             }
             Self::Binding(repo) => vec![format!("git blue contract publish  # in {repo}, at the intended commit")],
             Self::SetAside(record) => vec![

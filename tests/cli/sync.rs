@@ -116,8 +116,17 @@ fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
     let status = world.ok(&other, &["status"]);
     let check = world.blue(&other, &["check", "--published"]).exits(1);
     snapshot("sync_conflict", &[&status, &check]);
-    world.on("home").bump("1.2.0");
-    world.ok(&fungal, &["contract", "yank", "s3-access/s3-permissions", "1.1.0", "--reason", "published twice"]);
+    // The intended content may also be that of the version in conflict.
+    let next = world.on("home").ok(&fungal, &["contract", "bump", "s3-access/s3-permissions", "patch"]);
+    assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("1.1.1"), "{next}");
+    world.bump("1.2.0");
+    // Only the yank is left to do.
+    let open = world.json(&fungal, &["status"]);
+    let yank = "git blue contract yank s3-access/s3-permissions 1.1.0 --reason \"published twice\"";
+    assert_eq!(open["conflicts"][0]["resolution"], serde_json::json!([yank]), "{open}");
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&other, &["sync"]);
+    world.on("home").finish_shell(&fungal, yank);
     world.ok(&fungal, &["sync"]);
     world.on("second").ok(&other, &["sync"]);
     assert_eq!(world.json(&other, &["status"])["conflicts"], serde_json::json!([]));

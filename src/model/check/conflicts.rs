@@ -2,7 +2,7 @@
 
 use super::{Finding, Severity};
 use crate::model::{
-    conflict::Conflict,
+    conflict::{Conflict, Standing},
     domain_summary::DomainSummary,
     name::{DomainName, RepoName},
     set_aside::SetAside,
@@ -12,7 +12,7 @@ use crate::model::{
 pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Finding> {
     let name = &domain.info.name;
     let finding = |conflict: &Conflict| {
-        let finding = finding(conflict, Some(name), owner_elsewhere(conflict, domain, me)).domain(name);
+        let finding = finding(conflict, Some(name), standing(conflict, domain, me)).domain(name);
         match (conflict, me) {
             (Conflict::SetAside(record), Some(me)) if !concerns(record, domain, me) => {
                 Finding { severity: Severity::Warning, ..finding }
@@ -23,14 +23,13 @@ pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Findin
     domain.open_conflicts().iter().map(finding).collect()
 }
 
-/// Returns the owner of the contract in conflict, if it is another repository than `me`.
-pub fn owner_elsewhere<'d>(
-    conflict: &Conflict,
-    domain: &'d DomainSummary,
-    me: Option<&RepoName>,
-) -> Option<&'d RepoName> {
-    let Conflict::Contract(name, _) = conflict else { return None };
-    domain.owner(name).filter(|owner| me.is_some_and(|me| me != *owner))
+/// Returns what has become of the contract in conflict, as `me` sees it.
+pub fn standing<'d>(conflict: &Conflict, domain: &'d DomainSummary, me: Option<&RepoName>) -> Standing<'d> {
+    let Conflict::Contract(name, version) = conflict else { return Standing::default() };
+    Standing {
+        elsewhere: domain.owner(name).filter(|owner| me.is_some_and(|me| me != *owner)),
+        is_superseded: domain.contracts.get(name).is_some_and(|held| held.version > *version),
+    }
 }
 
 /// Returns whether a conflict concerns a repository: it is about the repository itself or one of its domains, or about
@@ -59,22 +58,22 @@ fn concerns(record: &SetAside, domain: &DomainSummary, me: &RepoName) -> bool {
 
 /// Returns findings for names shared by two repositories.
 pub(super) fn names(repos: &[RepoName]) -> impl Iterator<Item = Finding> {
-    repos.iter().map(|repo| finding(&Conflict::Repo(repo.clone()), None, None))
+    repos.iter().map(|repo| finding(&Conflict::Repo(repo.clone()), None, Standing::default()))
 }
 
 /// Returns findings for commits that broke a rule of the realm itself.
 pub(super) fn of_realm(records: &[SetAside], me: Option<&RepoName>) -> impl Iterator<Item = Finding> {
     records.iter().map(move |record| {
-        let finding = finding(&Conflict::SetAside(record.clone()), None, None);
+        let finding = finding(&Conflict::SetAside(record.clone()), None, Standing::default());
         let severity =
             if me.is_some_and(|me| !is_mine_or_nobodys(record, me)) { Severity::Warning } else { Severity::Error };
         Finding { severity, ..finding }
     })
 }
 
-fn finding(conflict: &Conflict, domain: Option<&DomainName>, elsewhere: Option<&RepoName>) -> Finding {
+fn finding(conflict: &Conflict, domain: Option<&DomainName>, standing: Standing<'_>) -> Finding {
     let between = if matches!(conflict, Conflict::SetAside(_)) { ", or " } else { " && " };
-    let resolution = conflict.resolution(domain, elsewhere);
+    let resolution = conflict.resolution(domain, standing);
     let commands: Vec<_> = resolution.iter().map(|step| step.split("  # ").next().unwrap_or_default()).collect();
     let message = format!("{}; to resolve it: {}", conflict.meaning(domain), commands.join(between));
     let finding = Finding { resolution, ..Finding::error(conflict.code(), message) };

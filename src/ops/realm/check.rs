@@ -319,8 +319,9 @@ impl<'a> Work<'a> {
         let first = if is_uncommitted { steps::UNCOMMITTED.to_owned() } else { first };
         let nothing = if is_uncommitted { steps::UNCOMMITTED } else { steps::NO_FILES };
         let answer = steps::answer(body, (first, nothing), request);
-        let answer = former.into_iter().fold(answer, Answer::next);
-        to_catch_up.into_iter().fold(answer, Answer::next)
+        let mut answer = former.into_iter().fold(answer, Answer::next);
+        answer.next_steps.splice(0..0, to_catch_up);
+        answer
     }
 
     /// Returns the commands for repositories that published under a former name while they were renamed.

@@ -14,8 +14,8 @@ use crate::{
     locate::config::record_url,
     model::{
         binding::Import,
-        check::conflicts::{is_concerned, owner_elsewhere},
-        conflict::Conflict,
+        check::conflicts::{is_concerned, standing},
+        conflict::{Conflict, Standing},
         domain_digest::{BindingDigest, DomainDigest, Imported, MAX_CONTRACTS, Ranked},
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, Subject},
@@ -232,13 +232,13 @@ fn conflicts(
     let me = here.repo.as_ref();
     let concerns = |one: &Conflict, domain: Option<&DomainSummary>| me.is_none_or(|me| is_concerned(one, domain, me));
     let of_realm = names.chain(refused).filter(|one| concerns(one, None));
-    let mut conflicts: Vec<_> = of_realm.map(|one| conflict(None, one, None)).collect();
+    let mut conflicts: Vec<_> = of_realm.map(|one| conflict(None, one, Standing::default())).collect();
     for (line, _) in digests.values().filter(|(_, digest)| digest.conflicts() > 0) {
         let domain = overview.summary(line)?;
         let open = domain.open_conflicts().into_iter().filter(|one| concerns(one, Some(&domain)));
         conflicts.extend(open.map(|one| {
-            let owner = owner_elsewhere(&one, &domain, me);
-            conflict(Some(&line.name), one, owner)
+            let standing = standing(&one, &domain, me);
+            conflict(Some(&line.name), one, standing)
         }));
     }
     Ok(conflicts)

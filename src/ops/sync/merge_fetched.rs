@@ -5,7 +5,12 @@ use std::collections::BTreeSet;
 use super::{KnownTips, RejectedRefs, Syncing, conflict, line, problem};
 use crate::{
     error::{ErrorCode, OpError},
-    model::{conflict::Conflict, name::RemoteName, oid::Oid, set_aside::SetAside},
+    model::{
+        conflict::{Conflict, Standing},
+        name::RemoteName,
+        oid::Oid,
+        set_aside::SetAside,
+    },
     store::{
         Change, Edit, Parents, StoreRef, append_only, codec,
         history::Relation,
@@ -65,7 +70,7 @@ impl Syncing<'_> {
                 report.received.push(line(&name, old, Some(new), update));
                 let refused = self.newly_set_aside(old, &new)?.into_iter().map(Conflict::SetAside);
                 let conflicts = conflicts.into_iter().chain(refused);
-                report.conflicts.extend(conflicts.map(|one| conflict(name.domain(), one, None)));
+                report.conflicts.extend(conflicts.map(|one| conflict(name.domain(), one, Standing::default())));
             }
             self.note_seen(&name, theirs)?;
         }

@@ -17,8 +17,8 @@ use self::same_realm::KnownHere;
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        conflict::Conflict,
-        name::{DomainName, RealmName, RepoName},
+        conflict::{Conflict, Standing},
+        name::{DomainName, RealmName},
         oid::Oid,
         realm::Realm,
     },
@@ -198,7 +198,7 @@ impl Syncing<'_> {
             if let Some(ours) = ours {
                 let examined = append_only::examine(self.store, &name, &ours, &theirs)?;
                 let refused = examined.records.into_iter().map(Conflict::SetAside);
-                report.conflicts.extend(refused.map(|one| conflict(name.domain(), one, None)));
+                report.conflicts.extend(refused.map(|one| conflict(name.domain(), one, Standing::default())));
             }
             let update = match ours {
                 None => RefUpdate::New,
@@ -413,9 +413,8 @@ fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>,
     }
 }
 
-/// Returns a conflict as it appears in answers. `elsewhere` is the owner of the contract, if only another repository
-/// can resolve it.
-pub fn conflict(domain: Option<&DomainName>, conflict: Conflict, elsewhere: Option<&RepoName>) -> SyncConflict {
+/// Returns a conflict as it appears in answers.
+pub fn conflict(domain: Option<&DomainName>, conflict: Conflict, standing: Standing<'_>) -> SyncConflict {
     let none = SyncConflict {
         code: conflict.code().into(),
         domain: domain.cloned(),
@@ -424,7 +423,7 @@ pub fn conflict(domain: Option<&DomainName>, conflict: Conflict, elsewhere: Opti
         repo: None,
         set_aside: None,
         meaning: conflict.meaning(domain),
-        resolution: conflict.resolution(domain, elsewhere),
+        resolution: conflict.resolution(domain, standing),
     };
     match conflict {
         Conflict::Contract(contract, version) => {
