@@ -39,6 +39,8 @@ fn teammate_gets_the_one_right_command() {
         assert!(!run.all().contains("--realm aperture"), "{run:?}");
         shown.push(run);
     }
+    let listed = world.ok(&clone, &["realm", "list"]);
+    assert!(world.next_step(&listed).starts_with(&right), "{listed}");
     // A second realm of the same name is created only on purpose.
     let rival = world.blue(&clone, &["init", "--realm", REALM]).exits(128);
     assert_eq!(world.next_step(&rival).split("  #").next(), Some(&*right));

@@ -206,10 +206,16 @@ fn realm_that_moved_is_followed_by_other_machines() {
     assert_eq!(world.finish_shell(&mate, step).code, 0);
     let sync = world.ok(&mate, &["sync"]);
     assert!(sync.stdout.contains("new.git") && !sync.stdout.contains("hub.git"), "{sync}");
-    // A clone that still has the old URL is told both ways.
+    // A clone that still has the old URL is told both ways, first that the realm has moved.
     world.git(&mate, &["reset", "--quiet", "--hard", "HEAD~1"]);
     let status = world.blue(&mate, &["status"]).exits(128);
-    assert!(status.stderr.contains(&format!("write url: {new} in .blue/config.yaml")), "{status}");
+    let steps = world.next_steps(&status);
+    assert!(steps[0].contains(&format!("--url {new}  # write that URL into .blue/config.yaml")), "{status}");
+    assert!(steps[1].contains(&format!("--url {}  # or move it", world.hub())), "{status}");
+    let followed = world.finish_shell(&mate, &steps[0]);
+    assert_eq!(followed.code, 0, "{followed}");
+    assert!(world.read("mate/.blue/config.yaml").contains(&new));
+    world.ok(&mate, &["status"]);
 }
 
 /// A clone that lacks the newest version must merge it before it chooses another.
@@ -237,8 +243,10 @@ fn leaving_is_shared_by_the_printed_step() {
     // A clone that joins again has the committed file again.
     world.commit("mate", "Join again");
     world.ok(&mate, &["leave", "--force"]);
-    world.ok(&mate, &["init", "--realm", "aperture"]);
+    let joined = world.ok(&mate, &["init", "--realm", "aperture"]);
     assert_eq!(world.git(&mate, &["status", "--short"]).stdout, "");
+    let step = "git blue realm admin domain --name s3-access --repos depot  # this repository has files for it";
+    assert!(world.next_steps(&joined).iter().any(|one| one == step), "{joined}");
     world.on("home").ok(&world.path("fungal"), &["sync"]);
     let status = world.json(&world.path("fungal"), &["realm", "topology"]);
     assert_eq!(status["domains"][0]["members"], serde_json::json!([]), "{status}");

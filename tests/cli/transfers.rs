@@ -173,7 +173,7 @@ fn member_can_be_removed_when_unused() {
     // Its file still exists, and publishing it is refused.
     world.write(&format!("access/{BINDING_FILE}"), &crate::world::importing(">=1.0.0, <4.0.0"));
     let run = world.commit("access", "Still here");
-    assert!(run.stderr.contains("has no member access"), "{run}");
+    assert!(run.stderr.contains("access was removed from s3-access"), "{run}");
 }
 
 #[test]

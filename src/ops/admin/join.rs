@@ -24,7 +24,7 @@ use crate::{
         hooks,
         inboxes::first_baselines,
         message::Message,
-        publish::work_file::WorkFile,
+        publish::{catch_up, work_file::WorkFile},
         realm,
         repos::{identity, joined},
         runs, sync,
@@ -102,7 +102,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let store = open(&ctx.home, &known, ctx.options())?;
     read::realm(&store)?;
     same_realm(&known.name, proposed.as_ref())?;
-    same_url(&known, proposed.as_ref())?;
+    same_url(&known, proposed.as_ref(), Some(code))?;
     let name = name(ctx, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
     renamed::refuse_entry(&store, &entry)?;
@@ -162,9 +162,24 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         if overview.count() > 0 {
             answer = answer.next("git blue contract list  # list the contracts that can be imported");
         }
-        answer = answer.next(first_contract(&init_elsewhere(&ctx.home, &known.name), &overview, Some(&name)));
+        let left = left_domains(code, &overview)?;
+        let again = left.iter().map(|domain| {
+            format!("git blue realm admin domain --name {domain} --repos {name}  # this repository has files for it")
+        });
+        answer = match left.is_empty() {
+            true => answer.next(first_contract(&init_elsewhere(&ctx.home, &known.name), &overview, Some(&name))),
+            false => again.fold(answer, Answer::next),
+        };
     }
     Ok(answer)
+}
+
+/// Returns the domains of the realm for which HEAD has files, as in a clone that left the realm and joins again.
+fn left_domains(code: &CodeRepo, overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
+    let Some(commit) = code.head()?.commit else { return Ok(Vec::new()) };
+    let mut named = catch_up::domains_in(code, &code.tree_of(&commit)?)?;
+    named.retain(|name| overview.domains().iter().any(|line| line.name.to_string() == *name));
+    Ok(named.into_iter().take(5).collect())
 }
 
 /// Returns the command that joins the realm in another repository. A realm with a URL is named by it, since on another

@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError
         ContractList { realm: here.realm.clone(), contracts, total, next_cursor, current_repo: here.repo.clone() };
     let answer = Answer::new(body);
     Ok(match (total, request.words().is_empty()) {
-        (0, true) => answer.next("git blue contract new DOMAIN/NAME  # create one"),
+        (0, true) => answer.next("git blue contract new …/…  # create one"),
         (0, false) => answer.next("git blue contract list  # list all"),
         _ => answer,
     })

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{behind::is_behind, candidate::Sources, publishing_branch, references};
+use super::{behind::is_behind, candidate::Sources, dispute, publishing_branch, references};
 use crate::repo::blue_files::{self, BINDINGS, CONTRACTS};
 use crate::{
     error::{ErrorCode, OpError},
@@ -301,8 +301,8 @@ fn of_commit(
         if is_unpublished {
             is_fresh |= is_moved()?;
             if let Ok(domain) = name.parse::<DomainName>()
-                && contract::publish::is_disputed(acting, &domain)?
-                && !contract::publish::merges_both_sides(acting, code, &domain, &commit)?
+                && dispute::is_disputed(acting, &domain)?
+                && !dispute::merges_both_sides(acting, code, &domain, &commit)?
             {
                 disputed = Some(domain);
             }
@@ -344,7 +344,10 @@ fn source(acting: ActingRepo<'_>, domain: &DomainName, scope: Scope<'_>) -> Resu
 }
 
 /// Returns the domains that the files of a tree name, as they are spelled, even if they are invalid.
-fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> {
+///
+/// # Errors
+/// Returns an error if the tree cannot be read.
+pub fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> {
     let contracts = read::folder(code, tree, CONTRACTS)?.into_iter().map(|entry| entry.name);
     let bindings = read::folder(code, tree, BINDINGS)?.into_iter();
     let bindings = bindings.map(|entry| entry.name.strip_suffix(".yaml").unwrap_or(&entry.name).to_owned());

@@ -4,6 +4,7 @@ pub mod behind;
 pub mod candidate;
 pub mod catch_up;
 pub mod cycles;
+pub mod dispute;
 pub mod editor_schemas;
 pub mod hint;
 pub mod places;

@@ -1,7 +1,7 @@
 //! `realm_list`: lists the realms of this machine.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::KnownRealm,
     ops::{Operation, ctx::Ctx, runs},
     store::{Store as _, git::GitStore, read},
@@ -43,5 +43,12 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
     let realms: Vec<_> = ctx.home.realms()?.into_iter().map(line).collect();
     let is_empty = realms.is_empty();
     let answer = Answer::new(RealmList { realms });
-    Ok(if is_empty { answer.next("git blue init --realm NAME  # create or join one") } else { answer })
+    Ok(match &ctx.realm {
+        _ if !is_empty => answer,
+        // A repository that names a realm can only join that one.
+        Err(error) if error.code == ErrorCode::UnknownRealm => {
+            error.next_steps.iter().cloned().fold(answer, Answer::next)
+        }
+        _ => answer.next("git blue init --realm NAME  # create or join one"),
+    })
 }
