@@ -180,7 +180,7 @@ fn changes_that_are_not_pushed_say_so() {
     let again = world.ok(&fungal, &["contract", "yank", "orders/order", "1.0.0", "--reason", "wrong"]);
     assert!(!world.next_steps(&again).contains(&step), "{again}");
     let retire = world.ok(&fungal, &["contract", "retire", "orders/order", "--reason", "over"]);
-    assert_eq!(world.next_steps(&retire), [step], "{retire}");
+    assert!(world.next_steps(&retire).contains(&step), "{retire}");
     // The name was reserved by the file, and nobody has joined under it.
     let access = world.repo("access");
     let init = world.ok(&access, &["init", "--realm", "aperture"]);
