@@ -58,8 +58,8 @@ impl Removal {
             Self::Domain => ErrorCode::UnknownDomain,
             Self::Member => ErrorCode::NotMember,
         };
-        let error = OpError::no(reason, self.meaning(name, repo));
-        self.steps(code, name, repo).into_iter().fold(error, OpError::next)
+        let message = format!("{}; nothing was published", self.meaning(name, repo));
+        self.steps(code, name, repo).into_iter().fold(OpError::no(reason, message), OpError::next)
     }
 
     fn meaning(self, name: &DomainName, repo: &RepoName) -> String {
