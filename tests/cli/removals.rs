@@ -6,7 +6,7 @@ use crate::world::{BINDING_FILE, World, importing};
 
 /// `git blue` names what was removed, and its first step that changes something is to remove the files.
 fn told(world: &World, dir: &Path, what: &str, again: &str) {
-    let remove = "git rm -r --ignore-unmatch .blue/contracts/s3-access .blue/bindings/s3-access.yaml && git commit -m \
+    let remove = "git rm -r --ignore-unmatch :/.blue/contracts/s3-access :/.blue/bindings/s3-access.yaml && git commit -m \
                   \"Leave the domain s3-access\"";
     for args in [&["status"][..], &["check"], &["contract", "publish"]] {
         let run = world.blue(dir, args);

@@ -64,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
     })?;
     let body = DomainRemoved { realm: here.realm.clone(), domain: name.clone(), members };
     Ok(Answer::new(body).next(format!(
-        "git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml  # in each repository that has \
+        "git rm -r --ignore-unmatch :/.blue/contracts/{name} :/.blue/bindings/{name}.yaml  # in each repository that has \
             them"
     )))
 }

@@ -61,7 +61,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
         Ok(Decision { changes: without(view, repo), events: Vec::new() })
     })?;
     Ok(Answer::new(MemberRemoved { realm: here.realm.clone(), domain: name.clone(), repo: repo.clone() })
-        .next(format!("git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml  # in {repo}")))
+        .next(format!("git rm -r --ignore-unmatch :/.blue/contracts/{name} :/.blue/bindings/{name}.yaml  # in {repo}")))
 }
 
 /// Refuses to remove another repository: a sync would set the change aside.

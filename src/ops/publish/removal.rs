@@ -76,7 +76,7 @@ impl Removal {
         };
         let pull = code.origin_url().map(|_| "git pull  # another clone may have removed the files".to_owned());
         let remove = format!(
-            "git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml && git commit -m \"Leave the \
+            "git rm -r --ignore-unmatch :/.blue/contracts/{name} :/.blue/bindings/{name}.yaml && git commit -m \"Leave the \
                 domain {name}\""
         );
         let create = format!("git blue realm admin domain --name {name} --repos {repo}  # {again}");
