@@ -29,7 +29,7 @@ pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
 }
 
 /// Arguments with self-explanatory names.
-const PLAIN: [&str; 17] = [
+const PLAIN: [&str; 16] = [
     "commit",
     "contract",
     "cursor",
@@ -43,7 +43,6 @@ const PLAIN: [&str; 17] = [
     "payload",
     "range",
     "realm",
-    "scope",
     "state",
     "until",
     "version",

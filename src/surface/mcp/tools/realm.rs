@@ -40,7 +40,7 @@ enum Detail {
 /// The scope of a check.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ScopeArgument {
-    /// own: this repository (default)
+    /// all: the whole realm; published: without these files
     scope: Option<CheckedScope>,
 }
 
