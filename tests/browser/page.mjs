@@ -179,7 +179,7 @@ const checks = {
     const ranks = ['Imports that broke', 'Imports that need attention', 'Imports that changed', 'Conflicts', 'Other contracts', 'Bindings'];
     const order = headings.map((heading) => ranks.findIndex((rank) => heading.startsWith(rank)));
     assert.deepEqual(order, [...order].sort());
-    assert.match(await text(page, '.feed.bad'), /aperture changed s3-access\/s3-permissions 1\.0\.0 → 2\.0\.0[^]*For fungal · fungal:cdk\/access_stack\.py[^]*git blue contract impact s3-access\/s3-permissions/);
+    assert.match(await text(page, '.feed.bad'), /aperture changed s3-access\/s3-permissions 1\.0\.0 → 2\.0\.0[^]*For fungal · fungal:cdk\/access_stack\.py[^]*git blue review/);
   },
 
   // A publish and a session: shown without a reload, announced to screen readers, and without losing state.
