@@ -25,12 +25,12 @@ pub enum Conflict {
     SetAside(SetAside),
 }
 
-/// What has become of a contract in conflict.
+/// The current state of a contract in conflict.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Standing<'d> {
     /// The owner of the contract, if only another repository can resolve the conflict.
     pub elsewhere: Option<&'d RepoName>,
-    /// Whether a later version was published since.
+    /// Whether a later version has been published.
     pub is_superseded: bool,
 }
 

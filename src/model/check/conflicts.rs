@@ -23,7 +23,7 @@ pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Findin
     domain.open_conflicts().iter().map(finding).collect()
 }
 
-/// Returns what has become of the contract in conflict, as `me` sees it.
+/// Returns the current state of the contract in conflict, for the repository `me`.
 pub fn standing<'d>(conflict: &Conflict, domain: &'d DomainSummary, me: Option<&RepoName>) -> Standing<'d> {
     let Conflict::Contract(name, version) = conflict else { return Standing::default() };
     Standing {

@@ -62,7 +62,7 @@ fn remove_id_fragment(schema: &mut Value, draft: Draft) -> bool {
 
 struct Rewriter<'d, 'a> {
     document: &'d Document<'a>,
-    /// What a relative reference leads out of.
+    /// The name of the schema in reasons, such as "the old schema".
     of: &'static str,
     /// The JSON Pointer to the current part.
     path: String,
