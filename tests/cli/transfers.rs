@@ -60,6 +60,28 @@ fn renames_a_repository() {
     world.git(&world.store(), &["fsck", "--strict"]);
 }
 
+/// A rename changes neither contracts nor bindings. What changed besides is notified under the new name.
+#[test]
+fn renames_notify_nobody() {
+    let world = World::pair();
+    let [fungal, access] = ["fungal", "access"].map(|repo| world.path(repo));
+    for dir in [&fungal, &access] {
+        world.ok(dir, &["status"]);
+    }
+    let notifications = |dir| world.json(dir, &["status", "--peek"])["notifications"].clone();
+    rename(&world);
+    assert_eq!(notifications(&access), json!([]));
+    world.ok(&access, &["realm", "admin", "rename", "access", "reader"]);
+    assert_eq!(notifications(&fungal), json!([]));
+    world.commit("fungal", "Take the name mushroom");
+    let binding = world.read(&format!("access/{BINDING_FILE}")).replace("role: consumer", "role: both");
+    world.write(&format!("access/{BINDING_FILE}"), &binding);
+    world.commit("access", "Take the name reader, and another role");
+    let told = notifications(&fungal);
+    assert_eq!(told.as_array().map(Vec::len), Some(1), "{told:#}");
+    assert_eq!((&told[0]["type"], &told[0]["from_repo"]), (&json!("binding_added"), &json!("reader")));
+}
+
 /// Files are replaced rather than written in place, which a crash would leave incomplete. A file whose layout is not
 /// supported is named instead of being skipped.
 #[test]

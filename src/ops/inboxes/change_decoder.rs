@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::renamed;
 use crate::{
     error::OpError,
     model::{
@@ -47,8 +48,9 @@ impl ChangeDecoder<'_> {
         let change = match &difference.of {
             PathContent::Contract(contract) => {
                 let versions = published.of(contract)?;
+                let delta = difference.delta(store)?.map(|delta| renamed::with_current_owner(store, delta));
                 let change = |delta| notification::contract_change(name, &versions, me, path, &delta);
-                match difference.delta(store)?.map(change) {
+                match delta.transpose()?.map(change) {
                     Some(Some(change)) if difference.old.is_none() => Some(self.first(change)?),
                     other => other,
                 }

@@ -11,6 +11,7 @@ use super::{
     change_decoder::{ChangeDecoder, Decoded, since_adapted, transferred, with_adapted},
     import_effects,
     inbox::{self, Baseline, Inbox, Receipt},
+    renamed,
 };
 use crate::{
     error::OpError,
@@ -322,7 +323,9 @@ impl Found {
         let published = Published::in_tree(acting.store, &line.tree);
         let differences = match known {
             KnownState::Tree(known) => {
-                with_adapted(acting, domain, &published, differences(acting.store, Some(&known), &line.tree)?)?
+                let differences = differences(acting.store, Some(&known), &line.tree)?;
+                let differences = renamed::pair_bindings(acting.store, differences)?;
+                with_adapted(acting, domain, &published, differences)?
             }
             KnownState::Adapted => since_adapted(acting, domain, &published, &line.tree)?,
             KnownState::Nothing => differences(acting.store, None, &line.tree)?,

@@ -1,13 +1,16 @@
-//! Moves the inboxes of this machine's readers to the new name of a repository.
+//! Renamed repositories: their inboxes on this machine move to the new name, and other readers are not notified.
 
 use super::inbox;
 use crate::{
     error::OpError,
     locate::renamed,
     model::{
+        contract::Contract,
         name::{DomainName, RepoName},
+        notification::Delta,
         oid::Oid,
     },
+    ops::history::difference::{Difference, PathContent},
     store::{Edit, EntryKind, Store, StoreError, StoreRef, TreePath, layout, read, write::write},
 };
 
@@ -47,6 +50,45 @@ pub fn take_over(
         store.forget(&name, tip)?;
     }
     Ok(())
+}
+
+/// Pairs the binding that was removed under a former name with the one that was added under the current name, since a
+/// rename is no change of a binding.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn pair_bindings(store: &dyn Store, mut differences: Vec<Difference>) -> Result<Vec<Difference>, StoreError> {
+    let mut moved = Vec::new();
+    for (at, difference) in differences.iter().enumerate() {
+        if let (PathContent::Binding(old), Some(known), None) = (&difference.of, difference.old, difference.new)
+            && let Some(new) = renamed::newer(store, old)?
+        {
+            moved.push((at, known, new));
+        }
+    }
+    for (at, known, new) in moved.into_iter().rev() {
+        let is_added =
+            |one: &&mut Difference| one.old.is_none() && matches!(&one.of, PathContent::Binding(repo) if *repo == new);
+        if let Some(added) = differences.iter_mut().find(is_added) {
+            added.old = Some(known);
+            differences.remove(at);
+        }
+    }
+    Ok(differences)
+}
+
+/// Replaces the former name of the owner in the older document by the current one, since a rename is no change of owner.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn with_current_owner(store: &dyn Store, mut delta: Delta<Contract>) -> Result<Delta<Contract>, StoreError> {
+    if let (Some((_, old)), Some((_, new))) = (&mut delta.old, &delta.new)
+        && old.owner != new.owner
+        && renamed::newer(store, &old.owner)?.as_ref() == Some(&new.owner)
+    {
+        old.owner = new.owner.clone();
+    }
+    Ok(delta)
 }
 
 /// Returns the content of an inbox under the new name.
