@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::{
+    contract::Flow,
     percent,
     pointer::escape,
     schema::words::{NAMED, VALUES},
@@ -62,7 +63,8 @@ impl Origins {
 }
 
 /// Returns the schema at a JSON Pointer into a file, with everything that it refers to. `load` reads a file by its
-/// path relative to the root of the repository.
+/// path relative to the root of the repository. In an older OpenAPI document, `flow` decides which properties are
+/// required.
 ///
 /// # Errors
 /// Returns an error if the target of a reference does not exist, is outside of the repository, or cannot be
@@ -70,12 +72,14 @@ impl Origins {
 pub fn bundle(
     file: &str,
     pointer: &str,
+    flow: Option<Flow>,
     load: &mut dyn FnMut(&str) -> Result<Value, BundleError>,
 ) -> Result<Bundle, BundleError> {
     let mut work = Work {
         load,
         files: BTreeMap::new(),
         root: (file.to_owned(), pointer.to_owned()),
+        flow,
         key: "$defs",
         taken: Vec::new(),
         given: BTreeMap::new(),
@@ -127,6 +131,7 @@ struct Work<'a> {
     load: &'a mut dyn FnMut(&str) -> Result<Value, BundleError>,
     files: BTreeMap<String, Value>,
     root: (String, String),
+    flow: Option<Flow>,
     /// The keyword that holds the definitions.
     key: &'static str,
     /// The names already in use.
@@ -176,7 +181,7 @@ impl Work<'_> {
                     found.insert(key.clone(), value);
                 }
                 if self.is_of_openapi(file)? {
-                    openapi::translate(&mut found);
+                    openapi::translate(&mut found, self.flow);
                 }
                 Ok(Value::Object(found))
             }
@@ -322,7 +327,7 @@ mod tests {
             let found = files.iter().find(|(name, _)| *name == path).map(|(_, value)| value.clone());
             found.ok_or_else(|| BundleError { file: path.to_owned(), message: "there is no such file".into() })
         };
-        bundle(file, pointer, &mut load).map(|bundle| bundle.schema).map_err(|error| error.to_string())
+        bundle(file, pointer, None, &mut load).map(|bundle| bundle.schema).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -337,7 +342,7 @@ mod tests {
             json!({"x": {"$defs": {"own": {}}, "items": {"$ref": "part.yaml#/y"}, "not": {"$ref": "#/z"}}, "z": {}});
         let files = [("api.yaml", api), ("part.yaml", json!({"y": {"type": "string"}}))];
         let mut load = |path: &str| Ok(files.iter().find(|(name, _)| *name == path).unwrap().1.clone());
-        let Bundle { schema, origins } = bundle("api.yaml", "/x", &mut load).unwrap();
+        let Bundle { schema, origins } = bundle("api.yaml", "/x", None, &mut load).unwrap();
         assert_eq!(schema["items"]["$ref"], "#/$defs/y");
         for (pointer, file, at) in [
             ("", "api.yaml", "/x"),

@@ -216,6 +216,7 @@ pub enum Values {
 /// The side that sends the data that a contract describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Flow {
     /// The owner sends, and consumers read: events, answers, files.
     #[default]
@@ -246,6 +247,14 @@ fn yes() -> bool {
 impl Default for Compatibility {
     fn default() -> Self {
         Self { backwards: true, forwards: false, reading: SchemaReading::Lenient }
+    }
+}
+
+impl From<Flow> for Compatibility {
+    /// Returns the promise that protects the consumers of such a contract.
+    fn from(flow: Flow) -> Self {
+        let forwards = flow == Flow::ConsumerToProvider;
+        Self { backwards: !forwards, forwards, reading: SchemaReading::Lenient }
     }
 }
 

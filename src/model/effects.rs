@@ -3,7 +3,7 @@
 
 use crate::model::{
     binding::{Binding, Import, UsedIn},
-    contract::Contract,
+    contract::{Contract, Flow},
     domain_view::{DomainView, ImportResolution},
     json::Json,
     name::{ContractName, RepoName},
@@ -74,7 +74,7 @@ pub fn of_contract(domains: (&DomainView, &DomainView), after: &Contract, judge:
     if after.is_empty() {
         remarks.push(remark("empty-contract", format!("{} has neither a schema nor a value", after.name)));
     }
-    remarks.extend(of_keywords(after));
+    remarks.extend(of_document(after));
     if let Some((before, promise)) = before.and_then(|before| Some((before, Promise::of(before, after, judge)?))) {
         let of_promise = of_promise(domain, before, after, &promise);
         remarks.extend(of_promise.into_iter().map(|(code, message)| remark(code, message)));
@@ -123,10 +123,35 @@ pub fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
     remarks
 }
 
-/// Returns remarks on words in the schema of a contract that have no effect, although they look like keywords.
-pub fn of_keywords(contract: &Contract) -> Vec<Remark> {
+/// Returns remarks on a contract alone: words in its schema that have no effect, although they look like keywords, and a
+/// promise that protects no consumer.
+pub fn of_document(contract: &Contract) -> Vec<Remark> {
     let name = &contract.name;
-    ineffective(name, &contract.schema, "/schema", |place, message| format!("{name}: {place}: {message}"))
+    let mut remarks =
+        ineffective(name, &contract.schema, "/schema", |place, message| format!("{name}: {place}: {message}"));
+    remarks.extend(of_direction(contract));
+    remarks
+}
+
+/// Returns a remark on a contract that promises only the direction that does not matter to its consumers.
+fn of_direction(contract: &Contract) -> Option<Remark> {
+    let (name, needed) = (&contract.name, contract.flow.direction());
+    let promised = contract.compatibility.directions();
+    let is_wrong = !promised.is_empty() && !promised.contains(&needed);
+    let consumers = match contract.flow {
+        Flow::ConsumerToProvider => "send",
+        Flow::ProviderToConsumer => "read",
+    };
+    let word = needed.word();
+    is_wrong.then(|| Remark {
+        code: "wrong-direction",
+        contract: name.clone(),
+        nearest: None,
+        message: format!(
+            "{name}: its consumers {consumers}, but compatibility does not promise {word} compatibility; write {word}: true"
+        ),
+        place: Some("/compatibility".to_owned()),
+    })
 }
 
 /// Returns remarks on ineffective words in the `expects` schemas of a binding's imports.

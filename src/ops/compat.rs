@@ -57,7 +57,7 @@ impl Source {
                 Err(BundleError { file: file.to_owned(), message })
             }
         };
-        let bundle = bundle::bundle(&self.name, pointer, &mut load)
+        let bundle = bundle::bundle(&self.name, pointer, None, &mut load)
             .map_err(|error| OpError::cannot(ErrorCode::UnreadableSchema, error.to_string()))?;
         Ok(Self { part: Some(SchemaPart { pointer: pointer.to_owned(), bundle }), ..self })
     }

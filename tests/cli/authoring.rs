@@ -103,6 +103,41 @@ fn schema_file_is_bundled_with_its_references() {
     assert!(checked.stdout.contains("/price: -1 is less than the minimum"), "{checked:?}\n{text}");
 }
 
+/// Consumers send requests, so the promise is that new readers accept what they send. A request need not have a property
+/// that only the server sends.
+#[test]
+fn new_contract_of_requests_protects_those_who_send() {
+    let world = two();
+    let dir = world.path("shop");
+    let api = |body: &str| {
+        let head = "openapi: 3.0.3\ncomponents: { schemas: { Order: { type: object, ";
+        world.write("shop/api.yaml", &format!("{head}{body} }} }} }}\n"));
+    };
+    api("required: [id, item], properties: { id: { type: string, readOnly: true }, item: { type: string } }");
+    let place = "api.yaml#/components/schemas/Order";
+    let args = ["--schema", place, "--flow", "consumer-to-provider", "--domain-members", "billing"];
+    world.ok(&dir, &[&["contract", "new", ORDER][..], &args].concat());
+    let text = world.read(&format!("shop/{ORDER_FILE}"));
+    assert!(text.contains("\nflow: consumer-to-provider\n"), "{text}");
+    assert!(text.contains("\ncompatibility: { backwards: false, forwards: true }\n"), "{text}");
+    world.commit("shop", "Add it");
+    let contract = &world.json(&dir, &["contract", "get", ORDER])["contract"];
+    assert_eq!(contract["schema"]["required"], json!(["item"]));
+    // Clients that send no id were valid, and no longer are.
+    api("required: [id, item], properties: { id: { type: string }, item: { type: string } }");
+    let diff = world.json(&dir, &["contract", "diff", ORDER, "--worktree"]);
+    assert_eq!(diff["bump"], "major", "{diff:#}");
+    // A promise of the other direction protects nobody.
+    let reversed = text.replace("backwards: false, forwards: true", "backwards: true, forwards: false");
+    world.write(&format!("shop/{ORDER_FILE}"), &reversed.replacen("1.0.0", "1.1.0", 1));
+    world.git(&dir, &["checkout", "-q", "api.yaml"]);
+    let check = world.blue(&dir, &["check", "--worktree", "--json"]).json();
+    let warnings = check["warnings"].as_array().unwrap();
+    let warning = warnings.iter().find(|one| one["code"] == "wrong-direction").unwrap_or_else(|| panic!("{check:#}"));
+    let line = text.lines().position(|line| line.starts_with("compatibility:")).unwrap() + 1;
+    assert_eq!((&warning["file"], &warning["line"]), (&json!(ORDER_FILE), &json!(line)));
+}
+
 #[test]
 fn does_not_write_through_symlinks() {
     let world = two();

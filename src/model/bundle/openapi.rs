@@ -3,14 +3,17 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::model::contract::Flow;
+
 /// Returns whether the schemas of a document are Schema Objects of OpenAPI 3.0 or 2.0.
 pub(super) fn has_own_schemas(document: &Value) -> bool {
     let is = |key, version| document.get(key).and_then(Value::as_str).is_some_and(|text| text.starts_with(version));
     is("openapi", "3.0.") || is("swagger", "2.") || is("kind", "CustomResourceDefinition")
 }
 
-/// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them.
-pub(super) fn translate(schema: &mut Map<String, Value>) {
+/// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them. The flow tells whether
+/// it describes requests or responses.
+pub(super) fn translate(schema: &mut Map<String, Value>, flow: Option<Flow>) {
     // Members beside a reference are ignored.
     if matches!(schema.get("$ref"), Some(Value::String(_))) {
         schema.retain(|key, _| key == "$ref");
@@ -33,6 +36,26 @@ pub(super) fn translate(schema: &mut Map<String, Value>) {
         (Some(Value::Bool(false)), _) => drop(schema.remove("nullable")),
         _ => {}
     }
+    if let Some(flow) = flow {
+        require_only_what_is_sent(schema, flow);
+    }
+}
+
+/// Removes properties from `required` that are only sent the other way: `readOnly` ones from requests, and `writeOnly`
+/// ones from responses.
+fn require_only_what_is_sent(schema: &mut Map<String, Value>, flow: Flow) {
+    let keyword = match flow {
+        Flow::ConsumerToProvider => "readOnly",
+        Flow::ProviderToConsumer => "writeOnly",
+    };
+    let Some(properties) = schema.get("properties").cloned() else { return };
+    let is_sent = |name: &Value| name.as_str().is_none_or(|name| properties[name][keyword] != true);
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(is_sent);
+        if required.is_empty() {
+            schema.remove("required");
+        }
+    }
 }
 
 #[cfg(test)]
@@ -40,7 +63,7 @@ mod tests {
     use super::*;
 
     fn translated(mut schema: Value) -> Value {
-        translate(schema.as_object_mut().unwrap());
+        translate(schema.as_object_mut().unwrap(), None);
         schema
     }
 
@@ -63,6 +86,24 @@ mod tests {
         ] {
             assert_eq!(translated(schema.clone()), wanted, "{schema}");
         }
+    }
+
+    #[test]
+    fn properties_are_required_where_they_are_sent() {
+        let properties = json!({"id": {"readOnly": true}, "key": {"writeOnly": true}, "name": {}});
+        let schema = json!({"properties": properties, "required": ["id", "key", "name", "other"]});
+        for (flow, wanted) in [
+            (Some(Flow::ProviderToConsumer), json!(["id", "name", "other"])),
+            (Some(Flow::ConsumerToProvider), json!(["key", "name", "other"])),
+            (None, schema["required"].clone()),
+        ] {
+            let mut translated = schema.clone();
+            translate(translated.as_object_mut().unwrap(), flow);
+            assert_eq!(translated["required"], wanted, "{flow:?}");
+        }
+        let mut only = json!({"properties": {"id": {"readOnly": true}}, "required": ["id"]});
+        translate(only.as_object_mut().unwrap(), Some(Flow::ConsumerToProvider));
+        assert_eq!(only, json!({"properties": {"id": {"readOnly": true}}}));
     }
 
     #[test]

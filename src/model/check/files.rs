@@ -24,7 +24,7 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             remarks((domain, after), after.document(contract, &document.version), declared, judge)
         } else {
             let held = domain.contracts.get(contract);
-            let mut remarks = effects::of_keywords(&document);
+            let mut remarks = effects::of_document(&document);
             remarks.extend(effects::of_deprecation(after, &document));
             let remarks = located(remarks, name, declared);
             differs((name, judged), &document, held, declared).into_iter().chain(remarks).collect()

@@ -13,7 +13,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         bundle::{self, BundleError},
-        contract::{Contract, Evolution},
+        contract::{Compatibility, Contract, Evolution, Flow},
         json::Json,
         name::{ContractRef, RepoName},
         publish, samples,
@@ -55,6 +55,8 @@ pub struct Request {
     pub owner: Option<RepoName>,
     /// Its purpose.
     pub description: Option<String>,
+    /// The side that sends the data.
+    pub flow: Flow,
     /// Repositories to add to the domain, which is created if it is missing.
     pub members: Option<Vec<RepoName>>,
 }
@@ -173,12 +175,13 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     let first = "1.0.0".parse().unwrap_or_else(|_| Version::first());
     document.version = request.version.clone().unwrap_or(first);
     document.description = request.description.clone().unwrap_or_default();
+    (document.flow, document.compatibility) = (request.flow, request.flow.into());
     let (mut count, mut sources) = (0, BTreeSet::new());
     document.schema = Json::from(match &request.schema {
         Schema::Open => json!({"type": "object"}),
-        Schema::Copy(source, pointer) => schema_at(ctx, source, pointer)?.0,
+        Schema::Copy(source, pointer) => schema_at(ctx, source, pointer, request.flow)?.0,
         Schema::File(source, pointer) => {
-            let (schema, read) = schema_at(ctx, source, pointer)?;
+            let (schema, read) = schema_at(ctx, source, pointer, request.flow)?;
             sources = read;
             schema
         }
@@ -201,7 +204,7 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
 
 /// Returns the schema at a pointer into a file, with everything in this repository that the schema refers to, and the
 /// files that were read.
-fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<(Value, BTreeSet<String>), OpError> {
+fn schema_at(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Value, BTreeSet<String>), OpError> {
     let first = documents::one(source)?;
     if let (true, Some(at)) = (pointer.is_empty(), schema::schemas_of_api(|word| first[word].is_string())) {
         return Err(documents::not_a_schema(&source.name, at));
@@ -222,7 +225,7 @@ fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<(Value, BTreeS
             }
         }
     };
-    let schema = bundle::bundle(&name, pointer, &mut load)
+    let schema = bundle::bundle(&name, pointer, Some(flow), &mut load)
         .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
     Ok((schema.schema, read))
 }
@@ -276,9 +279,14 @@ fn text(at: &ContractRef, document: &Contract, reference: Option<&Reference>) ->
     text += &entry("owner", &document.owner);
     text += &format!("\n# Its purpose in a sentence, for the other members of {domain}.\n");
     text += &entry("description", &document.description);
-    text += "\n# backwards: consumers of the old version accept what the new one sends.\n\
-             # forwards: consumers of the new version accept what the old one sent.\n";
-    text += "compatibility: { backwards: true, forwards: false }\n";
+    if document.flow == Flow::ConsumerToProvider {
+        text += "\n# Consumers send the data, and the owner reads it.\n";
+        text += &entry("flow", &document.flow);
+    }
+    let Compatibility { backwards, forwards, .. } = document.compatibility;
+    text += "\n# backwards: readers of the old version accept what the new one sends.\n\
+             # forwards: readers of the new version accept what the old one sent.\n";
+    text += &format!("compatibility: {{ backwards: {backwards}, forwards: {forwards} }}\n");
     text += "\n# The data that is exchanged, as a JSON Schema.\n";
     match reference {
         Some(reference) => {

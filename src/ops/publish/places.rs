@@ -15,7 +15,7 @@ pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u3
         let (file, pointer) = match part {
             "/schema" => {
                 let mut load = |path: &str| references::load(files, path);
-                let origins = bundle::bundle(&reference.file, &reference.pointer, &mut load).ok()?.origins;
+                let origins = bundle::bundle(&reference.file, &reference.pointer, None, &mut load).ok()?.origins;
                 let (file, pointer) = origins.of(rest);
                 (file.to_owned(), pointer)
             }

@@ -157,7 +157,7 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
     let seen = RefCell::new(BTreeSet::new());
     let mut load = |path: &str| noted(files, path, &seen);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
-        let schema = bundle::bundle(&file, &pointer, &mut load);
+        let schema = bundle::bundle(&file, &pointer, Some(contract.flow), &mut load);
         contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?.schema.into();
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
@@ -182,7 +182,7 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
         let Some(expects) = &mut import.expects else { continue };
         let refuse = |message: String| (index, Problem::whole(format!("the import of {}: {message}", import.contract)));
         if let Some(Reference { file, pointer }) = Reference::of(expects) {
-            let schema = bundle::bundle(&file, &pointer, &mut load);
+            let schema = bundle::bundle(&file, &pointer, None, &mut load);
             *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?.schema.into();
         }
         if let Some(first) = schema::problems(&expects.0, &Value::Null, &Budget::default()).first() {

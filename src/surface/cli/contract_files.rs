@@ -14,6 +14,7 @@ use super::{
 use crate::{
     error::OpError,
     model::{
+        contract::Flow,
         name::{ContractRef, RepoName},
         text::count,
         version::{self, Version},
@@ -55,6 +56,9 @@ pub struct New {
     /// Describe its purpose in a sentence
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
+    /// The side that sends the data
+    #[arg(long, value_enum, default_value_t)]
+    flow: Flow,
     /// Create the domain if needed, and add this repository and the given ones
     #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
     domain_members: Option<Vec<RepoName>>,
@@ -119,6 +123,7 @@ impl New {
             version: self.version,
             owner: self.owner,
             description: self.description,
+            flow: self.flow,
             members: self.domain_members,
         };
         output.shown(&contract::new::run(ctx, &request)?, render_new)
