@@ -100,13 +100,7 @@ pub fn find(
     let variable = |name| env.text(name).map(str::to_owned);
     let named = match flag {
         Some(realm) => Some(realm),
-        None => match variable(REALM) {
-            Some(text) => Some(text.parse()?),
-            None => match &proposed {
-                Some(config) => Some(config.realm.name.clone()),
-                None => config("blue.realm").map(|text| text.parse()).transpose()?,
-            },
-        },
+        None => by_default(env, code, proposed.as_ref())?,
     };
     let realm = named.ok_or_else(|| no_realm(env, home, code))?;
     let repo: Option<RepoName> = match variable(REPO) {
@@ -123,6 +117,22 @@ pub fn find(
     repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
     let unrecorded_url = config::unrecorded_url(&known, proposed.as_ref());
     Ok(Located { realm, store, repo, unrecorded_url })
+}
+
+/// Returns the realm that is used if the user names none.
+///
+/// # Errors
+/// Returns an error if what names a realm cannot be read.
+pub fn default_realm(env: &Env, code: Option<&CodeRepo>) -> Result<Option<RealmName>, OpError> {
+    by_default(env, code, code.map(proposed).transpose()?.flatten().as_ref())
+}
+
+fn by_default(env: &Env, code: Option<&CodeRepo>, proposed: Option<&Config>) -> Result<Option<RealmName>, OpError> {
+    Ok(match (env.text(REALM), proposed) {
+        (Some(text), _) => Some(text.parse()?),
+        (None, Some(config)) => Some(config.realm.name.clone()),
+        (None, None) => code.and_then(|code| code.config("blue.realm")).map(|text| text.parse()).transpose()?,
+    })
 }
 
 /// Opens the store of a realm. The error for a missing store says how to get the realm back.

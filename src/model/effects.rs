@@ -10,7 +10,7 @@ use crate::model::{
     nearest::{did_you_mean, nearest},
     range::Range,
     schema::{self, Forest, KeywordWarning},
-    verdict::{ImportState, Judge, Outcome, Promise, Verdict},
+    verdict::{ImportState, Judge, Outcome, Promise, Verdict, VersionBump, needed_bump},
 };
 
 /// The maximum number of remarks on the words of one schema.
@@ -80,6 +80,7 @@ pub fn of_contract(domains: (&DomainView, &DomainView), after: &Contract, judge:
         remarks.extend(of_promise.into_iter().map(|(code, message)| remark(code, message)));
     }
     remarks.extend(before.and_then(|before| of_evolution(before, after, judge)));
+    remarks.extend(before.and_then(|before| of_patch(before, after, judge)));
     remarks.extend(of_deprecation(domains.1, after));
     remarks
 }
@@ -98,6 +99,22 @@ fn of_evolution(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Optio
             verdict.phrase()
         ),
         place: Some(format!("/evolution/{index}")),
+    })
+}
+
+/// Returns a remark on a patch version that changes which values are valid, or what is promised.
+fn of_patch(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Option<Remark> {
+    let (name, old, new, needs) = (&after.name, &before.version, &after.version, before.version.bump(false));
+    let is_patch = new > old && new.release() < needs;
+    let is_too_small = is_patch && needed_bump(before, after, judge) == VersionBump::Minor;
+    is_too_small.then(|| Remark {
+        code: "small-bump",
+        contract: name.clone(),
+        nearest: None,
+        message: format!(
+            "{name} {old} -> {new} is a patch version, but the valid values or the promise changed; write {needs}"
+        ),
+        place: Some("/version".to_owned()),
     })
 }
 
@@ -224,9 +241,13 @@ fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<
     match domain.resolve_import(import) {
         ImportResolution::Satisfied(_) | ImportResolution::Behind { .. } => {
             let state = ImportState::of(domain, import, judge);
-            let verdict = state.verdict.as_ref().filter(|_| state.is_broken())?;
-            let message = format!("it imports {name} {}, but {}", import.version, verdict.phrase());
-            Some(Remark { code: "import-broken", contract: name.clone(), nearest: None, message, place: None })
+            let code = match (state.is_broken(), state.lacks_properties()) {
+                (true, _) => "import-broken",
+                (false, true) => "expects-unnamed",
+                (false, false) => return None,
+            };
+            let message = format!("it imports {name} {}, but {}", import.version, state.verdict.as_ref()?.phrase());
+            Some(Remark { code, contract: name.clone(), nearest: None, message, place: None })
         }
         ImportResolution::Missing if is_known(domain, name) => Some(Remark {
             code: "missing-contract",

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::name::RealmName;
+
 /// The separator between a command and its reason on a line.
 const REASON: &str = "  # ";
 /// The programs that a next step can start with.
@@ -50,6 +52,24 @@ impl NextStep {
         match self {
             Self::Command { command, .. } => Some(command),
             Self::Tool { .. } | Self::Advice { .. } => None,
+        }
+    }
+
+    /// Returns the step with commands that act on `realm`, for a repository that has another one or none.
+    #[must_use]
+    pub fn in_realm(&self, realm: &RealmName) -> Self {
+        match self {
+            Self::Command { command, reason } if !command.contains("--realm") => {
+                let each = command.split(" && ").map(|part| match part.strip_prefix("git blue ") {
+                    // These two concern the realm of the repository.
+                    Some(rest) if !["init", "leave"].iter().any(|command| rest.starts_with(command)) => {
+                        Cow::from(format!("git blue --realm {realm} {rest}"))
+                    }
+                    _ => Cow::from(part),
+                });
+                Self::Command { command: each.collect::<Vec<_>>().join(" && "), reason: reason.clone() }
+            }
+            other => other.clone(),
         }
     }
 
@@ -111,6 +131,22 @@ mod tests {
             assert_eq!(json!(step), expected);
             assert_eq!(step.to_string(), line);
             assert_eq!(serde_json::from_value::<NextStep>(expected).unwrap(), step);
+        }
+    }
+
+    #[test]
+    fn commands_name_a_realm_that_is_not_the_default() {
+        let realm = "other".parse().unwrap();
+        for (line, expected) in [
+            ("git blue sync  # share it", "git blue --realm other sync  # share it"),
+            ("git add x && git blue check", "git add x && git blue --realm other check"),
+            ("git blue init --url hub", "git blue init --url hub"),
+            ("git blue leave", "git blue leave"),
+            ("git blue realm log --realm other", "git blue realm log --realm other"),
+            ("git commit -m \"git blue sync\"", "git commit -m \"git blue sync\""),
+            ("ask its owner", "ask its owner"),
+        ] {
+            assert_eq!(NextStep::from(line).in_realm(&realm).to_string(), expected);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
+    approval::Approval,
     contract::Contract,
     domain_view::DomainView,
     verdict::{Judge, Promise, Verdict, VersionBump, needed_bump},
@@ -31,6 +32,20 @@ pub fn needed(
     (free_version(domain, document, bump), why)
 }
 
+/// Returns the approval of the promises that a document breaks, if the next minor version would break some and all of
+/// them were approved.
+pub fn approved<'d>(
+    domain: &'d DomainView,
+    held: &Contract,
+    document: &Contract,
+    judge: &Judge<'_>,
+) -> Option<&'d Approval> {
+    let approvals = domain.approvals.get(&document.name)?;
+    let next = Contract { version: held.version.raised(Level::Patch), ..document.clone() };
+    let promise = Promise::of(held, &next, judge).filter(|promise| !promise.broken.is_empty())?;
+    promise.approved(approvals.iter()).filter(|_| promise.unknown.is_empty())
+}
+
 /// Returns the next unused version above every release.
 pub fn free_version(domain: &DomainView, document: &Contract, bump: VersionBump) -> Version {
     let released = domain.versions.get(&document.name).into_iter().flatten().filter(|version| !version.is_prerelease());
@@ -52,7 +67,13 @@ pub fn with_version(domain: &DomainView, document: &Contract, judge: &Judge<'_>)
     let version = match domain.contracts.get(&document.name) {
         None => Version::one(),
         Some(held) if held.computed_content_hash() == document.computed_content_hash() => held.version.clone(),
-        Some(held) => free_version(domain, document, needed_bump(held, document, judge)),
+        Some(held) => {
+            let bump = match needed_bump(held, document, judge) {
+                VersionBump::Major if approved(domain, held, document, judge).is_some() => VersionBump::Minor,
+                bump => bump,
+            };
+            free_version(domain, document, bump)
+        }
     };
     Contract { version, ..document.clone() }
 }

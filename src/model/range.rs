@@ -44,6 +44,18 @@ impl Range {
         Self::between(version.semver(), Some(version.bump(true).semver()))
     }
 
+    /// Returns the range of `version` and all later ones: `>=2.3.1`.
+    pub fn at_least(version: &Version) -> Self {
+        Self::between(version.semver(), None)
+    }
+
+    /// Returns the range without its upper bound. Returns `None` if it has none.
+    pub fn without_end(&self) -> Option<Self> {
+        self.req.comparators.iter().find_map(upper)?;
+        let lower = self.req.comparators.iter().filter_map(lower).max().unwrap_or(semver::Version::new(0, 0, 0));
+        Some(Self::between(&lower, None))
+    }
+
     /// Returns a range that also accepts `version`, the versions compatible with it, and everything in between,
     /// because a range has no gaps. Returns `None` for a pre-release.
     pub fn widened(&self, version: &Version) -> Option<Self> {

@@ -18,7 +18,7 @@ pub enum Rank {
     /// An import of this repository no longer holds.
     Broken,
     /// An import of this repository holds but needs attention: it is behind, its contract is deprecated or retired, its
-    /// version was yanked, or the effect of the version is unknown.
+    /// version was yanked, the effect of the version is unknown, or it expects properties that are never sent.
     Attention,
     /// A contract that it imports changed.
     Import,
@@ -50,7 +50,9 @@ impl Rank {
         match state.effect() {
             ImportEffect::Broken => Self::Broken,
             ImportEffect::Unknown => Self::Attention,
-            ImportEffect::Satisfied if is_discouraged || is_behind(import, state) => Self::Attention,
+            ImportEffect::Satisfied if is_discouraged || is_behind(import, state) || state.lacks_properties() => {
+                Self::Attention
+            }
             ImportEffect::Satisfied => Self::Import,
         }
     }

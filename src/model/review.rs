@@ -41,9 +41,20 @@ pub struct ChangedField {
     pub maybe_renamed_to: Option<String>,
 }
 
-/// The differences between two documents of a contract that affect values.
+/// The differences between two documents of a contract.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Changes(Vec<Difference>);
+pub struct Changes {
+    of_values: Vec<Difference>,
+    /// Those of descriptions and other text for people.
+    of_words: Vec<Difference>,
+}
+
+impl From<Vec<Difference>> for Changes {
+    fn from(found: Vec<Difference>) -> Self {
+        let (of_words, of_values) = found.into_iter().partition(|one| place(&one.pointer).is_words);
+        Self { of_values, of_words }
+    }
+}
 
 impl Changes {
     /// Returns the differences in schema, value and promise between two documents.
@@ -52,21 +63,20 @@ impl Changes {
             let promise = serde_json::to_value(of.compatibility).unwrap_or_default();
             json!({"schema": of.schema.0, "value": of.value.0, "compatibility": promise})
         };
-        let mut found = diff(&document(old), &document(new));
-        found.retain(|one| !place(&one.pointer).is_words);
-        Self(found)
+        Self::from(diff(&document(old), &document(new)))
     }
 
-    /// Returns the differences as lines, removals first: `- /schema/properties/id: {"type":"string"}`.
+    /// Returns the differences as lines, removals first and descriptions last: `- /schema/properties/id:
+    /// {"type":"string"}`.
     pub fn lines(&self) -> Vec<String> {
         let rank = |one: &&Difference| match one.change {
             Kind::Removed => 0,
             Kind::Changed => 1,
             Kind::Added => 2,
         };
-        let mut sorted: Vec<_> = self.0.iter().collect();
+        let mut sorted: Vec<_> = self.of_values.iter().collect();
         sorted.sort_by_key(rank);
-        sorted.into_iter().map(line).collect()
+        sorted.into_iter().chain(&self.of_words).map(line).collect()
     }
 
     /// Returns the fields of the old document that were removed or changed. Those in `first` come first.
@@ -89,7 +99,7 @@ impl Changes {
                 field.change = change;
             }
         };
-        for one in &self.0 {
+        for one in &self.of_values {
             let place = place(&one.pointer);
             match (&place.field, place.data.as_deref()) {
                 (_, Some("required" | "dependentRequired")) => {
@@ -110,7 +120,7 @@ impl Changes {
 
     /// Returns the fields that only the new schema has.
     fn added(&self) -> BTreeSet<String> {
-        let whole = self.0.iter().filter(|one| one.change == Kind::Added);
+        let whole = self.of_values.iter().filter(|one| one.change == Kind::Added);
         whole.map(|one| place(&one.pointer)).filter(|place| place.is_whole).filter_map(|place| place.field).collect()
     }
 
@@ -118,7 +128,7 @@ impl Changes {
     /// are equal.
     fn renamed(&self) -> BTreeMap<String, String> {
         let mut objects: BTreeMap<&str, (Vec<&Difference>, Vec<&Difference>)> = BTreeMap::new();
-        for one in self.0.iter().filter(|one| place(&one.pointer).is_whole) {
+        for one in self.of_values.iter().filter(|one| place(&one.pointer).is_whole) {
             let Some((above, _)) = one.pointer.rsplit_once('/').filter(|(above, _)| above.starts_with("/schema"))
             else {
                 continue;
@@ -231,9 +241,7 @@ mod tests {
     use super::*;
 
     fn changes(old: Value, new: Value) -> Changes {
-        let mut found = diff(&old, &new);
-        found.retain(|one| !place(&one.pointer).is_words);
-        Changes(found)
+        Changes::from(diff(&old, &new))
     }
 
     fn shown(old: Value, new: Value) -> Vec<String> {
@@ -267,13 +275,21 @@ mod tests {
     }
 
     #[test]
-    fn descriptive_text_is_ignored() {
+    fn descriptive_text_comes_last_and_concerns_no_field() {
         let old = json!({"schema": {"description": "a", "properties": {"description": {"title": "x"}}}});
         let new = json!({"schema": {"description": "b", "properties": {"description": {"title": "y"}}}});
-        assert_eq!(changes(old, new).lines(), Vec::<String>::new());
-        let old = json!({"schema": {"properties": {"a": {"type": "string"}}}});
+        let found = changes(old, new);
+        assert_eq!(found.fields(&[]), []);
+        assert_eq!(
+            found.lines(),
+            ["~ /schema/description: \"a\" -> \"b\"", "~ /schema/properties/description/title: \"x\" -> \"y\""]
+        );
+        let old = json!({"schema": {"properties": {"a": {"type": "string"}, "b": {}}}});
         let new = json!({"schema": {"properties": {"a": {"type": "string", "deprecated": true}}}});
-        assert_eq!(changes(old, new).lines(), Vec::<String>::new());
+        assert_eq!(
+            changes(old, new).lines(),
+            ["- /schema/properties/b: {}", "+ /schema/properties/a/deprecated: true"]
+        );
     }
 
     #[test]

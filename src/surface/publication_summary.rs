@@ -27,9 +27,7 @@ pub fn line(body: &ContractPublish) -> Option<String> {
     if !unbound.is_empty() {
         parts.push(format!("removed {}", phrases(unbound.into_iter())));
     }
-    let shown = body.published.iter().flat_map(|one| &one.breaks).find_map(|one| one.verdict.as_ref());
-    let shown = shown.map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
-    parts.extend(breaks(&body.published).map(|breaks| breaks + &shown));
+    parts.extend(breaks(&body.published).map(|breaks| breaks + &why(&body.published)));
     parts.extend(remarks(&body.published));
     parts.extend(removed_files_line(&body.removed_files));
     if body.not_pushed && !body.published.is_empty() {
@@ -81,6 +79,18 @@ pub fn breaks(published: &[Published]) -> Option<String> {
     (!names.is_empty()).then(|| format!("breaks {}", names.join(", ")))
 }
 
+/// Returns the first reason for a break, with the repository that it concerns if the others have another one.
+fn why(published: &[Published]) -> String {
+    let breaks = || published.iter().flat_map(|published| &published.breaks);
+    let Some((one, verdict)) = breaks().find_map(|one| Some((one, one.verdict.as_ref()?))) else {
+        return String::new();
+    };
+    match breaks().all(|other| other.verdict.as_ref() == Some(verdict)) {
+        true => format!(": {}", verdict.phrase()),
+        false => format!(": for {}, {}", one.repo, verdict.phrase()),
+    }
+}
+
 fn named(repo: &RepoName, imports: &[&UsedIn]) -> String {
     let files: Vec<_> = imports.iter().flat_map(|used_in| used_in.files()).collect();
     match &files[..] {
@@ -126,6 +136,28 @@ mod tests {
             broken: 0,
             remarks: Vec::new(),
         }
+    }
+
+    /// One repository is broken by the range of its import, and the other by the value.
+    #[test]
+    fn a_reason_is_only_given_for_those_that_it_concerns() {
+        let verdict = serde_json::json!({
+            "verdict": "breaks", "basis": "values", "direction": "backwards", "reading": "lenient", "old_version": "1.0.0",
+            "new_version": "2.0.0", "more": 1, "reason": null,
+            "difference": {
+                "rule": "value-changed", "direction": "backwards", "reading": "lenient", "message": "100 became 200",
+                "old_pointer": "/most", "new_pointer": "/most", "witness": null, "witness_bytes": 0, "at": "",
+            },
+        });
+        let breaks = |repo: &str, verdict: Option<&serde_json::Value>| {
+            let one = serde_json::json!({"repo": repo, "version_req": "^1.0", "binding": null, "verdict": verdict});
+            serde_json::from_value(one).unwrap()
+        };
+        let shown = |breaks| why(&[Published { breaks, ..published(1) }]);
+        let reason = "100 became 200 (value-changed at /value/most) (and 1 more)";
+        assert_eq!(shown(vec![breaks("etl", None)]), "");
+        assert_eq!(shown(vec![breaks("web", Some(&verdict)), breaks("app", Some(&verdict))]), format!(": {reason}"));
+        assert_eq!(shown(vec![breaks("etl", None), breaks("web", Some(&verdict))]), format!(": for web, {reason}"));
     }
 
     #[test]

@@ -143,6 +143,8 @@ impl<T> Answer<T> {
 pub trait AnyAnswer {
     /// Returns the answer as indented JSON.
     fn to_json(&self) -> String;
+    /// Returns the answer as indented JSON, with other next steps.
+    fn to_json_with(&self, next_steps: Vec<NextStep>) -> String;
     /// Returns the answer as JSON on one line.
     fn to_text(&self) -> String;
     /// Returns the answer as a JSON value.
@@ -154,6 +156,10 @@ pub trait AnyAnswer {
 impl<T: Serialize> AnyAnswer for Answer<T> {
     fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"))
+    }
+
+    fn to_json_with(&self, next_steps: Vec<NextStep>) -> String {
+        Answer { next_steps, ..Answer::new(&self.body) }.to_json()
     }
 
     fn to_text(&self) -> String {

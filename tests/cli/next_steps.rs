@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, REALM, World, contract, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
@@ -53,6 +53,36 @@ fn new_contract_is_added_with_the_files_of_its_schema() {
     assert!(status.stdout.contains("git blue contract publish  # try again once this is corrected"), "{status}");
     paste(&world, "fungal", &add);
     world.ok(&fungal, &["contract", "get", "s3-access/x"]);
+}
+
+#[test]
+fn steps_name_the_realm_if_it_is_not_the_default() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let step = |dir: &std::path::Path, args: &[&str]| world.next_step(&world.ok(dir, args));
+    let diff = ["--realm", REALM, "contract", "diff", AT, "1.0.0", "1.1.0"];
+    let expected = format!("git blue --realm {REALM} contract impact {AT} --to 1.1.0  # show the affected consumers");
+    assert_eq!(step(&world.root(), &diff), expected);
+    assert_eq!(world.json(&world.root(), &diff)["next_steps"][0]["command"], expected.split("  # ").next().unwrap());
+    paste(&world, ".", &expected);
+    assert_eq!(step(&world.path("access"), &diff), expected.replace(&format!(" --realm {REALM}"), ""));
+    let unknown = world.blue(&world.root(), &["--realm", REALM, "contract", "get", "s3-access/nothing"]).exits(1);
+    assert!(unknown.stderr.contains(&format!("git blue --realm {REALM} contract list")), "{unknown}");
+}
+
+/// `realm admin binding` replaces the whole binding, so it is only suggested if there is none.
+#[test]
+fn contract_of_the_realm_is_exported_without_losing_imports() {
+    let world = World::pair();
+    let access = world.path("access");
+    let args = ["realm", "admin", "contract", "--domain", "s3-access", "--name", "own", "--owner", "access"];
+    let steps = world.next_steps(&world.ok(&access, &args));
+    assert_eq!(steps[1], "git blue export s3-access/own  # in access");
+    paste(&world, "access", &steps[1]);
+    world.commit("access", "Export it");
+    let binding = world.stored("bindings/access.json");
+    assert_eq!(binding["imports"].as_array().map(Vec::len), Some(1), "{binding}");
+    assert_eq!(binding["exports"][0]["contract"], "own");
 }
 
 #[test]

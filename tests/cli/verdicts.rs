@@ -182,6 +182,16 @@ fn approval_covers_only_that_break() {
     assert_eq!((&again["changed"], &again["directions"]), (&json!(false), &json!(["backwards"])));
     let check = world.blue(&provider, &["check"]).exits(0);
     assert!(check.stdout.contains("which was approved: nobody reads it [break-approved]"), "{check}");
+    // With an automatic version, it is a minor one, and the reason says so.
+    let file = format!("fungal/{CONTRACT_FILE}");
+    let text = world.read(&file);
+    world.write(&file, &text.replace("version: \"2.3.0\"", "version: auto"));
+    let auto = world.blue(&provider, &["contract", "diff", AT, "--worktree", "--json"]).exits(0).json();
+    assert_eq!(auto["new_version"], "2.3.0");
+    world.write(&file, &text.replace("version: \"2.3.0\"", "version: \"2.2.0\""));
+    let bump = world.ok(&provider, &["contract", "bump", AT, "auto"]).stdout;
+    assert!(bump.contains("2.3.0") && bump.contains("the break was approved: nobody reads it"), "{bump}");
+    world.write(&file, &text);
     let log = world.ok(&provider, &["contract", "log", AT]);
     let entry = format!("approve the break {fingerprint} of s3-permissions: nobody reads it");
     assert!(log.stdout.contains(&entry), "{log}");
@@ -209,6 +219,23 @@ fn version_described_as_compatible_that_breaks_is_a_warning() {
         let found: Vec<_> = warnings.iter().filter(|one| one["code"] == "breaking-evolution").collect();
         assert_eq!(found.len(), expected, "{more}{check}");
         assert!(found.iter().all(|one| one["line"] == 11), "{check}");
+    }
+}
+
+/// The owner's promise allows it, so it is no error.
+#[test]
+fn patch_that_changes_which_values_are_valid_is_a_warning() {
+    let world = ids();
+    let provider = world.path("fungal");
+    for (version, kind, expected) in [
+        ("2.2.1", "string, maxLength: 3", 1),
+        ("2.3.0", "string, maxLength: 3", 0),
+        ("2.2.1", "string, title: Its id", 0),
+    ] {
+        write(&world, version, kind);
+        let check = world.blue(&provider, &["check", "--worktree", "--json"]).exits(0).json();
+        let found = codes(&check, "warnings").iter().filter(|code| *code == "small-bump").count();
+        assert_eq!(found, expected, "{version} {kind}: {check:#}");
     }
 }
 

@@ -106,7 +106,7 @@ fn standing(
         return Some(found);
     }
     let finding = match standing {
-        ImportResolution::Satisfied(_) => return None,
+        ImportResolution::Satisfied(_) => return verdict.and_then(|one| unnamed(domain, repo, import, one)),
         // The damage has its own finding, and it is unknown whether the import is satisfied.
         ImportResolution::Missing if domain.is_damaged(contract) => return None,
         ImportResolution::Missing => match domain.versions.get(contract).and_then(|versions| versions.last()) {
@@ -166,6 +166,20 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
     let finding = finding.notes(std::iter::once(verdict.phrase()).chain(uses(import)));
     let finding = Finding { version: Some(version.clone()), verdict: Some(verdict.clone()), ..finding };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
+}
+
+/// Returns a finding for an import that expects properties which are never sent.
+fn unnamed(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict: &Verdict) -> Option<Finding> {
+    let (name, contract, version) = (&domain.info.name, &import.contract, &verdict.new_version);
+    let message = format!(
+        "{repo} expects {} of {name}/{contract}, but {version} does not name {}",
+        verdict.unnamed.join(", "),
+        if verdict.unnamed.len() == 1 { "it, so it is never sent" } else { "them, so they are never sent" }
+    );
+    (!verdict.unnamed.is_empty()).then(|| {
+        let finding = Finding::warning("expects-unnamed", message).notes(uses(import));
+        Finding { version: Some(version.clone()), ..finding.contract(contract) }
+    })
 }
 
 /// Returns whether a version of the imported contract was yanked.

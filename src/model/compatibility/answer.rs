@@ -88,7 +88,8 @@ pub struct ValueChange {
     pub bump: VersionBump,
 }
 
-/// The smallest version bump that a change needs.
+/// The smallest version bump that a change needs. Below 1.0.0, a major change raises the minor number, and a minor change the
+/// patch number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VersionBump {
@@ -226,12 +227,23 @@ impl SchemaVerdict {
 
 impl VersionBump {
     /// Returns the bump and its reason, phrased as the end of a sentence.
-    pub fn phrase(self) -> &'static str {
+    pub fn phrase(self) -> String {
+        let bump = match self {
+            Self::Major => "a major version",
+            Self::Minor => "a minor version",
+            Self::Patch => "a patch version",
+            Self::Unknown => "at least a minor version",
+        };
+        format!("{bump}: {}", self.why())
+    }
+
+    /// Returns the reason for the bump.
+    pub fn why(self) -> &'static str {
         match self {
-            Self::Major => "a major version: it breaks compatibility",
-            Self::Minor => "a minor version: the set of valid values changes",
-            Self::Patch => "a patch version: the same values are valid",
-            Self::Unknown => "at least a minor version: compatibility is not fully decided",
+            Self::Major => "it breaks compatibility",
+            Self::Minor => "the set of valid values changes",
+            Self::Patch => "the same values are valid",
+            Self::Unknown => "compatibility is not fully decided",
         }
     }
 

@@ -59,7 +59,7 @@ pub use answer::{BothReadings, MAX_WITNESS, SchemaDifference, SchemaVerdict, Val
 pub use budget::Limits;
 pub use rules::{RULES, Rule};
 pub use values::{VALUE_RULES, ValueComparison, ValueRule, values};
-pub use verdict::{Comparison, Options};
+pub use verdict::{Comparison, MAX_DIFFERENCES, Options};
 
 /// The stack size of the comparing thread, since schemas and the search may nest deeply.
 const STACK: usize = 256 << 20;

@@ -199,7 +199,9 @@ impl<'a> Engine<'a> {
             return Answer::Undecided;
         }
         if self.used.len() >= DEEPEST {
-            self.record_obstacle(|| "the schema is nested too deeply".to_owned());
+            self.record_obstacle(|| {
+                format!("only a value that is more than {DEEPEST} levels deep may show a difference")
+            });
             return Answer::Undecided;
         }
         self.decide(&goal)

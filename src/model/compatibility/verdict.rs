@@ -19,6 +19,9 @@ use crate::model::{
     schema::{Draft, Tree, document::Document},
 };
 
+/// The maximum number of differences in each direction.
+pub const MAX_DIFFERENCES: usize = 20;
+
 /// The options of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
@@ -28,7 +31,7 @@ pub struct Options {
     pub forwards: bool,
     /// The reading that determines breaks and bumps.
     pub reading: SchemaReading,
-    /// The maximum number of differences to search for.
+    /// The maximum number of differences to search for in each direction.
     pub most_differences: usize,
     /// The limits of the comparison.
     pub limits: Limits,
@@ -37,7 +40,13 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let limits = Limits::default();
-        Self { backwards: true, forwards: true, reading: SchemaReading::Lenient, most_differences: 20, limits }
+        Self {
+            backwards: true,
+            forwards: true,
+            reading: SchemaReading::Lenient,
+            most_differences: MAX_DIFFERENCES,
+            limits,
+        }
     }
 }
 

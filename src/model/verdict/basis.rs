@@ -22,8 +22,15 @@ pub enum Basis {
 
 impl Verdict {
     /// Returns the verdict, phrased as the end of a sentence: `1.2.0 rejects {"id":1} (widened-type at /id: 1 is not a
-    /// string), which 1.3.0 allows`.
+    /// string), which 1.3.0 allows (and 2 more)`.
     pub fn phrase(&self) -> String {
+        match self.more {
+            0 => self.first_phrase(),
+            more => format!("{} (and {more} more)", self.first_phrase()),
+        }
+    }
+
+    fn first_phrase(&self) -> String {
         match (self.basis, &self.difference) {
             (Basis::Values, Some(difference)) => return difference.phrase(),
             (Basis::Flow, Some(difference)) => return format!("{} ({} at /flow)", difference.message, difference.rule),
@@ -63,7 +70,12 @@ impl Verdict {
                     "it is unknown whether {version} accepts everything that the importer expects to send: {reason}"
                 )
             }
-            (BrokenDirection::Backwards, None, None) => format!("{version} allows only what the import expects"),
+            (BrokenDirection::Backwards, None, None) if self.unnamed.is_empty() => {
+                format!("{version} allows only what the import expects")
+            }
+            (BrokenDirection::Backwards, None, None) => {
+                format!("{version} does not name {}, which the import expects", self.unnamed.join(", "))
+            }
             (BrokenDirection::Forwards, None, None) => {
                 format!("{version} accepts everything that the importer expects to send")
             }

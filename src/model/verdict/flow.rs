@@ -41,5 +41,6 @@ pub fn verdict(old: &Contract, new: &Contract) -> Option<Verdict> {
         difference: Some(difference.identified(&json!(old.flow), &json!(new.flow))),
         more: 0,
         reason: None,
+        unnamed: Vec::new(),
     })
 }

@@ -81,9 +81,15 @@ impl ImportState {
         self.resolution.resolved().is_some() && self.verdict.is_none()
     }
 
-    /// Returns whether the import is proved to be satisfied.
+    /// Returns whether the import is proved to be satisfied, and gets everything that it expects.
     pub fn is_proved(&self) -> bool {
-        self.effect() == ImportEffect::Satisfied && !self.is_by_range()
+        self.effect() == ImportEffect::Satisfied && !self.is_by_range() && !self.lacks_properties()
+    }
+
+    /// Returns whether the import holds, but expects properties that are never sent.
+    pub fn lacks_properties(&self) -> bool {
+        self.effect() == ImportEffect::Satisfied
+            && self.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty())
     }
 
     /// Returns the name of the state: `current`, `behind` or `broken`.

@@ -6,6 +6,7 @@ mod basis;
 mod flow;
 mod import;
 mod promise;
+mod unnamed;
 mod used;
 
 use std::{
@@ -31,7 +32,7 @@ pub use promise::{Promise, declared, needed_bump};
 
 use super::{
     compatibility::{self, Limits, Options},
-    contract::{Contract, Values},
+    contract::{Contract, Flow, Values},
     hash,
     json::Json,
     schema::{Budget, words::DESCRIPTIVE},
@@ -76,6 +77,9 @@ pub struct Verdict {
     pub more: usize,
     /// The reason that the result is unknown.
     pub reason: Option<String>,
+    /// The properties that the import expects, but that are never sent because the contract does not name them, as paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unnamed: Vec<String>,
 }
 
 impl Verdict {
@@ -91,6 +95,7 @@ impl Verdict {
             difference: None,
             more: 0,
             reason: None,
+            unnamed: Vec::new(),
         }
     }
 }
@@ -102,7 +107,7 @@ pub struct Judge<'a> {
     clock: Box<dyn Fn() -> Duration + Sync + 'a>,
     left: Cell<Duration>,
     known: RefCell<BTreeMap<String, Rc<Compared>>>,
-    expects_answers: RefCell<BTreeMap<String, SchemaVerdict>>,
+    expects_answers: RefCell<BTreeMap<String, (SchemaVerdict, Vec<String>)>>,
 }
 
 impl fmt::Debug for Judge<'_> {
@@ -142,7 +147,19 @@ impl<'a> Judge<'a> {
         let more = if difference.is_some() { found.count().saturating_sub(1) } else { 0 };
         let (old_version, new_version) = (old.version.clone(), new.version.clone());
         let basis = Basis::Schemas;
-        Some(Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more, reason })
+        let unnamed = Vec::new();
+        Some(Verdict {
+            verdict,
+            basis,
+            direction,
+            reading,
+            old_version,
+            new_version,
+            difference,
+            more,
+            reason,
+            unnamed,
+        })
     }
 
     /// Judges whether a document satisfies what an import `expects`: all values that the document allows providers to
@@ -151,23 +168,34 @@ impl<'a> Judge<'a> {
         let reading = document.compatibility.reading;
         let key = format!("expects-{}-{:?}", key(&expects.0, &document.schema.0, reading), document.flow);
         let known = self.expects_answers.borrow().get(&key).cloned();
-        let answer = known.unwrap_or_else(|| {
-            let found = self.within(reading, |options| {
-                compatibility::satisfies(&expects.0, &document.schema.0, document.flow, options, &*self.clock)
-            });
-            let answer = match found {
-                Ok(found) => found.clipped(),
-                Err(reason) => SchemaVerdict::Unknown { reason, spent: Some("time".to_owned()) },
+        let (answer, unnamed) = known.unwrap_or_else(|| {
+            let answer = self.expected(&expects.0, document);
+            let is_asked = answer.is_compatible() && reading == SchemaReading::Lenient;
+            let unnamed = match document.flow {
+                Flow::ProviderToConsumer if is_asked && !says_nothing(&document.schema.0) => {
+                    unnamed::unnamed(&expects.0, &mut |expects| self.expected(expects, document).is_compatible())
+                }
+                _ => Vec::new(),
             };
-            self.expects_answers.borrow_mut().insert(key, answer.clone());
-            answer
+            self.expects_answers.borrow_mut().insert(key, (answer.clone(), unnamed.clone()));
+            (answer, unnamed)
         });
         let (verdict, difference, reason) = outcome(&answer);
         let difference = difference.map(|one| one.identified(&expects.0, &document.schema.0));
         let new_version = document.version.clone();
         let old_version = adapted.unwrap_or(&new_version).clone();
         let (basis, direction) = (Basis::Expects, document.flow.direction());
-        Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more: 0, reason }
+        Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more: 0, reason, unnamed }
+    }
+
+    fn expected(&self, expects: &Value, document: &Contract) -> SchemaVerdict {
+        let found = self.within(document.compatibility.reading, |options| {
+            compatibility::satisfies(expects, &document.schema.0, document.flow, options, &*self.clock)
+        });
+        match found {
+            Ok(found) => found.clipped(),
+            Err(reason) => SchemaVerdict::Unknown { reason, spent: Some("time".to_owned()) },
+        }
     }
 
     /// Returns the promise that a change to the agreed value breaks, in the parts that an import `expects` or in the
@@ -196,6 +224,7 @@ impl<'a> Judge<'a> {
             difference: Some(difference),
             more: breaking.count() + found.more,
             reason: None,
+            unnamed: Vec::new(),
         })
     }
 

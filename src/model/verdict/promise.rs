@@ -106,11 +106,7 @@ impl Promise {
 
     /// Describes the breaks with their witnesses.
     pub fn phrase(&self) -> String {
-        let phrases = self.broken.iter().map(|verdict| {
-            let more = if verdict.more > 0 { format!(" (and {} more)", verdict.more) } else { String::new() };
-            format!("{}{more}", verdict.phrase())
-        });
-        phrases.collect::<Vec<_>>().join("; ")
+        self.broken.iter().map(Verdict::phrase).collect::<Vec<_>>().join("; ")
     }
 
     fn broken_schemas(&self) -> impl Iterator<Item = &Verdict> {

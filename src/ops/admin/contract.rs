@@ -11,7 +11,7 @@ use crate::{
     model::{
         contract::Contract,
         json::Json,
-        name::{ContractName, DomainName, RepoName},
+        name::{ContractName, ContractRef, DomainName, RepoName},
         publish::{self, Direction},
         version::Version,
     },
@@ -74,13 +74,20 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
         Ok(publish::contract(view, &request.owner, &document, Direction::Forward, &ctx.judge())?)
     })?;
     let body = ContractAdded { realm: here.realm.clone(), domain: name.clone(), contract: document.sealed().into() };
-    let contract = &request.contract;
-    Ok(Answer::new(body).next(format!("git blue contract edit {name}/{contract}  # set the schema and value")).next(
-        format!(
-            "git blue realm admin binding --domain {name} --repo {} --role provider --export {contract}",
-            request.owner
-        ),
-    ))
+    let (contract, owner) = (&request.contract, &request.owner);
+    let is_bound =
+        domain::of_contract(&*here.store, &ContractRef { domain: name.clone(), contract: contract.clone() })?
+            .bindings
+            .contains_key(owner);
+    // The second command would replace the whole binding.
+    let export = match is_bound {
+        true => format!("git blue export {name}/{contract}  # in {owner}"),
+        false => {
+            format!("git blue realm admin binding --domain {name} --repo {owner} --role provider --export {contract}")
+        }
+    };
+    let answer = Answer::new(body);
+    Ok(answer.next(format!("git blue contract edit {name}/{contract}  # set the schema and value")).next(export))
 }
 
 fn document(request: &Request) -> Contract {

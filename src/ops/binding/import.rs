@@ -30,7 +30,7 @@ pub struct Request {
     #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The versions that the code works with [default: from the current version up to the next major, or below 1.0.0 the next minor]
+    /// The versions that the code works with [default: from the current version up to the next major, or below 1.0.0 the next minor; with --expects, every later version]
     #[cfg_attr(feature = "cli", arg(value_name = "RANGE"))]
     pub range: Option<Range>,
     /// The files of this repository that use it; replaces the previous list
@@ -62,7 +62,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     let range = match (&request.range, held, &current) {
         (Some(range), ..) => range.clone(),
         (None, Some(held), _) => editing.binding.imports[held].version.clone(),
-        (None, None, Some(current)) => default_range(acting.store, at, current)?,
+        (None, None, Some(current)) => {
+            let newest = newest(acting.store, at, current)?;
+            // What the code relies on is known, so a later major version is judged by it.
+            if expects.is_some() { Range::at_least(&newest) } else { Range::since(&newest) }
+        }
         (None, None, None) => return Err(OpError::usage("a range is required: the contract has no release yet")),
     };
     if !editing.binding.role.consumes() {
@@ -88,6 +92,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     }
     if expects.is_some() {
         answer = answer.next("git blue check --worktree  # check that the contract meets the expectations");
+        if request.range.is_none() {
+            answer.next_steps.extend(widening(at, &range).map(Into::into));
+        }
     }
     Ok(match current {
         Some(current) if is_accepted && current.yanked_reason(&current.version).is_some() => answer.next(format!(
@@ -130,15 +137,21 @@ fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<
     }
 }
 
-/// Returns the range from the newest version that was not yanked up to the next version that may break importers.
-fn default_range(store: &dyn crate::store::Store, at: &ContractRef, current: &Contract) -> Result<Range, OpError> {
+/// Returns the step that lets `expects` alone decide about later versions. Returns `None` if the range has no end.
+pub fn widening(at: &ContractRef, range: &Range) -> Option<String> {
+    let endless = range.without_end()?;
+    Some(format!("git blue import {at} '{endless}'  # accept every later version that meets the expectations"))
+}
+
+/// Returns the newest version that was not yanked.
+fn newest(store: &dyn crate::store::Store, at: &ContractRef, current: &Contract) -> Result<Version, OpError> {
     let is_usable = |version: &&Version| !version.is_prerelease() && current.yanked_reason(version).is_none();
     if is_usable(&&current.version) {
-        return Ok(Range::since(&current.version));
+        return Ok(current.version.clone());
     }
     let view = domain::of_contract(store, at)?;
     let newest = view.versions.get(&at.contract).into_iter().flatten().rev().find(is_usable);
-    newest.map(Range::since).ok_or_else(|| {
+    newest.cloned().ok_or_else(|| {
         OpError::no(ErrorCode::YankedVersion, format!("every version of {at} was yanked"))
             .next(format!("git blue contract get {at}  # show why"))
     })

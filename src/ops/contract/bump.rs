@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     if resolved.version.is_auto() {
         return Err(automatic(ctx, request, &file, (&view, published), &resolved));
     }
-    let need = need(ctx, published, &resolved);
+    let need = need(ctx, &view, published, &resolved);
     let old_version = resolved.version.clone();
     let (new_version, changed) = match (&need, request.level) {
         // Content that is already published needs no new version.
@@ -130,7 +130,7 @@ fn automatic(
     let path = file.relative();
     let raised = |level| free(view, &request.contract, (published.version.raised(level), level));
     let write = |version: &Version| format!("write version: \"{version}\" in {path}");
-    if let Some(need) = need(ctx, published, document).filter(|need| need.bump == VersionBump::Unknown) {
+    if let Some(need) = need(ctx, view, published, document).filter(|need| need.bump == VersionBump::Unknown) {
         let message = format!("{path} says version: auto, but publishing cannot choose the version: {}", need.reason);
         let choose = write(&raised(Level::Major));
         return OpError::no(ErrorCode::Undecided, message)
@@ -210,11 +210,15 @@ fn is_accepted(view: &DomainView, published: &Contract, document: &Contract) -> 
 
 /// Returns the bump that a change requires, and why, by the rules of publishing. Returns `None` if the content is
 /// already published.
-fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Option<Need> {
+fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract) -> Option<Need> {
     if published.computed_content_hash() == document.computed_content_hash() {
         return None;
     }
     let (judge, old) = (ctx.judge(), &published.version);
+    if let Some(approval) = next_version::approved(view, published, document, &judge) {
+        let reason = format!("the break was approved: {}", approval.reason);
+        return Some(Need { bump: VersionBump::Minor, reason });
+    }
     // A patch must keep every promise, so this finds each one that the change breaks.
     let next = Contract { version: old.raised(Level::Patch), ..document.clone() };
     let promise = Promise::of(published, &next, &judge);

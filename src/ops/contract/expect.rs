@@ -6,7 +6,7 @@ use crate::{
     model::{binding::Role, name::ContractRef, samples},
     ops::{
         Operation,
-        binding::edit::Editing,
+        binding::{edit::Editing, import::widening},
         contract::documents::{self, Source},
         ctx::Ctx,
         publish::{references::Reference, work_file::WorkFile},
@@ -41,10 +41,11 @@ pub struct Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpError> {
     let at = &request.contract;
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
-    if editing.binding.import(&at.contract).is_none() {
+    let Some(import) = editing.binding.import(&at.contract) else {
         let message = format!("{} does not import {at}", editing.acting().repo);
         return Err(OpError::no(ErrorCode::NotImported, message).next(format!("git blue import {at}")));
-    }
+    };
+    let widening = widening(at, &import.version);
     let mut values = Vec::new();
     for source in &request.samples {
         values.extend(documents::read(source)?.into_iter().map(|document| document.value));
@@ -92,10 +93,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         samples: values.len(),
     };
     let all = file.pathspec(ctx).replace(file.relative(), FOLDER);
-    Ok(Answer::new(body)
+    let answer = Answer::new(body)
         .next(format!("edit {}: remove what the code does not read", file.relative()))
-        .next("git blue check --worktree  # check that the contract meets the expectations")
-        .next(format!("git add {all} && git commit -m \"Add expectations for {at}\"")))
+        .next("git blue check --worktree  # check that the contract meets the expectations");
+    let answer = widening.into_iter().fold(answer, Answer::next);
+    Ok(answer.next(format!("git add {all} && git commit -m \"Add expectations for {at}\"")))
 }
 
 fn exists(file: &WorkFile, at: &ContractRef) -> OpError {

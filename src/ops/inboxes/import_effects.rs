@@ -59,8 +59,9 @@ pub fn in_domain<'n>(
         one.judged_by = Some(JudgedBy::of(&state));
         let offered = domain.contracts.get(&import.contract);
         one.rank = Rank::of_import(import, &state, offered.is_some_and(ContractSummary::is_discouraged));
-        one.verdict =
-            ImportState::between_versions(&state).filter(|verdict| verdict.verdict != Outcome::Compatible).cloned();
+        one.verdict = ImportState::between_versions(&state)
+            .filter(|one| one.verdict != Outcome::Compatible || state.lacks_properties())
+            .cloned();
     }
     Ok(())
 }

@@ -11,16 +11,14 @@ use super::{
 };
 use crate::{
     error::OpError,
+    model::compatibility::MAX_DIFFERENCES,
     ops::{compat, ctx::Ctx, publish::references::Reference},
     repo::CodeRepo,
     surface::{
         cli::{formats::Formats, input::read_at_most},
         report::{self, SideFile},
     },
-    wire::{
-        AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict,
-        VersionBump,
-    },
+    wire::{AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict},
 };
 
 /// The maximum length of a witness that is printed as text, in characters.
@@ -142,6 +140,10 @@ fn render(body: &Compat, text: &mut Text) {
         sides.difference(one, text);
         text.gap();
     }
+    let of_direction = |direction| body.differences.iter().filter(|one| one.direction == direction).count();
+    if judged.iter().any(|direction| of_direction(*direction) >= MAX_DIFFERENCES) {
+        text.line(&[styled(format!("only the first {MAX_DIFFERENCES} differences are listed"), Style::Dim)]).gap();
+    }
     for one in &body.warnings {
         let rule = styled(format!("warning[{}]:", one.rule), Style::Yellow);
         text.line(&[rule, plain(place(&one.schema, &one.pointer))]);
@@ -154,12 +156,7 @@ fn render(body: &Compat, text: &mut Text) {
     if body.direction != AskedDirection::Backwards {
         render_readings("forwards", ("the new schema", "the old one sent"), &body.forwards, text);
     }
-    render_bump(body.bump, text);
-}
-
-/// Prints the version bump that a change requires.
-pub fn render_bump(bump: VersionBump, text: &mut Text) {
-    text.line(&[plain("needs"), plain(bump.phrase())]);
+    text.line(&[plain("needs"), plain(body.bump.phrase())]);
 }
 
 /// Prints what was found in one direction.
@@ -174,7 +171,7 @@ pub fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &Both
         SchemaVerdict::Incompatible { .. } => "reject some of",
         SchemaVerdict::Unknown { .. } => "may reject some of",
     };
-    let meaning = format!("(consumers of {reader} {verb} what {sent})");
+    let meaning = format!("(readers of {reader} {verb} what {sent})");
     text.line(&[styled(format!("{name}:"), Style::Bold), word(&readings.lenient), styled(meaning, Style::Dim)]);
     if std::mem::discriminant(&readings.lenient) != std::mem::discriminant(&readings.strict) {
         text.line(&[plain("  read strictly:"), word(&readings.strict)]);

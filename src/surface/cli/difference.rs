@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{
     Verdict,
-    compat::{Sides, render_bump, render_readings},
+    compat::{Sides, render_readings},
     listing::{signed, source},
     output::Output,
     text::{Style, Text, Word, plain, styled},
@@ -90,8 +90,8 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
     if let Some(values) = &body.values {
         render_values(values, text);
     }
-    if let Some(bump) = body.bump {
-        render_bump(bump, text);
+    if let Some(needs) = report::needs(body) {
+        text.line(&[plain("needs"), plain(needs)]);
     }
 }
 

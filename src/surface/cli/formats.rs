@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{json, json_of, output::Output, text::Text};
+use super::{json, output::Output, text::Text};
 use crate::{
     env::Env,
     error::OpError,
@@ -79,7 +79,7 @@ impl Formats {
         let rendered = |format: Format| report.as_ref().and_then(|report| report.render(format));
         let mut written = Ok(());
         for (format, file) in &self.output {
-            let text = rendered(*format).unwrap_or_else(|| json_of(answer));
+            let text = rendered(*format).unwrap_or_else(|| output.json_of(answer));
             written = written.and(write(&ctx.env, file, &text));
         }
         // A report that cannot be written does not hide the answer.

@@ -303,6 +303,12 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let opened = Ctx::open(env, realm.clone());
     let opened = opened.and_then(|ctx| at.into_iter().try_fold(ctx, |ctx, at| ctx.as_of(&at.of(contract.clone()))));
     let outcome = opened.and_then(|ctx| {
+        // `init` makes the realm the default.
+        if let Some(realm) = realm.as_ref().filter(|_| !matches!(command, Command::Init(_)))
+            && !locate::default_realm(&ctx.env, ctx.code.as_ref()).is_ok_and(|default| default.as_ref() == Some(realm))
+        {
+            output.name_realm(realm.clone());
+        }
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_color(&ctx, color);
         if let Some(operation) = operation.filter(|operation| takes_time(operation)) {

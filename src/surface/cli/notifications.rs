@@ -268,6 +268,9 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
         ImportEffect::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
             styled(range("still accepts it (judged by version range only)"), Style::Green)
         }
+        ImportEffect::Satisfied if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {
+            styled(range(&format!("still holds{file}{shown}")), Style::Yellow)
+        }
         ImportEffect::Satisfied => styled(range("still holds"), Style::Green),
         ImportEffect::Unknown => {
             styled(range(&format!("accepts it, but it is unknown whether it breaks{file}{shown}")), Style::Yellow)

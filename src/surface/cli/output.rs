@@ -1,6 +1,7 @@
 //! Writes answers to standard output, and everything else to standard error. No other part of the program prints.
 
 use std::{
+    borrow::Cow,
     io::{self, BufRead as _, Read as _, Write},
     rc::Rc,
 };
@@ -19,6 +20,7 @@ use crate::{
     env::{Env, UserZone},
     error::{ErrorCode, Kind, NextStep, OpError},
     machine::user_config::boolean,
+    model::name::RealmName,
     ops::{Operation, ctx::Ctx},
     platform::terminal,
     wire::{Answer, AnyAnswer, Failure},
@@ -41,6 +43,8 @@ pub struct Output<'a> {
     held: Option<String>,
     /// Whether something was written to standard output.
     is_written: bool,
+    /// The realm that next steps name, because it is not the default.
+    realm: Option<RealmName>,
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
 }
@@ -63,6 +67,7 @@ impl<'a> Output<'a> {
             color: false,
             color_errors: false,
             is_terminal: env.is_terminal(),
+            realm: None,
             zone: Rc::new(env.user_zone()),
             pager: None,
             progress: None,
@@ -159,7 +164,7 @@ impl<'a> Output<'a> {
         render: impl FnOnce(&T, &mut Text),
     ) -> Result<Delivery, OpError> {
         if self.json {
-            return self.write(&json_of(answer));
+            return self.write(&self.json_of(answer));
         }
         let mut text = self.text();
         render(&answer.body, &mut text);
@@ -178,13 +183,33 @@ impl<'a> Output<'a> {
     /// Writes the text of an answer with its next steps, or holds it back.
     fn finish(&mut self, mut text: Text, next_steps: &[NextStep]) -> Result<Delivery, OpError> {
         if !self.quiet {
-            text.next_steps(next_steps);
+            text.next_steps(&self.steps(next_steps));
         }
         if let Some(held) = &mut self.held {
             held.push_str(&text.into_string());
             return Ok(Delivery::Done);
         }
         self.write(&text.into_string())
+    }
+
+    /// Names the realm in the next steps of all answers.
+    pub fn name_realm(&mut self, realm: RealmName) {
+        self.realm = Some(realm);
+    }
+
+    fn steps<'s>(&self, steps: &'s [NextStep]) -> Cow<'s, [NextStep]> {
+        match &self.realm {
+            Some(realm) => steps.iter().map(|step| step.in_realm(realm)).collect(),
+            None => Cow::from(steps),
+        }
+    }
+
+    /// Serializes an answer.
+    pub fn json_of(&self, answer: &dyn AnyAnswer) -> String {
+        match self.realm {
+            Some(_) => safe(&answer.to_json_with(self.steps(answer.next_steps()).into_owned())),
+            None => json_of(answer),
+        }
     }
 
     /// Writes an answer that has no text of its own, as JSON or field by field.
@@ -195,7 +220,7 @@ impl<'a> Output<'a> {
         let mut fields = Answer::new(answer.to_value());
         fields.next_steps = answer.next_steps().to_vec();
         match self.json {
-            true => self.write(&json_of(answer)),
+            true => self.write(&self.json_of(answer)),
             false => self.answer(&fields, super::generated_commands::render),
         }
     }
@@ -277,8 +302,13 @@ impl<'a> Output<'a> {
     /// Prints an error. Returns its exit code.
     pub fn error(&mut self, error: &OpError) -> u8 {
         self.progress = None;
-        if self.json && self.write(&json(&Failure::from(error))).is_ok() {
-            return error.kind.exit_code();
+        let steps = self.steps(&error.next_steps);
+        if self.json {
+            let mut failure = Failure::from(error);
+            failure.next_steps = steps.to_vec();
+            if self.write(&json(&failure)).is_ok() {
+                return error.kind.exit_code();
+            }
         }
         let label = match error.kind {
             Kind::No | Kind::Usage => "error:",
@@ -291,7 +321,7 @@ impl<'a> Output<'a> {
         for problem in error.problems.iter().map(ToString::to_string).filter(|problem| !is_said(problem)) {
             text.line(&[plain(format!("  {problem}"))]);
         }
-        for step in error.next_steps.iter().filter(|_| !self.quiet) {
+        for step in steps.iter().filter(|_| !self.quiet) {
             text.line(&[styled("hint:", Style::Yellow), plain(step.to_string())]);
         }
         let _ = self.err.write_all(text.into_string().as_bytes()).and_then(|()| self.err.flush());

@@ -276,6 +276,7 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
 fn import(import: &ImportStatus) -> Vec<Word> {
     let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
     let outcome = import.verdict.as_ref().map(|verdict| (verdict.verdict, verdict.phrase()));
+    let lacks = import.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty());
     let verdict = match (&*import.state, &import.resolved_version) {
         ("broken", Some(version)) => {
             let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
@@ -286,7 +287,9 @@ fn import(import: &ImportStatus) -> Vec<Word> {
         }
         ("current", _) if import.yanked => styled(format!("accepts {now}, which was yanked"), Style::Yellow),
         ("current", _) => match outcome {
-            Some((Outcome::Unknown, phrase)) => styled(format!("accepts {now}; {phrase}"), Style::Yellow),
+            Some((outcome, phrase)) if outcome == Outcome::Unknown || lacks => {
+                styled(format!("accepts {now}; {phrase}"), Style::Yellow)
+            }
             _ if import.judged_by == JudgedBy::VersionRange => {
                 styled(format!("accepts {now} (judged by version range only)"), Style::Green)
             }

@@ -72,7 +72,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
         outcome: Outcome::of(body.compatible.unwrap_or(!strict)),
         counts: counts(&entries),
         scope: format!(" from `{}` to `{}`", as_code(&body.old), as_code(&body.new)),
-        notes: vec![needs(body.bump)],
+        notes: vec![format!("Needs {}", body.bump.phrase())],
         home: comparison.home(),
         cases: asked().map(|(direction, ..)| comparison.case(Some(*direction))).collect(),
         entries,
@@ -117,7 +117,7 @@ pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
         outcome: Outcome::of(entries.iter().all(|entry| entry.level != Level::Error)),
         counts: counts(&entries),
         scope: format!(" from {} to {} of `{subject}`", body.old_version, body.new_version),
-        notes: body.bump.map(needs).into_iter().collect(),
+        notes: needs(body).map(|needs| format!("Needs {needs}")).into_iter().collect(),
         home: comparison.home(),
         cases,
         entries,
@@ -136,8 +136,17 @@ fn counts(entries: &[Entry]) -> String {
     format!("{}, {}", count(of(Level::Error), "error"), count(of(Level::Warning), "warning"))
 }
 
-fn needs(bump: VersionBump) -> String {
-    format!("Needs {}", bump.phrase())
+/// Returns the version that a change requires, and why. Returns `None` if nothing changed.
+pub fn needs(body: &ContractDiff) -> Option<String> {
+    let bump = body.bump?;
+    let is_same = |readings: &BothReadings| readings.lenient.is_compatible() && readings.strict.is_compatible();
+    let has_same_values = body.compared.as_ref().is_none_or(|both| is_same(&both.backwards) && is_same(&both.forwards));
+    let why = match bump {
+        VersionBump::Minor if has_same_values && body.values.is_some() => "the agreed value changes",
+        VersionBump::Minor if has_same_values => "the promise changes",
+        bump => bump.why(),
+    };
+    Some(format!("version {} or later: {why}", bump.after(&body.old_version)))
 }
 
 impl Comparison {

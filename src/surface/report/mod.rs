@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, path::Path};
 use crate::{env::Env, error::OpError, model::hash, surface::cli::text::clean};
 
 pub use check::of_check;
-pub use compared::{SideFile, names, of_compat, of_diff};
+pub use compared::{SideFile, names, needs, of_compat, of_diff};
 pub use github::append_summary;
 
 /// The format of a report.
