@@ -68,7 +68,7 @@ const LEVEL_SIZE: usize = 16 << 10;
 /// Returns the problem if a schema is refused because of its size alone.
 pub fn too_large(schema: &Value) -> Option<Problem> {
     let (forest, root) = Forest::of(schema);
-    pattern::problem(forest.tree(root)).or_else(|| size::measure(&encoded(schema)).err())
+    pattern::problem(forest.tree(root)).or_else(|| size::measure(forest.tree(root)).err())
 }
 
 /// Returns all problems of `schema` or, if it has none, all places where `value` does not satisfy it. A null `value`
@@ -85,7 +85,7 @@ pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Prob
     }
     let document = Document::new(schema);
     let small = (!part::is_cut(&document)).then(|| schema.to_value());
-    let nested = match small.as_ref().map_or_else(|| size::measure_pointers(&document), size::measure) {
+    let nested = match size::measure(schema) {
         Ok(nested) => nested,
         Err(problem) => return vec![problem],
     };

@@ -168,7 +168,7 @@ impl<'a> Document<'a> {
                 ends.insert(context.base);
                 continue;
             }
-            subschemas::for_each_part_of_tree(part, |_, below| waiting.push((below, context.clone())));
+            subschemas::for_each_part(part, |_, below| waiting.push((below, context.clone())));
             for pointer in self.targets(part, &context.base) {
                 if let Some(target) = self.root.pointer(&pointer) {
                     waiting.push((target, self.context_at(&pointer)));
@@ -179,7 +179,7 @@ impl<'a> Document<'a> {
     }
 
     /// Returns pointers to everything that a reference of a sub-schema may lead to.
-    fn targets(&self, part: Tree<'a>, base: &str) -> Vec<String> {
+    pub(super) fn targets(&self, part: Tree<'a>, base: &str) -> Vec<String> {
         let text = |keyword: &str| part.get(keyword).and_then(Tree::as_str);
         let references = ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter_map(text);
         let mut found: Vec<_> = references.filter_map(|to| self.resolve(to, base).ok()).collect();

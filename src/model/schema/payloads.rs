@@ -31,10 +31,8 @@ pub struct Failure {
 /// Returns the problem of the schema itself.
 pub fn payloads(schema: &Value, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
     let (forest, root) = Forest::of(schema);
-    let nested = match (pattern::problem(forest.tree(root)), size::measure(schema)) {
-        (None, Ok(nested)) => nested,
-        (Some(problem), _) | (None, Err(problem)) => return Err(problem),
-    };
+    let tree = forest.tree(root);
+    let nested = pattern::problem(tree).map_or_else(|| size::measure(tree), Err)?;
     let deepest = payloads.iter().map(|payload| depth(payload)).max().unwrap_or_default();
     budget.spend(|deadline| {
         let levels = nested * deepest;

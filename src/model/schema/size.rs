@@ -6,18 +6,12 @@
 
 use std::collections::HashMap;
 
-use referencing::{Draft, Registry, Resolver, ResourceRef, SPECIFICATIONS, Uri, uri};
-use serde_json::Value;
-
 use super::{
-    Part, Problem, components,
-    document::Document,
-    forest::{PartId, Tree},
-    official,
-    subschemas::{for_each_part_of_tree, is_in_place, is_skipped},
-    words::NAMED,
+    Forest, Part, PartId, Problem, Tree, components,
+    document::{Context, Document},
+    metaschemas::with_metaschemas,
+    subschemas::for_each_part,
 };
-use crate::model::pointer::escape;
 
 /// The maximum number of sub-schemas that a schema may expand to for one place of a value. A validator visits all of
 /// them there, possibly without reading the value in between.
@@ -31,17 +25,12 @@ const MAX_WHOLE: u64 = 1 << 32;
 /// level of the value.
 pub const MAX_NESTED: usize = 100;
 
-/// The base URI of a document without `$id`, the same as in the validator.
-const BASE: &str = "json-schema:///";
-/// Keywords that refer to a sub-schema, which then applies to the same place of the value.
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-
 /// Returns the nesting depth of sub-schemas, following references. This takes about as long as parsing the schema.
 ///
 /// # Errors
 /// Returns the problem if the schema must not reach a validator because it expands too much or infinitely.
-pub fn measure(schema: &Value) -> Result<usize, Problem> {
-    if !refers(schema) {
+pub fn measure(schema: Tree<'_>) -> Result<usize, Problem> {
+    if !schema.has_references() {
         // The sub-schemas nest no deeper than a document may.
         let (written, in_place) = plain(schema);
         return match () {
@@ -50,33 +39,26 @@ pub fn measure(schema: &Value) -> Result<usize, Problem> {
             () => Ok(1),
         };
     }
-    // The validator reports references whose target does not exist.
-    let root = Draft::default().detect(schema).create_resource_ref(schema);
-    let Some((registry, base)) = registry(root) else { return Ok(1) };
-    let (graph, parts) = Walk::new(schema).run(root, registry.resolver(base));
-    graph.measure(&|at| pointer_to(schema, parts[at]).unwrap_or_default())
+    match with_metaschemas(schema) {
+        Some(whole) => {
+            let (forest, root) = Forest::of(&whole);
+            expanded(&Document::new(forest.tree(root)))
+        }
+        None => expanded(&Document::new(schema)),
+    }
 }
 
-/// Measures like [`measure`], without a [`Value`]. All references of the schema must be pointers from its root.
-///
-/// # Errors
-/// Returns the same errors as [`measure`].
-pub fn measure_pointers(document: &Document<'_>) -> Result<usize, Problem> {
-    let walk = Pointers { document, parts: Vec::new(), graph: Graph::default(), known: HashMap::new() };
-    let (graph, parts) = walk.run();
-    let pointer = |at: usize| document.root.pointer_to(parts[at]).unwrap_or_default();
-    graph.measure(&pointer)
-}
-
-fn registry(root: ResourceRef<'_>) -> Option<(Registry<'_>, Uri<String>)> {
-    let base = uri::from_str(BASE).ok()?;
-    let base = root.id().map_or(Ok(base.clone()), |id| uri::resolve_against(&base.borrow(), id)).ok()?;
-    let builder = match official::needs_other_drafts(root.contents()) {
-        true => SPECIFICATIONS.add(base.as_str(), root),
-        false => Registry::new().add(base.as_str(), root),
+fn expanded(document: &Document<'_>) -> Result<usize, Problem> {
+    let mut walk = Walk {
+        document,
+        vertices: Vec::new(),
+        known: HashMap::new(),
+        edges: Vec::new(),
+        contexts: Vec::new(),
+        context_ids: HashMap::new(),
     };
-    let registry = builder.ok()?.draft(root.draft()).prepare().ok()?;
-    Some((registry, base))
+    walk.run();
+    walk.measure()
 }
 
 fn too_large(pointer: String) -> Problem {
@@ -101,17 +83,8 @@ fn too_long() -> Problem {
     Problem { part: Part::Size, pointer: String::new(), message }
 }
 
-/// Returns whether the value contains a reference.
-fn refers(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => map.iter().any(|(key, value)| REFERENCES.contains(&key.as_str()) || refers(value)),
-        Value::Array(items) => items.iter().any(refers),
-        _ => false,
-    }
-}
-
 /// Returns the number of sub-schemas in a schema without references, and the largest number that applies to one place.
-fn plain(schema: &Value) -> (u64, u64) {
+fn plain(schema: Tree<'_>) -> (u64, u64) {
     let (mut written, mut here, mut most) = (1, 1, 1);
     for_each_part(schema, |in_place, part| {
         let (inner, at_once) = plain(part);
@@ -120,29 +93,6 @@ fn plain(schema: &Value) -> (u64, u64) {
         most = most.max(at_once);
     });
     (written, most.max(here))
-}
-
-/// Calls `take` with each direct sub-schema, and whether it applies to the same place of the value.
-fn for_each_part<'a>(schema: &'a Value, mut take: impl FnMut(bool, &'a Value)) {
-    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
-    for (key, value) in schema.as_object().into_iter().flatten() {
-        let in_place = is_in_place(key);
-        match value {
-            _ if is_skipped(key) => {}
-            Value::Object(named) if NAMED.contains(&key.as_str()) => {
-                named.values().filter(|part| is_schema(part)).for_each(|part| take(in_place, part));
-            }
-            Value::Object(_) => take(in_place, value),
-            Value::Array(parts) => parts.iter().filter(|part| is_schema(part)).for_each(|part| take(in_place, part)),
-            _ => {}
-        }
-    }
-}
-
-/// The edges from each sub-schema that the root reaches to those that it applies.
-#[derive(Default)]
-struct Graph {
-    edges: Vec<Vec<Edge>>,
 }
 
 #[derive(Clone, Copy)]
@@ -170,9 +120,66 @@ impl Measured {
     }
 }
 
-impl Graph {
-    /// Measures the whole graph. `pointer` returns the place of a sub-schema.
-    fn measure(&self, pointer: &dyn Fn(usize) -> String) -> Result<usize, Problem> {
+/// Follows all references of a document.
+struct Walk<'d, 'a> {
+    document: &'d Document<'a>,
+    /// The sub-schemas that the root reaches, each with the number of the context around it.
+    vertices: Vec<(PartId, usize)>,
+    known: HashMap<(PartId, usize), usize>,
+    /// The edges from each sub-schema to those that it applies.
+    edges: Vec<Vec<Edge>>,
+    contexts: Vec<Context>,
+    context_ids: HashMap<Context, usize>,
+}
+
+impl<'a> Walk<'_, 'a> {
+    fn run(&mut self) {
+        let document = self.document;
+        let outside = self.context(document.outside());
+        self.vertex(document.root, outside);
+        while let Some((part, outer)) = self.vertices.get(self.edges.len()).copied() {
+            let part = document.root.other(part);
+            let inner = match part.has_names() {
+                true => self.context(self.contexts[outer].within(part)),
+                false => outer,
+            };
+            let mut edges = Vec::new();
+            for_each_part(part, |in_place, below| edges.push(Edge { to: self.vertex(below, inner), in_place }));
+            let mut targets: Vec<usize> = Vec::new();
+            if part.has_references() {
+                for pointer in document.targets(part, &self.contexts[inner].base) {
+                    let Some(target) = document.root.pointer(&pointer) else { continue };
+                    let context = self.context(document.context_at(&pointer));
+                    targets.push(self.vertex(target, context));
+                }
+            }
+            targets.sort_unstable();
+            targets.dedup();
+            edges.extend(targets.into_iter().map(|to| Edge { to, in_place: true }));
+            self.edges.push(edges);
+        }
+    }
+
+    fn vertex(&mut self, part: Tree<'a>, context: usize) -> usize {
+        let next = self.vertices.len();
+        let at = *self.known.entry((part.id(), context)).or_insert(next);
+        if at == next {
+            self.vertices.push((part.id(), context));
+        }
+        at
+    }
+
+    fn context(&mut self, context: Context) -> usize {
+        let next = self.contexts.len();
+        let at = *self.context_ids.entry(context.clone()).or_insert(next);
+        if at == next {
+            self.contexts.push(context);
+        }
+        at
+    }
+
+    fn measure(&self) -> Result<usize, Problem> {
+        let pointer = |at: usize| self.document.root.pointer_to(self.vertices[at].0).unwrap_or_default();
         let targets = |keep: &dyn Fn(usize, &Edge) -> bool| -> Vec<Vec<usize>> {
             let of = |(at, edges): (usize, &Vec<Edge>)| {
                 edges.iter().filter(|edge| keep(at, edge)).map(|edge| edge.to).collect()
@@ -222,157 +229,11 @@ fn endless(pointer: String) -> Problem {
     Problem { part: Part::Schema, pointer, message }
 }
 
-/// Builds the [`Graph`] of a schema in which all references are pointers from its root.
-struct Pointers<'d, 'a> {
-    document: &'d Document<'a>,
-    parts: Vec<PartId>,
-    graph: Graph,
-    known: HashMap<PartId, usize>,
-}
-
-impl<'a> Pointers<'_, 'a> {
-    fn run(mut self) -> (Graph, Vec<PartId>) {
-        let document = self.document;
-        self.vertex(document.root);
-        let mut at = 0;
-        while at < self.parts.len() {
-            let part = document.root.other(self.parts[at]);
-            let mut edges = Vec::new();
-            for_each_part_of_tree(part, |in_place, below| edges.push(Edge { to: self.vertex(below), in_place }));
-            let reference = part.get("$ref").and_then(Tree::as_str);
-            let found = reference.and_then(|to| document.resolve(to, &document.context.base).ok());
-            if let Some(target) = found.and_then(|pointer| document.root.pointer(&pointer)) {
-                edges.push(Edge { to: self.vertex(target), in_place: true });
-            }
-            self.graph.edges.push(edges);
-            at += 1;
-        }
-        (self.graph, self.parts)
-    }
-
-    fn vertex(&mut self, part: Tree<'a>) -> usize {
-        let next = self.parts.len();
-        let at = *self.known.entry(part.id()).or_insert(next);
-        if at == next {
-            self.parts.push(part.id());
-        }
-        at
-    }
-}
-
-/// Builds a [`Graph`], following every reference like the validator.
-struct Walk<'a> {
-    graph: Graph,
-    parts: Vec<&'a Value>,
-    known: HashMap<*const Value, usize>,
-    open: Vec<(usize, Resolver<'a>, Draft)>,
-    anchors: HashMap<&'a str, Vec<&'a Value>>,
-}
-
-impl<'a> Walk<'a> {
-    fn new(schema: &'a Value) -> Self {
-        let mut anchors = HashMap::new();
-        dynamic_anchors(schema, &mut anchors);
-        Self { graph: Graph::default(), parts: Vec::new(), known: HashMap::new(), open: Vec::new(), anchors }
-    }
-
-    /// Returns the graph of everything that the root reaches, and the sub-schemas themselves.
-    fn run(mut self, root: ResourceRef<'a>, resolver: Resolver<'a>) -> (Graph, Vec<&'a Value>) {
-        self.vertex(root.contents(), resolver, root.draft());
-        while let Some((at, resolver, draft)) = self.open.pop() {
-            let part = self.parts[at];
-            for_each_part(part, |in_place, below| {
-                let resource = draft.create_resource_ref(below);
-                // The validator reports an invalid `$id`.
-                if let Ok(inner) = resolver.in_subresource(resource) {
-                    let to = self.vertex(below, inner, resource.draft());
-                    self.graph.edges[at].push(Edge { to, in_place });
-                }
-            });
-            for key in REFERENCES {
-                if let Some(reference) = part.get(key).and_then(Value::as_str) {
-                    self.refer(at, key, reference, &resolver, draft);
-                }
-            }
-        }
-        (self.graph, self.parts)
-    }
-
-    fn vertex(&mut self, part: &'a Value, resolver: Resolver<'a>, draft: Draft) -> usize {
-        let next = self.parts.len();
-        let at = *self.known.entry(std::ptr::from_ref(part)).or_insert(next);
-        if at == next {
-            self.parts.push(part);
-            self.graph.edges.push(Vec::new());
-            self.open.push((at, resolver, draft));
-        }
-        at
-    }
-
-    fn refer(&mut self, at: usize, key: &str, reference: &str, resolver: &Resolver<'a>, draft: Draft) {
-        let mut targets = Vec::new();
-        if let Ok(found) = resolver.lookup(reference) {
-            let (part, outer, draft) = found.into_inner();
-            let resource = draft.create_resource_ref(part);
-            if let Ok(inner) = outer.in_subresource(resource) {
-                targets.push((part, inner, resource.draft()));
-            }
-        }
-        // The target of a dynamic reference depends on the evaluation path, so all possible targets are included.
-        if key != "$ref" {
-            let name = reference.rsplit_once('#').map_or("", |(_, name)| name);
-            let named = self.anchors.get(name).into_iter().flatten();
-            targets.extend(named.map(|part| (*part, resolver.clone(), draft)));
-        }
-        let mut seen = Vec::new();
-        for (part, resolver, draft) in targets {
-            let to = self.vertex(part, resolver, draft);
-            if !seen.contains(&to) {
-                seen.push(to);
-                self.graph.edges[at].push(Edge { to, in_place: true });
-            }
-        }
-    }
-}
-
-/// Collects the possible targets of dynamic references by name, and those of recursive references under the empty
-/// name.
-fn dynamic_anchors<'a>(value: &'a Value, found: &mut HashMap<&'a str, Vec<&'a Value>>) {
-    match value {
-        Value::Object(map) => {
-            let is_recursive = map.get("$recursiveAnchor").and_then(Value::as_bool).unwrap_or_default();
-            let name = map.get("$dynamicAnchor").and_then(Value::as_str).or(is_recursive.then_some(""));
-            if let Some(name) = name {
-                found.entry(name).or_default().push(value);
-            }
-            map.values().for_each(|value| dynamic_anchors(value, found));
-        }
-        Value::Array(items) => items.iter().for_each(|value| dynamic_anchors(value, found)),
-        _ => {}
-    }
-}
-
-/// Returns the JSON Pointer to a part of a document.
-fn pointer_to(document: &Value, part: &Value) -> Option<String> {
-    if std::ptr::eq(document, part) {
-        return Some(String::new());
-    }
-    let below = |key: &str, value: &Value| {
-        let rest = pointer_to(value, part)?;
-        Some(format!("/{}{rest}", escape(key)))
-    };
-    match document {
-        Value::Object(map) => map.iter().find_map(|(key, value)| below(key, value)),
-        Value::Array(items) => items.iter().enumerate().find_map(|(at, value)| below(&at.to_string(), value)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     /// Returns a chain of definitions in which each refers to the next twice. `link` wraps each reference.
     fn chain(length: usize, link: impl Fn(Value) -> Value) -> Value {
@@ -381,6 +242,11 @@ mod tests {
         let mut schema = json!({"$defs": defs, "$ref": "#/$defs/x0"});
         schema["$defs"][format!("x{length}")] = json!({"type": "object"});
         schema
+    }
+
+    fn measure(schema: &Value) -> Result<usize, Problem> {
+        let (forest, root) = Forest::of(schema);
+        super::measure(forest.tree(root))
     }
 
     fn refused(schema: &Value) -> Option<(Part, String)> {
