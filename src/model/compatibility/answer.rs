@@ -143,28 +143,21 @@ impl SchemaDifference {
     /// Sets the `id` of a difference between these two documents.
     #[must_use]
     pub fn identified(self, old: &Value, new: &Value) -> Self {
-        self.identified_by(&|pointer| old.pointer(pointer).map(hash::canonical), &|pointer| {
-            new.pointer(pointer).map(hash::canonical)
-        })
+        self.identified_by(|side, pointer| [old, new][side].pointer(pointer).map(hash::canonical))
     }
 
     /// Sets the `id` of a difference between these two schemas.
     #[must_use]
     pub fn identified_between(self, old: Tree<'_>, new: Tree<'_>) -> Self {
-        let of = |schema: Tree<'_>, pointer: &str| schema.pointer(pointer).map(|part| hash::canonical(&part));
-        self.identified_by(&|pointer| of(old, pointer), &|pointer| of(new, pointer))
+        self.identified_by(|side, pointer| [old, new][side].pointer(pointer).map(|part| hash::canonical(&part)))
     }
 
-    /// Sets the `id`. `old` and `new` return the hash of the part that a pointer refers to.
-    fn identified_by(self, old: &dyn Fn(&str) -> Option<String>, new: &dyn Fn(&str) -> Option<String>) -> Self {
-        let of = |hash: &dyn Fn(&str) -> Option<String>, pointer: &Option<String>| {
-            pointer.as_deref().and_then(hash).unwrap_or_default()
-        };
-        let [old_place, new_place] =
-            [&self.old_pointer, &self.new_pointer].map(|pointer| pointer.as_deref().unwrap_or_default());
-        let parts: [&str; 5] =
-            [&self.rule, old_place, new_place, &of(old, &self.old_pointer), &of(new, &self.new_pointer)];
-        Self { id: Some(hash::short_id(&parts)), ..self }
+    /// Sets the `id`. `hash` returns the hash of the part of the old schema (0) or the new one (1) at a pointer.
+    fn identified_by(self, hash: impl Fn(usize, &str) -> Option<String>) -> Self {
+        let places = [&self.old_pointer, &self.new_pointer].map(Option::as_deref);
+        let [old, new] = [0, 1].map(|side| places[side].and_then(|place| hash(side, place)).unwrap_or_default());
+        let [old_place, new_place] = places.map(Option::unwrap_or_default);
+        Self { id: Some(hash::short_id(&[&self.rule, old_place, new_place, &old, &new])), ..self }
     }
 
     /// Returns the witness and its problem: `{"id":1} (widened-type at /id: 1 is not a string)`. For an agreed value,

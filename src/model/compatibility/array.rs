@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::counted::Lengths;
 use super::counting::{Counted, Counting, Demand};
 use super::flatten::State;
 use super::items::{another, distinct, items};
@@ -170,16 +171,12 @@ impl State {
     }
 
     pub(super) fn array_shape(&self, engine: &mut Engine<'_>) -> Shape {
-        let mut shape = Shape::default();
+        let Lengths { least, most } = self.limits(engine);
+        let mut shape = Shape { least, most, ..Shape::default() };
         let is_certain = !self.may_name(engine, Part::Items);
-        let lower = |most: &mut Option<u64>, n: u64| *most = Some(most.map_or(n, |most| most.min(n)));
         for fact in &self.facts {
             let lenient = fact.lenient && is_certain;
             match (&engine.table.lits(fact.node)[fact.at], fact.holds) {
-                (Lit::MinItems(n), true) => shape.least = shape.least.max(*n),
-                (Lit::MinItems(n), false) => lower(&mut shape.most, n - 1),
-                (Lit::MaxItems(n), true) => lower(&mut shape.most, *n),
-                (Lit::MaxItems(n), false) => shape.least = shape.least.max(n.saturating_add(1)),
                 (Lit::Unique, holds) => {
                     shape.unique |= holds;
                     shape.repeated |= !holds;

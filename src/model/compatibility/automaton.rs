@@ -215,8 +215,17 @@ fn leading_look(text: &str) -> Option<(&str, bool, &str)> {
     if !wanted && !text.starts_with("(?!") {
         return None;
     }
+    let (end, ..) = structure(text).find(|(_, c, depth)| *c == ')' && *depth == 0)?;
+    let rest = &text[end + 1..];
+    let is_one_branch = structure(rest).all(|(_, c, depth)| c != '|' || depth != 0);
+    is_one_branch.then(|| (&text[3..end], wanted, rest))
+}
+
+/// Returns the closing parentheses and bars of an expression outside of classes, each with its offset and the number
+/// of open groups there.
+fn structure(text: &str) -> impl Iterator<Item = (usize, char, i32)> {
     let (mut depth, mut escaped, mut in_class) = (0, false, false);
-    for (at, c) in text.char_indices() {
+    text.char_indices().filter_map(move |(at, c)| {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
@@ -225,32 +234,13 @@ fn leading_look(text: &str) -> Option<(&str, bool, &str)> {
             '(' if !in_class => depth += 1,
             ')' if !in_class => {
                 depth -= 1;
-                if depth == 0 {
-                    return is_one_branch(&text[at + 1..]).then(|| (&text[3..at], wanted, &text[at + 1..]));
-                }
+                return Some((at, c, depth));
             }
+            '|' if !in_class => return Some((at, c, depth)),
             _ => {}
         }
-    }
-    None
-}
-
-/// Returns whether an expression has no `|` outside of all groups.
-fn is_one_branch(text: &str) -> bool {
-    let (mut depth, mut escaped, mut in_class) = (0, false, false);
-    for c in text.chars() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '[' => in_class = true,
-            ']' => in_class = false,
-            '(' if !in_class => depth += 1,
-            ')' if !in_class => depth -= 1,
-            '|' if !in_class && depth == 0 => return false,
-            _ => {}
-        }
-    }
-    true
+        None
+    })
 }
 
 /// The state of a pattern that has already matched, regardless of what follows.

@@ -64,11 +64,12 @@ impl State {
         if self.kind != Kind::Object {
             return None;
         }
-        let (least, most) = self.counts(engine);
-        self.most = most;
+        let limits = self.limits(engine);
+        self.most = limits.most;
         let count = self.present.len() as u64;
         let fence = self.fences.iter().find(|fence| fence.patterns.is_empty()).cloned();
-        let fence = fence.filter(|_| self.open.len() > 1 && most == Some(count + 1) && least > count)?;
+        let is_last = limits.most == Some(count + 1) && limits.least > count;
+        let fence = fence.filter(|_| self.open.len() > 1 && is_last)?;
         let names: Vec<_> = fence.names.iter().filter(|name| !self.present.contains(name)).copied().collect();
         let mut best = Answer::Empty;
         for name in names {
@@ -81,29 +82,6 @@ impl State {
             }
         }
         Some(best)
-    }
-
-    /// Returns the bounds on the number of properties.
-    fn counts(&self, engine: &Engine<'_>) -> (u64, Option<u64>) {
-        let (mut least, mut most) = (0, None::<u64>);
-        for fact in &self.facts {
-            let lits = engine.table.lits(fact.node);
-            let bound = match (&lits[fact.at], fact.holds) {
-                (Lit::MinProps(n), true) => {
-                    least = least.max(*n);
-                    continue;
-                }
-                (Lit::MaxProps(n), false) => {
-                    least = least.max(n.saturating_add(1));
-                    continue;
-                }
-                (Lit::MaxProps(n), true) => *n,
-                (Lit::MinProps(n), false) => n - 1,
-                _ => continue,
-            };
-            most = Some(most.map_or(bound, |most| most.min(bound)));
-        }
-        (least, most)
     }
 
     /// Returns the choice to take first: schemas that must hold, since they rule out more. If there are many of them, a

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jsonschema::Validator;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::evaluate;
 use crate::model::schema::{
@@ -109,68 +109,50 @@ pub(super) fn shrink(
     let mut paths = vec![Vec::new()];
     while let Some(path) = paths.pop() {
         let mut at = 0;
-        while let Some(smaller) = without(&best, &path, at) {
+        while at < count(&best, &path) {
             tries += 1;
             if tries > TRIES || time_left().is_zero() {
                 return best;
             }
-            if is_witness(&smaller) {
-                best = smaller;
-            } else {
-                at += 1;
+            match without(&best, &path, at).filter(&mut *is_witness) {
+                Some(smaller) => best = smaller,
+                None => at += 1,
             }
         }
-        paths.extend(children(&best, &path));
+        paths.extend((0..at).rev().map(|at| path.iter().copied().chain([at]).collect()));
     }
     best
 }
 
-fn get<'v>(value: &'v Value, path: &[usize]) -> Option<&'v Value> {
-    path.iter().try_fold(value, |value, at| match value {
+/// Returns the number of members or items of the part at `path`.
+fn count(value: &Value, path: &[usize]) -> usize {
+    let part = path.iter().try_fold(value, |part, at| match part {
         Value::Array(items) => items.get(*at),
         Value::Object(members) => members.values().nth(*at),
         _ => None,
-    })
-}
-
-fn children(value: &Value, path: &[usize]) -> Vec<Vec<usize>> {
-    let count = match get(value, path) {
+    });
+    match part {
         Some(Value::Array(items)) => items.len(),
         Some(Value::Object(members)) => members.len(),
         _ => 0,
-    };
-    (0..count).rev().map(|at| path.iter().copied().chain([at]).collect()).collect()
+    }
 }
 
 /// Returns the value without the member or item at index `at` of the part at `path`.
 fn without(value: &Value, path: &[usize], at: usize) -> Option<Value> {
-    match path.split_first() {
-        None => match value {
-            Value::Array(items) if at < items.len() => {
-                let items = items.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, item)| item.clone());
-                Some(Value::Array(items.collect()))
-            }
-            Value::Object(members) if at < members.len() => {
-                let members = members.iter().enumerate().filter(|(n, _)| *n != at);
-                Some(Value::Object(members.map(|(_, (name, member))| (name.clone(), member.clone())).collect()))
-            }
-            _ => None,
-        },
-        Some((first, rest)) => match value {
-            Value::Array(items) => {
-                let smaller = without(items.get(*first)?, rest, at)?;
-                let mut items = items.clone();
-                items[*first] = smaller;
-                Some(Value::Array(items))
-            }
-            Value::Object(members) => {
-                let (name, member) = members.iter().nth(*first)?;
-                let smaller = without(member, rest, at)?;
-                let mut members: Map<_, _> = members.clone();
-                members.insert(name.clone(), smaller);
-                Some(Value::Object(members))
-            }
-            _ => None,
-        },
+    let mut smaller = value.clone();
+    let part = path.iter().try_fold(&mut smaller, |part, at| match part {
+        Value::Array(items) => items.get_mut(*at),
+        Value::Object(members) => members.values_mut().nth(*at),
+        _ => None,
+    })?;
+    match part {
+        Value::Array(items) => drop(items.remove(at)),
+        Value::Object(members) => {
+            let name = members.keys().nth(at)?.clone();
+            members.remove(&name);
+        }
+        _ => return None,
     }
+    Some(smaller)
 }

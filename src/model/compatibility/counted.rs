@@ -15,7 +15,7 @@ pub(super) struct Counted {
     pub(super) lengths: Lengths,
 }
 
-/// Limits of the number of characters.
+/// Limits of a number of characters, items or properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Lengths {
     pub(super) least: u64,

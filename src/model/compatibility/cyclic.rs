@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::graph::Graph;
-use super::node::{Id, Lit};
+use super::node::{Id, Lit, index};
 use crate::model::schema::components;
 
 /// The maximum number of sub-schemas of one cycle.
@@ -28,7 +28,7 @@ pub(super) fn unroll(graph: &mut Graph<'_>) -> Result<(), String> {
     let component = components::of(&edges);
     let mut members: HashMap<usize, Vec<Id>> = HashMap::new();
     for (at, of) in component.iter().enumerate() {
-        members.entry(*of).or_default().push(id(at));
+        members.entry(*of).or_default().push(index(at));
     }
     let is_cycle = |of: &usize| members[of].len() > 1 || edges[*of].contains(of);
     let truth = graph.add(Vec::new(), 0);
@@ -42,12 +42,8 @@ pub(super) fn unroll(graph: &mut Graph<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn id(at: usize) -> Id {
-    u32::try_from(at).unwrap_or(u32::MAX)
-}
-
 fn in_place(graph: &Graph<'_>, at: usize) -> Vec<usize> {
-    graph.lits(id(at)).iter().flat_map(Lit::in_place).map(|id| id as usize).collect()
+    graph.lits(index(at)).iter().flat_map(Lit::in_place).map(|id| id as usize).collect()
 }
 
 fn message(graph: &Graph<'_>, members: &[Id]) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::node::{self, Id, Lit, Table, Words};
+use super::node::{self, Id, Lit, Sym, Table, Words};
 use super::numbers;
 use crate::model::{json::is_whole, schema::multiple};
 
@@ -207,6 +207,23 @@ fn array_literal(table: &mut Table, lit: &Lit, items: &[Value]) -> Option<bool> 
     }
 }
 
+/// Returns whether a property is neither among these names nor matched by a pattern.
+pub(super) fn is_other(words: &mut Words, names: &[Sym], patterns: &[Sym], name: &str) -> Option<bool> {
+    if words.known(name).is_some_and(|name| names.binary_search(&name).is_ok()) {
+        return Some(false);
+    }
+    any(patterns.iter().map(|pattern| words.matches(*pattern, name))).map(|is_matched| !is_matched)
+}
+
+/// Returns whether `value` satisfies the node, if the node applies to it.
+fn holds_if(table: &mut Table, applies: Option<bool>, id: Id, value: &Value) -> Option<bool> {
+    match applies {
+        Some(false) => Some(true),
+        Some(true) => holds(table, id, value),
+        None => holds(table, id, value).filter(|holds| *holds),
+    }
+}
+
 fn object_literal(
     table: &mut Table,
     lit: &Lit,
@@ -223,22 +240,13 @@ fn object_literal(
             Some(member) => holds(table, *id, member),
             None => Some(true),
         },
-        Lit::PatProp(pattern, id) => {
-            all(members.iter().map(|(name, member)| match table.words.matches(*pattern, name) {
-                Some(false) => Some(true),
-                Some(true) => holds(table, *id, member),
-                None => holds(table, *id, member).filter(|holds| *holds),
-            }))
-        }
+        Lit::PatProp(pattern, id) => all(members.iter().map(|(name, member)| {
+            let applies = table.words.matches(*pattern, name);
+            holds_if(table, applies, *id, member)
+        })),
         Lit::AddProp(names, patterns, id) => all(members.iter().map(|(name, member)| {
-            if table.words.known(name).is_some_and(|name| names.binary_search(&name).is_ok()) {
-                return Some(true);
-            }
-            match any(patterns.iter().map(|pattern| table.words.matches(*pattern, name))) {
-                Some(true) => Some(true),
-                Some(false) => holds(table, *id, member),
-                None => holds(table, *id, member).filter(|holds| *holds),
-            }
+            let applies = is_other(&mut table.words, names, patterns, name);
+            holds_if(table, applies, *id, member)
         })),
         Lit::PropNames(id) => all(members.keys().map(|name| holds(table, *id, &Value::String(name.clone())))),
         Lit::DepRequired(name, names) => Some(!has(table, name) || names.iter().all(|name| has(table, name))),

@@ -173,8 +173,7 @@ impl<'a> Sources<'a> {
         let is_odd = |table: &mut Table, name: &str| match lit {
             Lit::PropNames(id) => evaluate::holds(table, self.classes.of(*id), &Value::from(name)) == Some(false),
             Lit::AddProp(names, patterns, _) => {
-                let is_named = table.words.known(name).is_some_and(|name| names.binary_search(&name).is_ok());
-                !is_named && !patterns.iter().any(|pattern| table.words.matches(*pattern, name) == Some(true))
+                evaluate::is_other(&mut table.words, names, patterns, name) != Some(false)
             }
             _ => false,
         };
@@ -425,15 +424,10 @@ impl<'a> Walk<'_, 'a> {
                 (*id, parts.map(|(name, member)| (name.clone(), member)).collect())
             }
             (Lit::AddProp(names, patterns, id), Value::Object(members)) => {
-                let mut parts = Vec::new();
-                for (name, member) in members {
-                    let known = table.words.known(name);
-                    let is_named = known.is_some_and(|name| names.binary_search(&name).is_ok());
-                    if !is_named && !patterns.iter().any(|p| table.words.matches(*p, name) == Some(true)) {
-                        parts.push((name.clone(), member));
-                    }
-                }
-                (*id, parts)
+                let words = &mut table.words;
+                let others =
+                    members.iter().filter(|(name, _)| evaluate::is_other(words, names, patterns, name) != Some(false));
+                (*id, others.map(|(name, member)| (name.clone(), member)).collect())
             }
             _ => return None,
         };

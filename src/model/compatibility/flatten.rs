@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::rc::Rc;
 
+use super::counted::Lengths;
 use super::evaluate;
 use super::naming::Naming;
 use super::node::{self, Id, Lit, Sym};
@@ -340,6 +341,23 @@ impl State {
             _ => self.facts.push(fact.clone()),
         }
         true
+    }
+
+    /// Returns the limits that the facts set on the length of a string, or on the number of items or properties.
+    pub(super) fn limits(&self, engine: &Engine<'_>) -> Lengths {
+        let mut limits = Lengths::default();
+        for fact in &self.facts {
+            let lits = engine.table.lits(fact.node);
+            let (least, most) = match (&lits[fact.at], fact.holds) {
+                (Lit::MinLength(n) | Lit::MinItems(n) | Lit::MinProps(n), true) => (*n, None),
+                (Lit::MinLength(n) | Lit::MinItems(n) | Lit::MinProps(n), false) => (0, Some(n - 1)),
+                (Lit::MaxLength(n) | Lit::MaxItems(n) | Lit::MaxProps(n), true) => (0, Some(*n)),
+                (Lit::MaxLength(n) | Lit::MaxItems(n) | Lit::MaxProps(n), false) => (n.saturating_add(1), None),
+                _ => continue,
+            };
+            limits = limits.and(Lengths { least, most });
+        }
+        limits
     }
 
     /// Returns whether the facts do not allow a property.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::node::{Id, Lit, Words};
+use super::node::{Id, Lit, Words, index};
 use crate::model::schema::{
     Draft, PartId, Tree,
     document::{Context, Document},
@@ -171,8 +171,4 @@ impl<'a> Graph<'a> {
         let document = self.scopes[raw.scope as usize].document.unwrap_or_default();
         self.documents[document].root.pointer_to(raw.part).unwrap_or_default()
     }
-}
-
-fn index(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use super::cyclic;
 use super::graph::Graph;
-use super::node::{Id, Lit, Table};
+use super::node::{Id, Lit, Table, index};
 
 /// The maximum number of refinement rounds. Real schemas need fewer than ten.
 const MOST_ROUNDS: usize = 200;
@@ -55,7 +55,7 @@ pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>)
         Classes { class: vec![0; graph.len()], alias: aliases(&graph), is_true: vec![false; graph.len()] };
     loop {
         let more: Vec<_> = (0..graph.len())
-            .filter(|at| !classes.is_true[*at] && graph.lits(id_of(*at)).iter().all(|lit| classes.is_vacuous(lit)))
+            .filter(|at| !classes.is_true[*at] && graph.lits(index(*at)).iter().all(|lit| classes.is_vacuous(lit)))
             .collect();
         if more.is_empty() {
             break;
@@ -67,7 +67,9 @@ pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>)
     refine(&graph, &mut classes, &mut known, &cyclic);
     let mut table = Table::default();
     table.words = std::mem::take(&mut graph.words);
-    let first = known.into_first();
+    let first = std::mem::take(&mut known.first);
+    // The other indexes take more memory than the nodes.
+    drop(known);
     for at in first {
         table.push(classes.signature(&graph, at));
     }
@@ -88,11 +90,6 @@ struct Known {
 }
 
 impl Known {
-    /// Returns the first raw sub-schema of each node, and frees the rest.
-    fn into_first(self) -> Vec<usize> {
-        self.first
-    }
-
     fn print(&self, lits: &[Lit]) -> Print {
         (self.keys.0.hash_one(lits), self.keys.1.hash_one(lits))
     }
@@ -101,7 +98,7 @@ impl Known {
 impl Classes {
     /// Returns the literals of a raw sub-schema, with children replaced by their classes.
     fn signature(&self, graph: &Graph<'_>, at: usize) -> Vec<Lit> {
-        let mut lits: Vec<_> = graph.lits(id_of(at)).iter().filter_map(|lit| self.lit(lit)).collect();
+        let mut lits: Vec<_> = graph.lits(index(at)).iter().filter_map(|lit| self.lit(lit)).collect();
         lits.sort_unstable();
         lits.dedup();
         lits
@@ -120,7 +117,7 @@ fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -
     let mut is_named = vec![false; graph.len()];
     while let Some(at) = ready.pop() {
         let print = known.print(&classes.signature(graph, at));
-        let fresh = id_of(known.first.len());
+        let fresh = index(known.first.len());
         classes.class[at] = *known.prints.entry(print).or_insert(fresh);
         if classes.class[at] == fresh {
             known.first.push(at);
@@ -147,7 +144,7 @@ impl Parents {
     fn of(graph: &Graph<'_>, classes: &Classes, own: &[usize]) -> Self {
         let each = |take: &mut dyn FnMut(usize, usize)| {
             for at in own {
-                for lit in graph.lits(id_of(*at)).iter().filter(|lit| !classes.is_vacuous(lit)) {
+                for lit in graph.lits(index(*at)).iter().filter(|lit| !classes.is_vacuous(lit)) {
                     lit.each(&mut |id| take(*at, classes.alias[id as usize] as usize));
                 }
             }
@@ -160,7 +157,7 @@ impl Parents {
         let mut next = starts.clone();
         let mut parents = vec![0; starts[graph.len()] as usize];
         each(&mut |parent, child| {
-            parents[next[child] as usize] = id_of(parent);
+            parents[next[child] as usize] = index(parent);
             next[child] += 1;
         });
         Self { starts, parents }
@@ -174,7 +171,7 @@ impl Parents {
 /// Numbers the recursive sub-schemas: all start in one class, which is split until no class changes.
 fn refine(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, cyclic: &[usize]) {
     let start = known.first.len();
-    cyclic.iter().for_each(|at| classes.class[*at] = id_of(start));
+    cyclic.iter().for_each(|at| classes.class[*at] = index(start));
     for round in 0.. {
         // After the last round, giving each sub-schema its own class is still correct.
         let is_last = round >= MOST_ROUNDS;
@@ -182,7 +179,7 @@ fn refine(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, cyclic: &
         let mut first = Vec::new();
         let mut next = Vec::with_capacity(cyclic.len());
         for at in cyclic {
-            let fresh = id_of(start + first.len());
+            let fresh = index(start + first.len());
             let print = known.print(&classes.signature(graph, *at));
             let class = if is_last { fresh } else { *split.entry(print).or_insert(fresh) };
             if class == fresh {
@@ -199,10 +196,6 @@ fn refine(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, cyclic: &
     }
 }
 
-fn id_of(count: usize) -> Id {
-    u32::try_from(count).unwrap_or(u32::MAX)
-}
-
 /// Returns the final target of each sub-schema that is only a reference.
 fn aliases(graph: &Graph<'_>) -> Vec<Id> {
     let target = |at: &Id| match graph.lits(*at) {
@@ -210,5 +203,5 @@ fn aliases(graph: &Graph<'_>) -> Vec<Id> {
         _ => None,
     };
     let last = |start| std::iter::successors(Some(start), target).last().unwrap_or(start);
-    (0..id_of(graph.len())).map(last).collect()
+    (0..index(graph.len())).map(last).collect()
 }

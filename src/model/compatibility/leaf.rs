@@ -104,15 +104,10 @@ impl State {
     }
 
     pub(super) fn string(&self, engine: &mut Engine<'_>) -> Answer {
-        let mut wanted =
-            strings::Wanted { excluded: strings::texts(self.refused(engine).iter()), ..Default::default() };
-        let lower = |most: &mut Option<u64>, n: u64| *most = Some(most.map_or(n, |most| most.min(n)));
+        let (lengths, excluded) = (self.limits(engine), strings::texts(self.refused(engine).iter()));
+        let mut wanted = strings::Wanted { lengths, excluded, ..Default::default() };
         for fact in &self.facts {
             match (&engine.table.lits(fact.node)[fact.at], fact.holds) {
-                (Lit::MinLength(n), true) => wanted.least = wanted.least.max(*n),
-                (Lit::MinLength(n), false) => lower(&mut wanted.most, n - 1),
-                (Lit::MaxLength(n), true) => lower(&mut wanted.most, *n),
-                (Lit::MaxLength(n), false) => wanted.least = wanted.least.max(n.saturating_add(1)),
                 (Lit::Pattern(pattern), holds) => wanted.patterns.push((*pattern, holds)),
                 (Lit::Check(check), holds) => wanted.checks.push((*check, holds)),
                 _ => {}
@@ -130,7 +125,7 @@ impl State {
                 let patterns = wanted.patterns.iter().map(|(id, _)| format!("pattern {:?}", &*words.written(*id)));
                 let names: Vec<_> = checks.chain(patterns).collect();
                 let why = match &names[..] {
-                    [] => format!("strings of at least {} characters", wanted.least),
+                    [] => format!("strings of at least {} characters", wanted.lengths.least),
                     names => format!("no rule for this combination of string keywords: {}", names.join(", ")),
                 };
                 engine.record_obstacle(|| why);

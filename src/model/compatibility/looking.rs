@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::node::index;
 use super::steps::{self, Alphabet, Step, StepId, Steps};
 
 /// The maximum number of nodes, and of states.
@@ -113,37 +114,29 @@ impl Graph {
     fn build(steps: &Steps, alphabet: &Alphabet) -> Option<Self> {
         let behind = Behind::build(steps, alphabet)?;
         let classes = alphabet.sets_of.len();
+        let positions: Vec<_> =
+            std::iter::once((0, true)).chain((0..behind.sets.len()).map(|at| (at, false))).collect();
         let mut known: HashMap<Node, u32> = HashMap::new();
-        let mut nodes: Vec<Node> = Vec::new();
         let mut graph = Self { edges: Vec::new(), starts: BTreeSet::new(), ends: Vec::new() };
-        let mut add = |graph: &mut Self, node: Node| {
-            let fresh = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+        let mut add = |graph: &mut Self, open: &mut Vec<(u32, Node)>, node: Node| {
+            let fresh = index(graph.edges.len());
             let id = *known.entry(node.clone()).or_insert(fresh);
             if id == fresh {
                 if node.2 && node.3 {
                     graph.starts.insert(id);
                 }
-                nodes.push(node);
                 graph.edges.push(vec![BTreeSet::new(); classes]);
                 graph.ends.push(false);
-            }
-            (id, nodes.len())
-        };
-        let mut open = Vec::new();
-        let (mut closed, mut work) = (0, 0);
-        for (state, is_start) in (0..behind.sets.len()).flat_map(|state| [(state, false), (state, true)]) {
-            if is_start && state != 0 {
-                continue;
-            }
-            let holds = holding(steps, &behind.matched[state], is_start, None);
-            let is_found = holds[steps.first];
-            let node = (u32::try_from(state).ok()?, holds, is_start, is_found);
-            let (id, count) = add(&mut graph, node.clone());
-            graph.ends[id as usize] = true;
-            if count > closed {
-                closed = count;
                 open.push((id, node));
             }
+            id
+        };
+        let (mut open, mut work) = (Vec::new(), 0);
+        for (state, is_start) in &positions {
+            let holds = holding(steps, &behind.matched[*state], *is_start, None);
+            let is_found = holds[steps.first];
+            let id = add(&mut graph, &mut open, (index(*state), holds, *is_start, is_found));
+            graph.ends[id as usize] = true;
         }
         while let Some((id, node)) = open.pop() {
             if node.2 {
@@ -151,28 +144,15 @@ impl Graph {
                 continue;
             }
             for class in 0..classes {
-                for before in 0..behind.sets.len() {
-                    if behind.next[before][class] != node.0 {
-                        continue;
-                    }
-                    for is_start in [false, true] {
-                        if is_start && before != 0 {
-                            continue;
-                        }
-                        work += steps.steps.len();
-                        (work <= MOST_WORK).then_some(())?;
-                        let after = Some((&node.1, &alphabet.sets_of[class]));
-                        let holds = holding(steps, &behind.matched[before], is_start, after);
-                        let is_found = node.3 || holds[steps.first];
-                        let earlier = (u32::try_from(before).ok()?, holds, is_start, is_found);
-                        let (to, count) = add(&mut graph, earlier.clone());
-                        (count <= MOST_NODES).then_some(())?;
-                        graph.edges[to as usize][class].insert(id);
-                        if count > closed {
-                            closed = count;
-                            open.push((to, earlier));
-                        }
-                    }
+                for (before, is_start) in positions.iter().filter(|(at, _)| behind.next[*at][class] == node.0) {
+                    work += steps.steps.len();
+                    (work <= MOST_WORK).then_some(())?;
+                    let after = Some((&node.1, &alphabet.sets_of[class]));
+                    let holds = holding(steps, &behind.matched[*before], *is_start, after);
+                    let is_found = node.3 || holds[steps.first];
+                    let to = add(&mut graph, &mut open, (index(*before), holds, *is_start, is_found));
+                    (graph.edges.len() <= MOST_NODES).then_some(())?;
+                    graph.edges[to as usize][class].insert(id);
                 }
             }
         }
@@ -191,7 +171,7 @@ impl Graph {
             for class in 0..classes {
                 let to: BTreeSet<u32> =
                     state.iter().flat_map(|node| &self.edges[*node as usize][class]).copied().collect();
-                let fresh = u32::try_from(states.len()).unwrap_or(u32::MAX);
+                let fresh = index(states.len());
                 let id = *known.entry(to.clone()).or_insert(fresh);
                 if id == fresh {
                     states.push(to);
@@ -261,7 +241,7 @@ impl Behind {
                 });
                 let to = closure(steps, moved.chain(steps.behinds.iter().copied()));
                 let known = all.sets.iter().position(|known| *known == to);
-                row.push(u32::try_from(known.unwrap_or(all.sets.len())).ok()?);
+                row.push(index(known.unwrap_or(all.sets.len())));
                 if known.is_none() {
                     all.sets.push(to);
                 }
@@ -364,7 +344,7 @@ impl Bytes {
         if row.iter().all(|after| *after == After::Nothing) {
             return After::Nothing;
         }
-        let fresh = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let fresh = index(self.nodes.len());
         let id = *known.entry(row.clone()).or_insert(fresh);
         if id == fresh {
             self.nodes.push(row);
@@ -373,7 +353,7 @@ impl Bytes {
     }
 
     fn count(&self) -> u32 {
-        u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)
+        index(self.nodes.len())
     }
 
     fn after(&self, node: u32, byte: u8) -> After {

@@ -75,9 +75,7 @@ pub fn compare(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Comparison, String> {
-    let mut forest = Forest::default();
-    let (old, new) = (forest.add(old), forest.add(new));
-    let forest = forest.closed();
+    let (forest, [old, new]) = forest_of([old, new]);
     compare_trees(forest.tree(old), forest.tree(new), options, clock)
 }
 
@@ -92,26 +90,30 @@ pub fn compare_trees(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Comparison, String> {
-    if let Some((forest, [old, new])) = with_metaschemas(old, new) {
-        let (old, new) = (forest.tree(old), forest.tree(new));
-        return on_own_stack(|| verdict::compare(old, new, options, clock));
-    }
-    on_own_stack(|| verdict::compare(old, new, options, clock))
+    with_metaschemas([old, new], |old, new| verdict::compare(old, new, options, clock))
 }
 
-/// Returns both schemas with the meta-schemas that they refer to, or `None` if they refer to none.
-fn with_metaschemas(old: Tree<'_>, new: Tree<'_>) -> Option<(Forest, [PartId; 2])> {
-    let whole = [old, new].map(metaschemas::with_metaschemas);
-    if whole.iter().all(Option::is_none) {
-        return None;
-    }
+/// Returns a forest of two schemas.
+fn forest_of(schemas: [&Value; 2]) -> (Forest, [PartId; 2]) {
     let mut forest = Forest::default();
-    let mut add = |tree: Tree<'_>, whole: &Option<Value>| match whole {
-        Some(whole) => forest.add(whole),
-        None => forest.add(&tree.to_value()),
+    let parts = schemas.map(|schema| forest.add(schema));
+    (forest.closed(), parts)
+}
+
+/// Does the work on two schemas, together with the meta-schemas that they refer to, if any.
+fn with_metaschemas<T: Send>(
+    schemas: [Tree<'_>; 2],
+    work: impl FnOnce(Tree<'_>, Tree<'_>) -> T + Send,
+) -> Result<T, String> {
+    let [old, new] = schemas;
+    let (forest, [old, new]) = match schemas.map(metaschemas::with_metaschemas) {
+        [None, None] => return on_own_stack(|| work(old, new)),
+        [old_whole, new_whole] => {
+            let whole = |whole: Option<Value>, tree: Tree<'_>| whole.unwrap_or_else(|| tree.to_value());
+            forest_of([&whole(old_whole, old), &whole(new_whole, new)])
+        }
     };
-    let parts = [add(old, &whole[0]), add(new, &whole[1])];
-    Some((forest.closed(), parts))
+    on_own_stack(|| work(forest.tree(old), forest.tree(new)))
 }
 
 /// Decides whether a provider's schema satisfies what a consumer `expects`: every value that the provider sends must
@@ -128,16 +130,11 @@ pub fn satisfies(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<SchemaVerdict, String> {
+    let (forest, parts) = forest_of([expects, provided]);
     let direction = flow.direction();
-    let mut forest = Forest::default();
-    let (expects, provided) = (forest.add(expects), forest.add(provided));
-    let forest = forest.closed();
-    let (expects, provided) = (forest.tree(expects), forest.tree(provided));
-    if let Some((forest, [expects, provided])) = with_metaschemas(expects, provided) {
-        let (expects, provided) = (forest.tree(expects), forest.tree(provided));
-        return on_own_stack(|| verdict::answer(expects, provided, direction, options, clock));
-    }
-    on_own_stack(|| verdict::answer(expects, provided, direction, options, clock))
+    with_metaschemas(parts.map(|part| forest.tree(part)), |expects, provided| {
+        verdict::answer(expects, provided, direction, options, clock)
+    })
 }
 
 fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {

@@ -254,7 +254,8 @@ pub(super) struct Words {
     written: HashMap<Sym, Rc<str>>,
 }
 
-fn index(len: usize) -> u32 {
+/// Converts a count, which never exceeds `u32::MAX` because the size of the input is limited.
+pub(super) fn index(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 

@@ -49,7 +49,7 @@ pub(super) fn key(value: &Value) -> String {
 }
 
 /// Writes a value so that values that are equal in JSON Schema give the same text.
-pub(super) fn canonical(value: &Value, to: &mut String) {
+fn canonical(value: &Value, to: &mut String) {
     match value {
         Value::Number(number) => to.push_str(&canonical_number(number)),
         Value::Array(items) => {
@@ -185,8 +185,7 @@ impl Wanted {
             if *strict && BigRational::from_integer(k.clone()) * step == *high { k - 1 } else { k }
         });
         let tries = TRIES.saturating_add(i64::try_from(self.excluded.len()).unwrap_or(i64::MAX));
-        let near = Walk { first: first.clone(), last: last.clone() }.nearest(tries);
-        let found = near
+        let found = nearest(first.clone(), last.clone(), tries)
             .chain(round(first.as_ref(), last.as_ref()))
             .map(|k| BigRational::from_integer(k) * step)
             .filter(|value| self.accepts(value))
@@ -245,7 +244,8 @@ impl Wanted {
             found.extend(middle.and_then(|m| m.to_f64()).and_then(Number::from_f64).and_then(|n| rational(&n)));
         }
         for power in [16, 17, 20, 100, 300] {
-            found.extend(rational_power(power).map(|value| value * part(1, 1)));
+            let large = 10f64.powi(power);
+            found.extend(Number::from_f64(large).and_then(|number| rational(&number)).map(|value| value * part(1, 1)));
         }
         found
     }
@@ -271,28 +271,16 @@ fn common_multiple(numbers: impl Iterator<Item = BigRational>) -> Option<BigRati
     })
 }
 
-fn rational_power(power: i32) -> Option<BigRational> {
-    Number::from_f64(10f64.powi(power)).and_then(|number| rational(&number))
-}
-
 /// Iterates over whole numbers between two bounds, starting with those nearest to zero or to a bound.
-struct Walk {
-    first: Option<BigInt>,
-    last: Option<BigInt>,
-}
-
-impl Walk {
-    fn nearest(self, most: i64) -> impl Iterator<Item = BigInt> {
-        let start = match (&self.first, &self.last) {
-            (Some(first), _) if first.is_positive() => first.clone(),
-            (_, Some(last)) if last.is_negative() => last.clone(),
-            _ => BigInt::zero(),
-        };
-        let is_within = move |k: &BigInt| {
-            self.first.as_ref().is_none_or(|first| k >= first) && self.last.as_ref().is_none_or(|last| k <= last)
-        };
-        let first = start.clone();
-        let others = (1..=most).flat_map(move |away| [&start + away, &start - away]);
-        std::iter::once(first).chain(others).filter(is_within)
-    }
+fn nearest(first: Option<BigInt>, last: Option<BigInt>, most: i64) -> impl Iterator<Item = BigInt> {
+    let start = match (&first, &last) {
+        (Some(first), _) if first.is_positive() => first.clone(),
+        (_, Some(last)) if last.is_negative() => last.clone(),
+        _ => BigInt::zero(),
+    };
+    let is_within =
+        move |k: &BigInt| first.as_ref().is_none_or(|first| k >= first) && last.as_ref().is_none_or(|last| k <= last);
+    let others = start.clone();
+    let others = (1..=most).flat_map(move |away| [&others + away, &others - away]);
+    std::iter::once(start).chain(others).filter(is_within)
 }

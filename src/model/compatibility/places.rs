@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 
 use serde_json::Value;
 
+use super::evaluate;
 use super::explain::{Leaf, Sources, Spot};
 use super::node::{self, Id, Lit, Sym, Table};
 
@@ -44,9 +45,8 @@ impl<'a> Sources<'a> {
             let steps = steps(table, &leaf.path, witness);
             for name in self.named_at(table, inner, &leaf.path) {
                 let text = table.words.text(name);
-                let is_allowed = names.binary_search(&name).is_ok()
-                    || patterns.iter().any(|pattern| table.words.matches(*pattern, &text) != Some(false));
-                if !is_allowed && leaf.member != Some(name) && places.len() < most {
+                let is_refused = evaluate::is_other(&mut table.words, names, patterns, &text) == Some(true);
+                if is_refused && leaf.member != Some(name) && places.len() < most {
                     let object = table.node(vec![Lit::Type(node::OBJECT), Lit::Required(name)]);
                     let demand = demand(table, object, &steps);
                     places.push(Place { demand, path: leaf.path.clone(), member: Some(name) });

@@ -174,9 +174,7 @@ impl Walk<'_> {
         match lit {
             Lit::PatProp(pattern, id) => (words.matches(*pattern, name) == Some(true)).then_some(*id),
             Lit::AddProp(names, patterns, id) => {
-                let is_named = words.known(name).is_some_and(|name| names.binary_search(&name).is_ok());
-                let is_other = !is_named && !patterns.iter().any(|one| words.matches(*one, name) == Some(true));
-                is_other.then_some(*id)
+                (evaluate::is_other(words, names, patterns, name) != Some(false)).then_some(*id)
             }
             _ => None,
         }

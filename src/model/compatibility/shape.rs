@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::counted::Lengths;
 use super::evaluate;
 use super::flatten::{Fence, Kind, State};
 use super::naming::Part;
@@ -61,9 +62,10 @@ pub(super) struct Draft {
 
 impl State {
     pub(super) fn shape(&self, engine: &mut Engine<'_>) -> Shape {
+        let Lengths { least, most } = self.limits(engine);
         let mut shape = Shape {
-            least: 0,
-            most: None,
+            least,
+            most,
             matching: Vec::new(),
             others: Vec::new(),
             names: Vec::new(),
@@ -72,16 +74,11 @@ impl State {
             known: self.members.keys().chain(&self.present).chain(&self.absent).copied().collect(),
             patterns: Vec::new(),
         };
-        let lower = |most: &mut Option<u64>, n: u64| *most = Some(most.map_or(n, |most| most.min(n)));
         let is_certain = !self.may_name(engine, Part::OtherProperties);
         for fact in &self.facts {
             let lenient = fact.lenient && is_certain;
             let atom = |id: Id| if fact.holds { Atom::is(id, lenient) } else { Atom::is_not(id) };
             match (&engine.table.lits(fact.node)[fact.at], fact.holds) {
-                (Lit::MinProps(n), true) => shape.least = shape.least.max(*n),
-                (Lit::MinProps(n), false) => lower(&mut shape.most, n - 1),
-                (Lit::MaxProps(n), true) => lower(&mut shape.most, *n),
-                (Lit::MaxProps(n), false) => shape.least = shape.least.max(n.saturating_add(1)),
                 (Lit::PatProp(pattern, id), holds) => {
                     shape.patterns.push(*pattern);
                     if holds {

@@ -26,8 +26,7 @@ const MOST_EXCLUDED: usize = 20_000;
 /// The demands on a string.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
-    pub(super) least: u64,
-    pub(super) most: Option<u64>,
+    pub(super) lengths: Lengths,
     pub(super) patterns: Vec<(Sym, bool)>,
     pub(super) checks: Vec<(u32, bool)>,
     pub(super) excluded: Vec<String>,
@@ -36,10 +35,10 @@ pub(super) struct Wanted {
 impl Wanted {
     /// Finds a string that satisfies the demands.
     pub(super) fn find(&self, engine: &mut Engine<'_>) -> Found<String> {
-        if self.most.is_some_and(|most| self.least > most) || self.is_contradiction(engine) {
+        if self.lengths.is_empty() || self.is_contradiction(engine) {
             return Found::None;
         }
-        if self.least > LONGEST {
+        if self.lengths.least > LONGEST {
             return Found::Unsure;
         }
         if self.patterns.is_empty() && self.checks.is_empty() {
@@ -62,7 +61,8 @@ impl Wanted {
 
     /// Finds a string without patterns. There are enough texts of every length except zero.
     fn find_plain(&self) -> Found<String> {
-        let lengths = self.least..=self.most.unwrap_or(u64::MAX).min(self.least + 1);
+        let Lengths { least, most } = self.lengths;
+        let lengths = least..=most.unwrap_or(u64::MAX).min(least + 1);
         for length in lengths {
             let length = usize::try_from(length).unwrap_or_default();
             for letter in "abcdefghijklmnopqrstuvwxyz0123456789_-".chars() {
@@ -72,11 +72,11 @@ impl Wanted {
                 }
             }
         }
-        match self.most {
+        match most {
             Some(0) => Found::None,
             _ => (0..=self.excluded.len())
                 .map(|n| char::from_u32(0x4E00 + u32::try_from(n).unwrap_or_default()).unwrap_or('a'))
-                .map(|letter| std::iter::repeat_n(letter, usize::try_from(self.least.max(1)).unwrap_or(1)).collect())
+                .map(|letter| std::iter::repeat_n(letter, usize::try_from(least.max(1)).unwrap_or(1)).collect())
                 .find(|text: &String| !self.excluded.contains(text))
                 .map_or(Found::Unsure, Found::One),
         }
@@ -118,7 +118,7 @@ impl Wanted {
             }
         }
         let mut is_sure = true;
-        for case in wanted.cases(Lengths { least: self.least, most: self.most }) {
+        for case in wanted.cases(self.lengths) {
             match self.find_case(engine, &case, is_exact) {
                 Found::One(text) => return Found::One(text),
                 Found::None => {}
@@ -210,7 +210,7 @@ impl Wanted {
     /// Returns whether a text satisfies all demands, even if it is excluded.
     fn matches(&self, engine: &mut Engine<'_>, text: &str) -> Option<bool> {
         let length = text.chars().count() as u64;
-        if length < self.least || self.most.is_some_and(|most| length > most) {
+        if length < self.lengths.least || self.lengths.most.is_some_and(|most| length > most) {
             return Some(false);
         }
         let words = &mut engine.table.words;

@@ -54,6 +54,10 @@ impl Engine<'_> {
         self.table.words.values[value as usize].as_str().map(str::to_owned)
     }
 
+    fn symbols(&mut self, texts: &[String]) -> BTreeSet<Sym> {
+        texts.iter().map(|text| self.table.words.symbol(text)).collect()
+    }
+
     fn add(&mut self, summary: &mut Summary, lit: &Lit, depth: usize) {
         match lit {
             Lit::Never => summary.types = 0,
@@ -61,26 +65,21 @@ impl Engine<'_> {
             Lit::Enum(ids) => {
                 let types = ids.iter().map(|id| evaluate::types_written(&self.table.words.values[*id as usize]));
                 summary.types &= types.fold(0, |all, one| all | one);
-                meet(&mut summary.values, &ids.iter().copied().collect());
+                meet(&mut summary.values, Some(&ids.iter().copied().collect()));
                 let texts: Vec<_> = ids.iter().filter_map(|id| self.text_of(*id)).collect();
-                meet(&mut summary.texts, &texts.iter().map(|text| self.table.words.symbol(text)).collect());
+                meet(&mut summary.texts, Some(&self.symbols(&texts)));
             }
             Lit::Pattern(pattern) => {
-                if let Some(texts) = automaton::texts(&self.table.words.text(*pattern)) {
-                    meet(&mut summary.texts, &texts.iter().map(|text| self.table.words.symbol(text)).collect());
-                }
+                let texts = automaton::texts(&self.table.words.text(*pattern));
+                meet(&mut summary.texts, texts.map(|texts| self.symbols(&texts)).as_ref());
             }
             Lit::Required(name) => drop(summary.required.insert(*name)),
             Lit::Prop(name, id) => summary.members.push((*name, *id)),
             Lit::Sub(id) => {
                 let inner = self.summary_within(*id, depth + 1);
                 summary.types &= inner.types;
-                if let Some(values) = &inner.values {
-                    meet(&mut summary.values, values);
-                }
-                if let Some(texts) = &inner.texts {
-                    meet(&mut summary.texts, texts);
-                }
+                meet(&mut summary.values, inner.values.as_ref());
+                meet(&mut summary.texts, inner.texts.as_ref());
                 summary.required.extend(&inner.required);
                 summary.members.extend(&inner.members);
             }
@@ -100,12 +99,8 @@ impl Engine<'_> {
                     }
                 }
                 summary.types &= types;
-                if let Some(values) = values {
-                    meet(&mut summary.values, &values);
-                }
-                if let Some(texts) = texts {
-                    meet(&mut summary.texts, &texts);
-                }
+                meet(&mut summary.values, values.as_ref());
+                meet(&mut summary.texts, texts.as_ref());
             }
             _ => {}
         }
@@ -120,7 +115,9 @@ fn join(all: Option<BTreeSet<u32>>, some: Option<&BTreeSet<u32>>) -> Option<BTre
     })
 }
 
-fn meet(values: &mut Option<BTreeSet<u32>>, others: &BTreeSet<u32>) {
+/// Keeps only the values that are also among the others, if those are known.
+fn meet(values: &mut Option<BTreeSet<u32>>, others: Option<&BTreeSet<u32>>) {
+    let Some(others) = others else { return };
     *values = Some(match values.take() {
         Some(values) => values.intersection(others).copied().collect(),
         None => others.clone(),

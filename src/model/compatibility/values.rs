@@ -81,9 +81,9 @@ pub fn values(old: &Value, new: &Value, promised: Values) -> ValueComparison {
         Walk { promised, breaking: Vec::new(), others: Vec::new(), more: 0, is_broken: false, is_equal: true };
     match (old, new) {
         (Value::Null, Value::Null) => {}
-        (Value::Null, new) => walk.leaves(&ADDED, new, &mut String::new()),
-        (old, Value::Null) => walk.leaves(&REMOVED, old, &mut String::new()),
-        (old, new) => walk.compare(old, new, &mut Pointers::default()),
+        (Value::Null, new) => walk.leaves(&ADDED, new, ""),
+        (old, Value::Null) => walk.leaves(&REMOVED, old, ""),
+        (old, new) => walk.compare(old, new, ["", ""]),
     }
     let Walk { breaking: mut differences, others, mut more, is_broken, is_equal, .. } = walk;
     differences.extend(others);
@@ -97,13 +97,6 @@ pub fn values(old: &Value, new: &Value, promised: Values) -> ValueComparison {
     ValueComparison { differences, more, bump }
 }
 
-/// The pointers to the current place in both values.
-#[derive(Default)]
-struct Pointers {
-    old: String,
-    new: String,
-}
-
 struct Walk {
     promised: Values,
     breaking: Vec<ValueChange>,
@@ -114,80 +107,62 @@ struct Walk {
 }
 
 impl Walk {
-    fn compare(&mut self, old: &Value, new: &Value, at: &mut Pointers) {
-        let ends = (at.old.len(), at.new.len());
+    /// Compares two parts. `at` has the pointers to them.
+    fn compare(&mut self, old: &Value, new: &Value, at: [&str; 2]) {
         match (old, new) {
             (Value::Object(before), Value::Object(after)) => {
                 for (name, old) in before {
-                    at.old += &uri::step(name);
+                    let below = at.map(|at| at.to_owned() + &uri::step(name));
                     match after.get(name) {
-                        Some(new) => {
-                            at.new += &uri::step(name);
-                            self.compare(old, new, at);
-                            at.new.truncate(ends.1);
-                        }
-                        None => self.leaves(&REMOVED, old, &mut at.old),
+                        Some(new) => self.compare(old, new, [&below[0], &below[1]]),
+                        None => self.leaves(&REMOVED, old, &below[0]),
                     }
-                    at.old.truncate(ends.0);
                 }
                 for (name, new) in after.iter().filter(|(name, _)| !before.contains_key(*name)) {
-                    at.new += &uri::step(name);
-                    self.leaves(&ADDED, new, &mut at.new);
-                    at.new.truncate(ends.1);
+                    self.leaves(&ADDED, new, &(at[1].to_owned() + &uri::step(name)));
                 }
             }
             (Value::Array(before), Value::Array(after)) => self.lists(before, after, at),
             _ if numbers::key(old) == numbers::key(new) => {}
             _ => {
                 let message = format!("{} became {}", short(old), short(new));
-                self.add(&CHANGED, message, Some(&at.old), Some(&at.new));
+                self.add(&CHANGED, message, Some(at[0]), Some(at[1]));
             }
         }
     }
 
     /// Compares lists as sets. Items in only one list are compared in order if they have parts themselves.
-    fn lists(&mut self, before: &[Value], after: &[Value], at: &mut Pointers) {
-        let ends = (at.old.len(), at.new.len());
+    fn lists(&mut self, before: &[Value], after: &[Value], [in_old, in_new]: [&str; 2]) {
         let (gone, fresh) = (alone(before, after), alone(after, before));
         let mut partners: Vec<_> = fresh.iter().copied().filter(|(_, item)| has_parts(item)).rev().collect();
         let mut is_paired = vec![false; after.len()];
         for (n, old) in gone {
-            at.old += &format!("/{n}");
+            let below = format!("{in_old}/{n}");
             let partner = partners.pop_if(|(_, new)| has_parts(old) && new.is_array() == old.is_array());
             match partner {
                 Some((other, new)) => {
                     is_paired[other] = true;
-                    at.new += &format!("/{other}");
-                    self.compare(old, new, at);
-                    at.new.truncate(ends.1);
+                    self.compare(old, new, [&below, &format!("{in_new}/{other}")]);
                 }
-                None => self.leaves(&REMOVED, old, &mut at.old),
+                None => self.leaves(&REMOVED, old, &below),
             }
-            at.old.truncate(ends.0);
         }
         for (n, new) in fresh.into_iter().filter(|(n, _)| !is_paired[*n]) {
-            at.new += &format!("/{n}");
-            self.leaves(&ADDED, new, &mut at.new);
-            at.new.truncate(ends.1);
+            self.leaves(&ADDED, new, &format!("{in_new}/{n}"));
         }
     }
 
     /// Adds a difference for each leaf of a part that only one side has.
-    fn leaves(&mut self, rule: &ValueRule, value: &Value, at: &mut String) {
-        let end = at.len();
+    fn leaves(&mut self, rule: &ValueRule, value: &Value, at: &str) {
         match value {
             Value::Object(members) if !members.is_empty() => {
                 for (name, member) in members {
-                    *at += &uri::step(name);
-                    self.leaves(rule, member, at);
-                    at.truncate(end);
+                    self.leaves(rule, member, &(at.to_owned() + &uri::step(name)));
                 }
             }
             Value::Array(items) if !items.is_empty() => {
                 for (n, item) in items.iter().enumerate() {
-                    *at += &format!("/{n}");
-                    self.leaves(rule, item, at);
-                    at.truncate(end);
+                    self.leaves(rule, item, &format!("{at}/{n}"));
                 }
             }
             leaf if rule.id == REMOVED.id => self.add(rule, format!("{} was removed", short(leaf)), Some(at), None),
