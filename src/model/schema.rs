@@ -68,7 +68,12 @@ const LEVEL_SIZE: usize = 16 << 10;
 /// Returns the problem if a schema is refused because of its size alone.
 pub fn too_large(schema: &Value) -> Option<Problem> {
     let (forest, root) = Forest::of(schema);
-    pattern::problem(forest.tree(root)).or_else(|| size::measure(forest.tree(root)).err())
+    measured(forest.tree(root)).err()
+}
+
+/// Returns the nesting depth of a schema, or the problem if it is refused because of its size alone.
+fn measured(schema: Tree<'_>) -> Result<usize, Problem> {
+    pattern::problem(schema).map_or_else(|| size::measure(schema), Err)
 }
 
 /// Returns all problems of `schema` or, if it has none, all places where `value` does not satisfy it. A null `value`
@@ -80,15 +85,12 @@ pub fn problems(schema: &Value, value: &Value, budget: &Budget) -> Vec<Problem> 
 
 /// Returns the same as [`problems`], for a schema that is already read and whose references are encoded.
 pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Problem> {
-    if let Some(problem) = pattern::problem(schema) {
-        return vec![problem];
-    }
-    let document = Document::new(schema);
-    let small = (!part::is_cut(&document)).then(|| schema.to_value());
-    let nested = match size::measure(schema) {
+    let nested = match measured(schema) {
         Ok(nested) => nested,
         Err(problem) => return vec![problem],
     };
+    let document = Document::new(schema);
+    let small = (!part::is_cut(&document)).then(|| schema.to_value());
     let time = budget.whole();
     budget.spend(|deadline| {
         let judge = || match &small {
@@ -96,11 +98,7 @@ pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Prob
             None => judge_large(&document, value, &deadline),
         };
         let judge = move || judge().unwrap_or_else(|spent| vec![undecided(spent, time)]);
-        let levels = nested * depth(value);
-        if levels <= LEVELS_HERE {
-            return judge();
-        }
-        on_a_stack_of(levels * LEVEL_SIZE, judge).unwrap_or_else(|problem| vec![problem])
+        on_enough_stack(nested * depth(value), judge).unwrap_or_else(|problem| vec![problem])
     })
 }
 
@@ -184,8 +182,12 @@ fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> 
     found.ok().flatten().into_iter().chain([more]).collect()
 }
 
-/// Runs `judge` on a thread with a stack of this size.
-fn on_a_stack_of<T: Send>(size: usize, judge: impl FnOnce() -> T + Send) -> Result<T, Problem> {
+/// Runs `judge`, which recurses this deep, on a thread with a larger stack if necessary.
+fn on_enough_stack<T: Send>(levels: usize, judge: impl FnOnce() -> T + Send) -> Result<T, Problem> {
+    if levels <= LEVELS_HERE {
+        return Ok(judge());
+    }
+    let size = levels * LEVEL_SIZE;
     thread::scope(|scope| match thread::Builder::new().stack_size(size).spawn_scoped(scope, judge) {
         Ok(thread) => Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
         Err(error) => Err(whole(Part::Undecided, format!("it cannot be validated: {error}"))),

@@ -1,7 +1,7 @@
-//! The strongly connected components of a directed graph, given as the targets of each vertex.
+//! Algorithms for directed graphs, which are given as the targets of each vertex.
 
-/// Returns a number for each vertex, which is the same for two of them if each can be reached from the other
-/// (Kosaraju's algorithm).
+/// Returns the strongly connected components: a number for each vertex, which is the same for two of them if each can be
+/// reached from the other (Kosaraju's algorithm).
 pub fn of(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut back = vec![Vec::new(); edges.len()];
     for (at, targets) in edges.iter().enumerate() {
@@ -40,4 +40,24 @@ pub fn postorder(edges: &[Vec<usize>]) -> Vec<usize> {
         }
     }
     order
+}
+
+/// Returns for each of `count` vertices whether a goal can be reached from it, or it is one.
+pub fn reaches(
+    count: usize,
+    edges: impl Iterator<Item = impl Iterator<Item = u32>>,
+    is_goal: impl Fn(usize) -> bool,
+) -> Vec<bool> {
+    let mut before = vec![Vec::new(); count];
+    for (at, targets) in edges.enumerate() {
+        targets.for_each(|to| before[to as usize].push(at));
+    }
+    let mut reaches = vec![false; count];
+    let mut open: Vec<_> = (0..count).filter(|at| is_goal(*at)).collect();
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut reaches[at], true) {
+            open.append(&mut before[at]);
+        }
+    }
+    reaches
 }

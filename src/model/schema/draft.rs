@@ -17,30 +17,32 @@ pub enum Draft {
     D2020,
 }
 
+/// The `$schema` URI and the name of each draft.
+const NAMES: [(&str, &str); 5] = [
+    ("http://json-schema.org/draft-04/schema#", "draft-04"),
+    ("http://json-schema.org/draft-06/schema#", "draft-06"),
+    ("http://json-schema.org/draft-07/schema#", "draft-07"),
+    ("https://json-schema.org/draft/2019-09/schema", "2019-09"),
+    ("https://json-schema.org/draft/2020-12/schema", "2020-12"),
+];
+
+fn without_scheme(uri: &str) -> Option<&str> {
+    uri.trim_end_matches('#').split_once("://").map(|(_, rest)| rest)
+}
+
 impl Draft {
-    /// Returns the draft of a `$schema` URI.
+    /// All drafts, in the order of [`NAMES`].
+    pub const ALL: [Self; 5] = [Self::D4, Self::D6, Self::D7, Self::D2019, Self::D2020];
+
+    /// Returns the draft of a `$schema` URI, whatever its scheme.
     pub fn of(uri: &str) -> Option<Self> {
-        let uri = uri.trim_end_matches('#');
-        let (_, name) = uri.split_once("://")?;
-        Some(match name {
-            "json-schema.org/draft-04/schema" => Self::D4,
-            "json-schema.org/draft-06/schema" => Self::D6,
-            "json-schema.org/draft-07/schema" => Self::D7,
-            "json-schema.org/draft/2019-09/schema" => Self::D2019,
-            "json-schema.org/draft/2020-12/schema" => Self::D2020,
-            _ => return None,
-        })
+        let name = without_scheme(uri)?;
+        Self::ALL.into_iter().find(|draft| without_scheme(draft.uri()) == Some(name))
     }
 
     /// Returns the `$schema` URI of the draft.
     pub fn uri(self) -> &'static str {
-        match self {
-            Self::D4 => "http://json-schema.org/draft-04/schema#",
-            Self::D6 => "http://json-schema.org/draft-06/schema#",
-            Self::D7 => "http://json-schema.org/draft-07/schema#",
-            Self::D2019 => "https://json-schema.org/draft/2019-09/schema",
-            Self::D2020 => "https://json-schema.org/draft/2020-12/schema",
-        }
+        NAMES[self as usize].0
     }
 
     /// Returns the keyword for a schema's own URI.
@@ -51,12 +53,6 @@ impl Draft {
 
 impl fmt::Display for Draft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::D4 => "draft-04",
-            Self::D6 => "draft-06",
-            Self::D7 => "draft-07",
-            Self::D2019 => "2019-09",
-            Self::D2020 => "2020-12",
-        })
+        f.write_str(NAMES[*self as usize].1)
     }
 }

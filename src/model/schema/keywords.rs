@@ -11,7 +11,7 @@ use std::{
 use super::{
     Draft, Tree, external,
     keyword_warning::{KeywordKind, KeywordWarning},
-    words::{ALWAYS, ANNOTATIONS, BELOW, IN_PLACE, NAMED, SOMETIMES, fits, of_other_language, plain},
+    words::{ALWAYS, ANNOTATIONS, BELOW, IN_PLACE, NAMED, SOMETIMES, fits, is_assertion, of_other_language, plain},
 };
 use crate::model::pointer::escape;
 
@@ -43,9 +43,8 @@ pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
 
 /// Returns a warning if a schema has words but no keyword, as documents that are not schemas do.
 fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
-    let is_keyword = |word: &str| ALWAYS.contains(&word) || SOMETIMES.iter().any(|(keyword, ..)| *keyword == word);
     let is_structure = |word: &str| matches!(word, "$schema" | "$defs" | "definitions" | external::KEYWORD);
-    if schema.members().any(|(word, _)| is_keyword(word) || is_structure(word)) {
+    if schema.members().any(|(word, _)| is_assertion(word) || is_structure(word)) {
         return None;
     }
     let is_annotation = |word: &str| ANNOTATIONS.contains(&word) || word.starts_with("x-");
@@ -248,9 +247,8 @@ fn nearest(word: &str) -> Option<Nearest> {
     if word.starts_with("x-") || word.starts_with("X-") {
         return None;
     }
-    let sometimes = SOMETIMES.iter().map(|(keyword, ..)| *keyword);
-    let known = || ALWAYS.into_iter().chain(sometimes.clone());
-    if known().any(|keyword| keyword == word) || ANNOTATIONS.contains(&word) {
+    let known = || ALWAYS.into_iter().chain(SOMETIMES.iter().map(|(keyword, ..)| *keyword));
+    if is_assertion(word) || ANNOTATIONS.contains(&word) {
         return None;
     }
     let letters = plain(word);
@@ -334,37 +332,10 @@ mod tests {
 
     #[test]
     fn annotations_and_words_of_other_tools_are_ignored() {
-        for word in [
-            "x-propertis",
-            "markdownDescription",
-            "defaultSnippets",
-            "tsType",
-            "$comment",
-            "example",
-            "descripton",
-            "note",
-            "tags",
-            "label",
-            "options",
-            "units",
-            "order",
-            "group",
-            "fields",
-            "name",
-            "kind",
-            "$def",
-            "definition",
-            "unit",
-            "enumNames",
-            "errorMessage",
-            "readonly",
-            "titel",
-            "source",
-            "since",
-            "scope",
-            "",
-            "~/",
-        ] {
+        let words = "x-propertis markdownDescription defaultSnippets tsType $comment example descripton note tags label \
+            options units order group fields name kind $def definition unit enumNames errorMessage readonly titel \
+            source since scope ~/";
+        for word in words.split(' ').chain([""]) {
             assert_eq!(found(&json!({"type": "string", word: "text"})), [], "{word}");
         }
         assert_eq!(found(&json!({"type": "object", "types": 3, "require": true, "itens": "x"})), []);
@@ -426,8 +397,7 @@ mod tests {
             one(of(draft, word, value), &format!("/{word}"), hint);
         }
         one(json!({"additionalItems": {}}), "/additionalItems", "or name 2019-09 in \"$schema\"");
-        let drafts = [Draft::D4, Draft::D6, Draft::D7, Draft::D2019, Draft::D2020];
-        for draft in drafts {
+        for draft in Draft::ALL {
             for (word, value) in [
                 ("dependencies", json!({})),
                 ("definitions", json!({})),

@@ -14,7 +14,7 @@ use super::{
     ecma, encoded,
     forest::{PartId, Tree},
     uri,
-    words::{BELOW, IN_PLACE, NAMED, VALUES},
+    words::{BELOW, IN_PLACE, NAMED, VALUES, is_assertion},
 };
 use crate::model::pointer::upwards;
 
@@ -23,39 +23,6 @@ const MOST_WHOLE: usize = 20_000;
 
 /// Keywords that contain sub-schemas by the names of the properties that they concern.
 const BY_PROPERTY: [&str; 3] = ["properties", "dependentSchemas", "dependencies"];
-/// Keywords that contain no sub-schemas.
-const PLAIN: [&str; 29] = [
-    "$anchor",
-    "$id",
-    "$ref",
-    "$schema",
-    "const",
-    "contentEncoding",
-    "contentMediaType",
-    "dependentRequired",
-    "enum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "id",
-    "maxContains",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minContains",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "pattern",
-    "required",
-    "type",
-    "uniqueItems",
-    "$vocabulary",
-];
-
 /// Returns whether validators are built from parts of a schema: it is large, and all its references are pointers from
 /// its root, so that their targets are unambiguous.
 pub fn is_cut(document: &Document<'_>) -> bool {
@@ -224,12 +191,13 @@ impl<'a> Cut<'_, 'a> {
         let mut kept = Map::new();
         for (keyword, part) in schema.members() {
             let value = match keyword {
-                _ if PLAIN.contains(&keyword) => part.to_value(),
                 _ if BY_PROPERTY.contains(&keyword) => {
                     self.named(part, &|name, member| names.contains(name) || self.is_kept(member), names)
                 }
                 "patternProperties" => self.named(part, &|_, _| true, names),
                 _ if IN_PLACE.contains(&keyword) || BELOW.contains(&keyword) => self.one_or_list(part, names),
+                "$anchor" | "$schema" | "$vocabulary" | "contentEncoding" | "contentMediaType" => part.to_value(),
+                _ if is_assertion(keyword) => part.to_value(),
                 _ if self.on_the_way.contains(&part.id()) => self.container(part, names),
                 _ => continue,
             };

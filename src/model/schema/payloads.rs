@@ -1,11 +1,13 @@
 //! Validates many payloads against a schema with a single validator.
 
+use std::time::Duration;
+
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{
-    Budget, Deadline, Forest, LEVEL_SIZE, LEVELS_HERE, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Problem,
-    depth, ecma, of_schema, on_a_stack_of, options, options_for, pattern, shortened, size, undecided, within,
+    Budget, Deadline, Forest, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Problem, Spent, depth, ecma,
+    measured, of_schema, on_enough_stack, options, options_for, shortened, undecided, within,
 };
 
 /// The maximum number of failures that are listed for one payload.
@@ -31,40 +33,27 @@ pub struct Failure {
 /// Returns the problem of the schema itself.
 pub fn payloads(schema: &Value, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
     let (forest, root) = Forest::of(schema);
-    let tree = forest.tree(root);
-    let nested = pattern::problem(tree).map_or_else(|| size::measure(tree), Err)?;
+    let nested = measured(forest.tree(root))?;
     let deepest = payloads.iter().map(|payload| depth(payload)).max().unwrap_or_default();
+    let time = budget.whole();
     budget.spend(|deadline| {
-        let levels = nested * deepest;
-        if levels <= LEVELS_HERE {
-            return all(schema, payloads, &deadline, budget);
-        }
-        // A thread cannot borrow the budget.
-        let whole = Budget::new(budget.whole());
-        on_a_stack_of(levels * LEVEL_SIZE, move || all(schema, payloads, &deadline, &whole))?
+        on_enough_stack(nested * deepest, || {
+            let built = options_for(options(), schema).build(&ecma::patterns(schema));
+            let validator = built.map_err(|error| of_schema(schema, &error))?;
+            Ok(payloads.iter().map(|payload| one(&validator, payload, &deadline, time)).collect())
+        })?
     })
 }
 
-fn all(
-    schema: &Value,
-    payloads: &[&Value],
-    deadline: &Deadline,
-    budget: &Budget,
-) -> Result<Vec<Vec<Failure>>, Problem> {
-    let validator =
-        options_for(options(), schema).build(&ecma::patterns(schema)).map_err(|error| of_schema(schema, &error))?;
-    Ok(payloads.iter().map(|payload| one(&validator, payload, deadline, budget)).collect())
-}
-
-fn one(validator: &Validator<Metered>, payload: &Value, deadline: &Deadline, budget: &Budget) -> Vec<Failure> {
+fn one(validator: &Validator<Metered>, payload: &Value, deadline: &Deadline, time: Option<Duration>) -> Vec<Failure> {
     if deadline.is_over() {
-        return vec![unknown(&undecided(super::Spent::Time, budget.whole()))];
+        return vec![unknown(&undecided(Spent::Time, time))];
     }
     let meter = Meter::new(MAX_READS, u64::MAX, deadline.clone());
     match within(|| validator.is_valid(MeteredValue::new(payload, &meter))) {
         Ok(true) => return Vec::new(),
         Ok(false) => {}
-        Err(spent) => return vec![unknown(&undecided(spent, budget.whole()))],
+        Err(spent) => return vec![unknown(&undecided(spent, time))],
     }
     let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
     let listed = within(|| {

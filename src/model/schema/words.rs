@@ -114,6 +114,11 @@ pub(super) const ANNOTATIONS: [&str; 34] = [
     "xml",
 ];
 
+/// Returns whether a word is a keyword that asserts something in some draft.
+pub(super) fn is_assertion(word: &str) -> bool {
+    ALWAYS.contains(&word) || SOMETIMES.iter().any(|(keyword, ..)| *keyword == word)
+}
+
 /// Returns a word in lower case and without separators, as other languages may spell it.
 pub(super) fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
