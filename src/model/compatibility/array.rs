@@ -36,7 +36,7 @@ pub(super) struct Shape {
     at: Vec<(u64, Atom)>,
     /// The demands on every item from an index onwards.
     from: Vec<(u64, Atom)>,
-    /// Items that must satisfy an atom, at a given index or anywhere from an index onwards.
+    /// Items that must satisfy an atom, anywhere from an index onwards.
     wanted: Vec<Wanted>,
     /// Nodes that only a limited number of items may satisfy.
     limited: Vec<(Id, u64)>,
@@ -47,7 +47,6 @@ pub(super) struct Shape {
 #[derive(Clone)]
 struct Wanted {
     first: u64,
-    last: Option<u64>,
     atom: Atom,
     /// The `contains` that this item counts for. The items of one group must be at different indexes.
     group: Option<Id>,
@@ -106,7 +105,7 @@ impl Shape {
     /// Returns the index from which all items have the same demands.
     fn uniform_from(&self) -> u64 {
         let places = self.at.iter().map(|(at, _)| at + 1).chain(self.from.iter().map(|(from, _)| *from));
-        let wanted = self.wanted.iter().map(|wanted| wanted.last.map_or(wanted.first, |last| last + 1));
+        let wanted = self.wanted.iter().map(|wanted| wanted.first);
         places.chain(wanted).max().unwrap_or_default()
     }
 }
@@ -183,15 +182,13 @@ impl State {
                 }
                 (Lit::Item(at, id), true) => shape.at.push((*at, Atom::is(*id, lenient))),
                 (Lit::Item(at, id), false) => {
-                    let wanted = Wanted { first: *at, last: Some(*at), atom: Atom::is_not(*id), group: None };
                     shape.least = shape.least.max(at + 1);
-                    shape.at.push((*at, wanted.atom));
+                    shape.at.push((*at, Atom::is_not(*id)));
                 }
                 (Lit::Items(from, id), true) => shape.from.push((*from, Atom::is(*id, lenient))),
                 (Lit::Items(from, id), false) => {
-                    let wanted = Wanted { first: *from, last: None, atom: Atom::is_not(*id), group: None };
                     shape.least = shape.least.max(from + 1);
-                    shape.wanted.push(wanted);
+                    shape.wanted.push(Wanted { first: *from, atom: Atom::is_not(*id), group: None });
                 }
                 (Lit::AtLeast(id, n), true) => want(&mut shape, *id, *n, lenient),
                 (Lit::AtLeast(id, 1), false) => shape.from.push((0, Atom::is_not(*id))),
@@ -231,7 +228,7 @@ impl State {
         let mut taken: Vec<Vec<Id>> = vec![Vec::new(); goals.len()];
         // Later indexes first, since they have fewer demands.
         for wanted in &shape.wanted {
-            let places = (wanted.first..length.min(wanted.last.map_or(length, |last| last + 1))).rev();
+            let places = (wanted.first..length).rev();
             let mut places: Vec<_> = places.map(|at| usize::try_from(at).unwrap_or_default()).collect();
             places.sort_by_key(|at| !taken[*at].is_empty());
             let place = places.into_iter().find(|at| {
@@ -265,7 +262,7 @@ impl State {
 /// Counts the items that satisfy schemas, if there are demands on their number.
 fn counted(engine: &mut Engine<'_>, shape: &Shape) -> Counted {
     let mut demands: Vec<Demand> = Vec::new();
-    for wanted in shape.wanted.iter().filter(|wanted| wanted.last.is_none()) {
+    for wanted in &shape.wanted {
         let demand = |demand: &&mut Demand| wanted.group == Some(demand.id) && demand.holds;
         if let Some(known) = demands.iter_mut().find(demand) {
             known.least += 1;
@@ -290,7 +287,7 @@ fn want(shape: &mut Shape, id: Id, count: u64, lenient: bool) {
     shape.least = shape.least.max(count);
     let known = shape.wanted.iter().filter(|wanted| wanted.group == Some(id)).count() as u64;
     for _ in known..count.min(MOST_WANTED) {
-        shape.wanted.push(Wanted { first: 0, last: None, atom: Atom::is(id, lenient), group: Some(id) });
+        shape.wanted.push(Wanted { first: 0, atom: Atom::is(id, lenient), group: Some(id) });
     }
 }
 
@@ -315,7 +312,7 @@ fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Opt
     let mut placed = Vec::new();
     for wanted in &shape.wanted {
         let mut found = None;
-        for at in wanted.first..=wanted.last.unwrap_or(last.max(wanted.first)) {
+        for at in wanted.first..=last.max(wanted.first) {
             if shape.most.is_some_and(|most| at >= most) {
                 break;
             }
@@ -368,8 +365,7 @@ type Place = (Vec<Atom>, Vec<Id>);
 
 fn can_place(engine: &mut Engine<'_>, wanted: &[Wanted], places: &mut [Place]) -> bool {
     let Some((first, rest)) = wanted.split_first() else { return true };
-    for at in first.first..=first.last.unwrap_or(u64::MAX).min((places.len() as u64).saturating_sub(1)) {
-        let Some(place) = usize::try_from(at).ok().filter(|at| *at < places.len()) else { break };
+    for place in usize::try_from(first.first).unwrap_or(usize::MAX)..places.len() {
         if first.group.is_some_and(|group| places[place].1.contains(&group)) {
             continue;
         }
@@ -390,7 +386,7 @@ fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     groups.dedup();
     let is_short = groups.into_iter().any(|(group, atom)| {
         let count = shape.wanted.iter().filter(|wanted| wanted.group == Some(group)).count();
-        has_fewer(engine, &[atom.strict()], count as u64)
+        fewer_than(engine, &[atom.strict()], count as u64).is_some()
     });
     is_short || {
         let least = shape.least.min(MOST_PLACES);
@@ -432,11 +428,6 @@ fn too_few_values(engine: &mut Engine<'_>, shape: &Shape) -> bool {
         engine.goal(others).is_empty()
     });
     before.count() as u64 + shape.least.saturating_sub(last) > values.len() as u64
-}
-
-/// Returns whether fewer than `count` distinct values satisfy a goal.
-fn has_fewer(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> bool {
-    fewer_than(engine, goal, count).is_some()
 }
 
 /// Returns all values that satisfy a goal, if they are fewer than `count`.

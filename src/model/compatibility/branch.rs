@@ -1,6 +1,6 @@
 //! Predicts the effect of a branch of a choice: whether it contradicts the facts, or follows from them.
 
-use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS, others};
+use super::flatten::{Fact, HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS, others};
 use super::naming::Part;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Atom, Engine};
@@ -77,7 +77,7 @@ impl State {
                 }
                 self.item_status(engine, Item::Atom(Atom::is(ids[first], false)), false).open_if_given()
             }
-            Item::Lit { node, at, holds, .. } => self.lit_status(engine, node, at, holds, deeply),
+            Item::Lit(fact) => self.lit_status(engine, fact, deeply),
             _ => BranchStatus::Open,
         }
     }
@@ -99,7 +99,8 @@ impl State {
         all
     }
 
-    fn lit_status(&self, engine: &mut Engine<'_>, node: Id, at: usize, holds: bool, deeply: bool) -> BranchStatus {
+    fn lit_status(&self, engine: &mut Engine<'_>, fact: Fact, deeply: bool) -> BranchStatus {
+        let Fact { node, at, holds, .. } = fact;
         let lits = engine.table.lits(node);
         let lit = &lits[at];
         if lit.kinds() & self.kind.types() == 0 {

@@ -104,8 +104,8 @@ impl State {
     fn discriminator(&self, engine: &mut Engine<'_>) -> Option<Sym> {
         let mut decided: BTreeMap<Sym, usize> = BTreeMap::new();
         for branch in self.open.iter().filter(|choice| is_refusal(choice)).flat_map(|choice| choice.iter()) {
-            let [Item::Lit { node, at, .. }] = branch[..] else { continue };
-            let Lit::Prop(name, id) = engine.table.lits(node)[at] else { continue };
+            let [Item::Lit(fact)] = branch[..] else { continue };
+            let Lit::Prop(name, id) = engine.table.lits(fact.node)[fact.at] else { continue };
             let Some(known) = self.members.get(&name).filter(|_| !self.present.contains(&name)) else { continue };
             if are_apart(engine, known, id) {
                 *decided.entry(name).or_default() += 1;
@@ -261,7 +261,7 @@ impl State {
 
 /// Returns whether a choice is between the literals of a schema that must not hold.
 fn is_refusal(choice: &[Vec<Item>]) -> bool {
-    choice.iter().all(|branch| matches!(branch[..], [Item::Lit { holds: false, .. }]))
+    choice.iter().all(|branch| matches!(branch[..], [Item::Lit(fact)] if !fact.holds))
 }
 
 /// Returns whether a choice is between schemas that must hold.

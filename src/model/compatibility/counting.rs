@@ -3,7 +3,7 @@
 //! An item is described by which of these schemas it satisfies. Arrays are built item by item, and only the numbers of
 //! items so far are kept, up to the demanded ones.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::node::Id;
 use super::prove::{Atom, Engine};
@@ -50,7 +50,7 @@ pub(super) struct Counting<'s> {
 
 /// For each length, the numbers that arrays can have, each with those of the array without its last item and the kind
 /// of that item.
-type Layers = Vec<HashMap<Vec<u64>, (Vec<u64>, usize)>>;
+type Layers = Vec<BTreeMap<Vec<u64>, (Vec<u64>, usize)>>;
 
 impl Counting<'_> {
     pub(super) fn solve(&self, engine: &mut Engine<'_>) -> Counted {
@@ -63,13 +63,13 @@ impl Counting<'_> {
         if ids.len() > MOST_COUNTED || longest > MOST_STATES as u64 {
             return Counted::Unknown;
         }
-        let mut layers: Layers = vec![HashMap::from([(vec![0; self.demands.len()], (Vec::new(), 0))])];
+        let mut layers: Layers = vec![BTreeMap::from([(vec![0; self.demands.len()], (Vec::new(), 0))])];
         let mut kinds = Vec::new();
         let mut states = 0;
         for length in 0..=longest {
             let layer = &layers[layers.len() - 1];
             if length >= self.least
-                && let Some(end) = layer.keys().filter(|counts| self.is_met(counts)).min()
+                && let Some(end) = layer.keys().find(|counts| self.is_met(counts))
             {
                 return Counted::Items(self.items(&ids, &layers, end.clone()));
             }
@@ -80,7 +80,7 @@ impl Counting<'_> {
             if length <= self.uniform_from {
                 kinds = self.kinds(engine, &ids, length);
             }
-            let mut next = HashMap::new();
+            let mut next = BTreeMap::new();
             for counts in layers[layers.len() - 1].keys() {
                 for kind in &kinds {
                     if let Some(more) = self.with(&ids, counts, *kind, length) {

@@ -4,7 +4,7 @@
 //! reached again for the same value. Where no negation is passed, that is the greatest fixed point, wherever the
 //! validator starts, so the reference can be replaced by `true`. What passes a negation remains undecided.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::graph::Graph;
 use super::node::{Id, Lit, index};
@@ -20,23 +20,24 @@ const MOST_COPIES: usize = 10_000;
 /// # Errors
 /// Returns an error if such a reference passes a negation, or cycles are too large.
 pub(super) fn unroll(graph: &mut Graph<'_>) -> Result<(), String> {
-    if !has_cycle(graph) {
-        return Ok(());
-    }
     let own = graph.len();
     let edges: Vec<Vec<usize>> = (0..own).map(|at| in_place(graph, at)).collect();
     let component = components::of(&edges);
-    let mut members: HashMap<usize, Vec<Id>> = HashMap::new();
+    let mut cycles: BTreeMap<usize, Vec<Id>> = BTreeMap::new();
     for (at, of) in component.iter().enumerate() {
-        members.entry(*of).or_default().push(index(at));
+        // From a sub-schema of a cycle, another one leads on in the cycle.
+        if edges[at].iter().any(|to| component[*to] == *of) {
+            cycles.entry(*of).or_default().push(index(at));
+        }
     }
-    let is_cycle = |of: &usize| members[of].len() > 1 || edges[*of].contains(of);
+    if cycles.is_empty() {
+        return Ok(());
+    }
     let truth = graph.add(Vec::new(), 0);
-    for of in members.keys().filter(|of| is_cycle(of)) {
-        let mut cycle = Cycle { members: &members[of], truth, copies: HashMap::new() };
-        cycle.unroll(graph)?;
+    for members in cycles.values() {
+        Cycle { members, truth, copies: HashMap::new() }.unroll(graph)?;
         if graph.len() - own > MOST_COPIES {
-            return Err(message(graph, cycle.members));
+            return Err(message(graph, members));
         }
     }
     Ok(())
@@ -49,34 +50,6 @@ fn in_place(graph: &Graph<'_>, at: usize) -> Vec<usize> {
 fn message(graph: &Graph<'_>, members: &[Id]) -> String {
     let place = members.first().map(|first| graph.pointer(*first)).unwrap_or_default();
     format!("the references at {place:?} form a cycle without reaching a value")
-}
-
-/// Returns whether a sub-schema depends on itself for the same value.
-fn has_cycle(graph: &Graph<'_>) -> bool {
-    // 1 while the targets of a sub-schema are visited, 2 afterwards.
-    let mut state = vec![0u8; graph.len()];
-    for start in 0..graph.len() {
-        if state[start] != 0 {
-            continue;
-        }
-        state[start] = 1;
-        let mut path = vec![(start, in_place(graph, start))];
-        while let Some((at, rest)) = path.last_mut() {
-            match rest.pop() {
-                None => {
-                    state[*at] = 2;
-                    path.pop();
-                }
-                Some(next) if state[next] == 0 => {
-                    state[next] = 1;
-                    path.push((next, in_place(graph, next)));
-                }
-                Some(next) if state[next] == 1 => return true,
-                Some(_) => {}
-            }
-        }
-    }
-    false
 }
 
 /// A set of sub-schemas that all depend on each other for the same value.

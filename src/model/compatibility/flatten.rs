@@ -38,17 +38,20 @@ impl Kind {
     }
 }
 
+/// A literal of a node, by its index there, whether it must hold, and whether it is read leniently.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fact {
+    pub(super) node: Id,
+    pub(super) at: usize,
+    pub(super) holds: bool,
+    pub(super) lenient: bool,
+}
+
 /// One demand on a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Item {
     Atom(Atom),
-    /// A literal of a node, whether it must hold, and whether it is read leniently.
-    Lit {
-        node: Id,
-        at: usize,
-        holds: bool,
-        lenient: bool,
-    },
+    Lit(Fact),
     Present(Sym),
     Absent(Sym),
     /// At least two branches of this `oneOf` hold, and this is the first of them.
@@ -80,7 +83,7 @@ impl Branches {
     pub(super) fn choice(branches: Vec<Vec<Item>>) -> Choice {
         let is_lenient = branches.iter().flatten().any(|item| match item {
             Item::Atom(atom) => atom.is_lenient(),
-            Item::Lit { lenient, .. } => *lenient,
+            Item::Lit(fact) => fact.lenient,
             _ => false,
         });
         Rc::new(Self { branches, is_lenient, naming: OnceCell::new() })
@@ -93,15 +96,6 @@ impl Deref for Branches {
     fn deref(&self) -> &[Vec<Item>] {
         &self.branches
     }
-}
-
-/// A literal about the kind of value being searched.
-#[derive(Debug, Clone)]
-pub(super) struct Fact {
-    pub(super) node: Id,
-    pub(super) at: usize,
-    pub(super) holds: bool,
-    pub(super) lenient: bool,
 }
 
 /// The maximum number of alternatives of an `anyOf` that a lenient sender is assumed to follow at once.
@@ -222,16 +216,16 @@ impl State {
                 self.open.push(Branches::choice(rest));
                 true
             }
-            Item::Lit { node, at, holds, lenient } => {
-                let lits = engine.table.lits(node);
-                let lit = &lits[at];
+            Item::Lit(fact) => {
+                let lits = engine.table.lits(fact.node);
+                let lit = &lits[fact.at];
                 if lit.kinds() & self.kind.types() == 0 {
-                    return holds;
+                    return fact.holds;
                 }
-                if !holds && !engine.masked.is_empty() && engine.masked.contains(&(node, lit.clone())) {
+                if !fact.holds && !engine.masked.is_empty() && engine.masked.contains(&(fact.node, lit.clone())) {
                     return false;
                 }
-                self.add_lit(engine, lit, &Fact { node, at, holds, lenient }, work)
+                self.add_lit(engine, lit, fact, work)
             }
         }
     }
@@ -247,7 +241,7 @@ impl State {
             return true;
         }
         let count = engine.table.lits(atom.id()).len();
-        let lit = |at| Item::Lit { node: atom.id(), at, holds: true, lenient: atom.is_lenient() };
+        let lit = |at| Item::Lit(Fact { node: atom.id(), at, holds: true, lenient: atom.is_lenient() });
         work.extend((0..count).rev().map(lit));
         true
     }
@@ -262,7 +256,7 @@ impl State {
         }
         *seen |= REFUSED;
         let count = engine.table.lits(id).len();
-        let lit = |at| Item::Lit { node: id, at, holds: false, lenient: false };
+        let lit = |at| Item::Lit(Fact { node: id, at, holds: false, lenient: false });
         match count {
             0 => return false,
             1 => work.push(lit(0)),
@@ -271,7 +265,7 @@ impl State {
         true
     }
 
-    fn add_lit(&mut self, engine: &mut Engine<'_>, lit: &Lit, fact: &Fact, work: &mut Vec<Item>) -> bool {
+    fn add_lit(&mut self, engine: &mut Engine<'_>, lit: &Lit, fact: Fact, work: &mut Vec<Item>) -> bool {
         let is = |id: &Id| Item::Atom(Atom::is(*id, fact.lenient));
         let is_not = |id: &Id| Item::Atom(Atom::is_not(*id));
         match (lit, fact.holds) {
@@ -316,10 +310,10 @@ impl State {
             }
             (Lit::Enum(_), true) => {
                 self.has_values = true;
-                self.facts.push(fact.clone());
+                self.facts.push(fact);
             }
             (Lit::Enum(ids), false) => {
-                self.facts.push(fact.clone());
+                self.facts.push(fact);
                 for id in ids {
                     let value = &engine.table.words.values[*id as usize];
                     if (value.is_array() || value.is_object()) && evaluate::type_of(value) & self.types != 0 {
@@ -331,14 +325,14 @@ impl State {
             (Lit::Opaque(name, _), _) => {
                 let name = engine.table.words.text(*name);
                 engine.record_obstacle(|| name.to_string());
-                self.facts.push(fact.clone());
+                self.facts.push(fact);
             }
             (Lit::AddProp(names, patterns, id), true) if matches!(*engine.table.lits(*id), [Lit::Never]) => {
-                self.facts.push(fact.clone());
+                self.facts.push(fact);
                 let (names, patterns) = (names.iter().copied().collect(), patterns.iter().copied().collect());
                 self.fences.push(Fence { names, patterns });
             }
-            _ => self.facts.push(fact.clone()),
+            _ => self.facts.push(fact),
         }
         true
     }
@@ -370,17 +364,17 @@ impl State {
     }
 
     /// Adds a literal about one property.
-    fn add_member(&mut self, lit: &Lit, fact: &Fact, work: &mut Vec<Item>) {
+    fn add_member(&mut self, lit: &Lit, fact: Fact, work: &mut Vec<Item>) {
         let is = |id: &Id| Item::Atom(Atom::is(*id, fact.lenient));
         let is_not = |id: &Id| Item::Atom(Atom::is_not(*id));
         match (lit, fact.holds) {
             (Lit::Required(name), true) => {
-                self.facts.push(fact.clone());
+                self.facts.push(fact);
                 work.push(Item::Present(*name));
             }
             (Lit::Required(name), false) => work.push(Item::Absent(*name)),
             (Lit::DepRequired(name, names), true) => {
-                self.facts.push(fact.clone());
+                self.facts.push(fact);
                 if !names.is_empty() {
                     let all = names.iter().map(|name| Item::Present(*name)).collect();
                     self.open.push(Branches::choice(vec![vec![Item::Absent(*name)], all]));
@@ -391,7 +385,7 @@ impl State {
                 self.open.push(Branches::choice(names.iter().map(|name| vec![Item::Absent(*name)]).collect()));
             }
             (Lit::DepSchema(name, id), true) => {
-                self.facts.push(fact.clone());
+                self.facts.push(fact);
                 // A lenient sender sends what the schema names only beside the property.
                 let beside = fact.lenient.then_some(Item::Present(*name));
                 let holds = beside.into_iter().chain([is(id)]).collect();
@@ -399,11 +393,11 @@ impl State {
             }
             (Lit::DepSchema(name, id), false) => work.extend([Item::Present(*name), is_not(id)]),
             (Lit::Prop(name, id), true) => {
-                self.facts.push(fact.clone());
+                self.facts.push(fact);
                 self.members.entry(*name).or_default().push(Atom::is(*id, fact.lenient));
             }
             (Lit::Prop(name, id), false) => {
-                self.facts.push(fact.clone());
+                self.facts.push(fact);
                 self.members.entry(*name).or_default().push(Atom::is_not(*id));
                 work.push(Item::Present(*name));
             }

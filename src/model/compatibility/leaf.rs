@@ -29,8 +29,13 @@ impl State {
             Kind::Null => vec![Value::Null],
             _ => vec![Value::Bool(true), Value::Bool(false)],
         };
+        self.among(engine, all.into_iter().filter(|value| !refused.contains(value)))
+    }
+
+    /// Returns one of these values that satisfies the goal.
+    fn among(&self, engine: &mut Engine<'_>, values: impl Iterator<Item = Value>) -> Answer {
         let mut best = Answer::Empty;
-        for value in all.into_iter().filter(|value| !refused.contains(value)) {
+        for value in values {
             match engine.check(&self.goal, &value) {
                 Some(true) => return Answer::Witness(Rc::new(value)),
                 Some(false) => {}
@@ -61,7 +66,9 @@ impl State {
             }
         }
         if let Some(only) = wanted.only() {
-            return self.named_number(engine, only);
+            // The validator decides about the only remaining number.
+            let spellings = evaluate::spellings(&only).into_iter();
+            return self.among(engine, spellings.filter(|value| evaluate::type_of(value) & self.types != 0));
         }
         // A fraction is a clearer example than a whole number in another spelling.
         if self.types & node::INTEGER == 0 && wanted.fractions && wanted.integers {
@@ -79,22 +86,6 @@ impl State {
                 Answer::Undecided
             }
         }
-    }
-
-    /// Lets the validator decide about the only remaining number.
-    fn named_number(&self, engine: &mut Engine<'_>, only: Value) -> Answer {
-        let mut best = Answer::Empty;
-        for value in evaluate::spellings(&only) {
-            if evaluate::type_of(&value) & self.types == 0 {
-                continue;
-            }
-            match engine.check(&self.goal, &value) {
-                Some(true) => return Answer::Witness(Rc::new(value)),
-                Some(false) => {}
-                None => best = Answer::PossibleWitness(Rc::new(value)),
-            }
-        }
-        best
     }
 
     /// Returns a number in a spelling that the types allow.

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::node::index;
 use super::steps::{self, Alphabet, Step, StepId, Steps};
+use crate::model::schema::components;
 
 /// The maximum number of nodes, and of states.
 const MOST_NODES: usize = 1_500;
@@ -40,8 +41,11 @@ impl Looking {
         let alphabet = Alphabet::of(&steps.sets);
         let graph = Graph::build(&steps, &alphabet)?;
         let (next, accepts) = graph.determinize()?;
-        let always = reach(&next, &|at| !accepts[at]).into_iter().map(|reaches| !reaches).collect();
-        let never = reach(&next, &|at| accepts[at]).into_iter().map(|reaches| !reaches).collect();
+        let never_leads_to = |is_goal: &dyn Fn(usize) -> bool| {
+            let edges = next.iter().map(|row| row.iter().copied());
+            components::reaches(next.len(), edges, is_goal).into_iter().map(|reaches| !reaches).collect()
+        };
+        let (always, never) = (never_leads_to(&|at| !accepts[at]), never_leads_to(&|at| accepts[at]));
         Some(Self { next, accepts, always, never, bytes: Bytes::of(&alphabet), is_exact: steps.is_exact })
     }
 
@@ -77,22 +81,6 @@ impl Looking {
     pub(super) fn memory(&self) -> usize {
         self.next.iter().map(|row| 24 + row.len() * 4).sum::<usize>() + self.bytes.nodes.len() * 256
     }
-}
-
-/// Returns for each state whether it leads to a wanted one, or is one.
-fn reach(next: &[Vec<u32>], is_wanted: &dyn Fn(usize) -> bool) -> Vec<bool> {
-    let mut before = vec![Vec::new(); next.len()];
-    for (at, row) in next.iter().enumerate() {
-        row.iter().for_each(|to| before[*to as usize].push(at));
-    }
-    let mut reaches = vec![false; next.len()];
-    let mut open: Vec<_> = (0..next.len()).filter(|at| is_wanted(*at)).collect();
-    while let Some(at) = open.pop() {
-        if !std::mem::replace(&mut reaches[at], true) {
-            open.append(&mut before[at]);
-        }
-    }
-    reaches
 }
 
 /// A set of steps.
@@ -287,8 +275,7 @@ fn ends_of(steps: &Steps, first: StepId) -> BTreeSet<StepId> {
 
 /// Reads the classes of characters from their bytes in UTF-8.
 struct Bytes {
-    root: Vec<After>,
-    /// The nodes after the first byte. Node 0 stands for the root.
+    /// The targets of the first byte, then of the low six bits of each further one.
     nodes: Vec<Vec<After>>,
 }
 
@@ -302,7 +289,7 @@ enum After {
 
 impl Bytes {
     fn of(alphabet: &Alphabet) -> Self {
-        let mut bytes = Self { root: Vec::new(), nodes: vec![Vec::new()] };
+        let mut bytes = Self { nodes: vec![Vec::new()] };
         let mut known = HashMap::new();
         for byte in 0..=255u32 {
             let after = match byte {
@@ -312,7 +299,7 @@ impl Bytes {
                 0xF0..=0xF4 => bytes.tail(alphabet, &mut known, (byte & 0x07) << 18, 3, 0x1_0000),
                 _ => After::Nothing,
             };
-            bytes.root.push(after);
+            bytes.nodes[0].push(after);
         }
         bytes
     }
@@ -358,7 +345,7 @@ impl Bytes {
 
     fn after(&self, node: u32, byte: u8) -> After {
         match node {
-            0 => self.root[byte as usize],
+            0 => self.nodes[0][byte as usize],
             _ if byte & 0xC0 == 0x80 => self.nodes[node as usize][(byte & 0x3F) as usize],
             _ => After::Nothing,
         }

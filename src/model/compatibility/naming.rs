@@ -69,7 +69,7 @@ impl Engine<'_> {
         for item in choice.iter().flatten() {
             match item {
                 Item::Atom(atom) if atom.is_lenient() => all.add(&self.naming(atom.id())),
-                Item::Lit { lenient: true, .. } => all.add(&Naming::anything()),
+                Item::Lit(fact) if fact.lenient => all.add(&Naming::anything()),
                 _ => {}
             }
         }

@@ -72,6 +72,9 @@ rules! {
     "narrowed-not", "widened-not", "values are rejected by `not`", r#"{"not":{"type":"string"}}"#, r#"{}"#;
 }
 
+/// The rules for a value that no single keyword refuses.
+pub(super) const ALTERNATIVES: [&str; 2] = ["narrowed-alternatives", "widened-alternatives"];
+
 /// A place where two schemas differ, with the facts about it.
 pub(super) struct Place<'a> {
     pub(super) direction: BrokenDirection,
@@ -85,40 +88,47 @@ pub(super) struct Place<'a> {
 
 /// Returns the keywords that a literal may come from.
 pub(super) fn keywords(lit: &Lit) -> &'static [&'static str] {
+    origin(lit).0
+}
+
+/// Returns the keywords that a literal may come from, and the ids of the rules for a new schema that is narrower and for
+/// one that is wider.
+fn origin(lit: &Lit) -> (&'static [&'static str], [&'static str; 2]) {
     match lit {
-        Lit::Type(_) => &["type"],
-        Lit::Enum(_) => &["enum", "const"],
-        Lit::Min(_, true) => &["exclusiveMinimum", "minimum"],
-        Lit::Min(..) => &["minimum"],
-        Lit::Max(_, true) => &["exclusiveMaximum", "maximum"],
-        Lit::Max(..) => &["maximum"],
-        Lit::Multiple(_) => &["multipleOf"],
-        Lit::MinLength(_) => &["minLength"],
-        Lit::MaxLength(_) => &["maxLength"],
-        Lit::Pattern(_) => &["pattern"],
-        Lit::Check(_) => &["format", "contentMediaType", "contentEncoding"],
-        Lit::Required(_) => &["required"],
-        Lit::MinItems(_) => &["minItems"],
-        Lit::MaxItems(_) => &["maxItems"],
-        Lit::MinProps(_) => &["minProperties"],
-        Lit::MaxProps(_) => &["maxProperties"],
-        Lit::Unique => &["uniqueItems"],
-        Lit::Prop(..) => &["properties"],
-        Lit::Item(..) => &["prefixItems", "items"],
-        Lit::Items(..) => &["additionalItems", "items", "unevaluatedItems"],
-        Lit::AtLeast(_, n) if *n != 1 => &["minContains", "contains"],
-        Lit::AtLeast(..) => &["contains"],
-        Lit::AtMost(..) => &["maxContains"],
-        Lit::PatProp(..) => &["patternProperties"],
-        Lit::AddProp(..) => &["additionalProperties", "unevaluatedProperties"],
-        Lit::PropNames(_) => &["propertyNames"],
-        Lit::DepRequired(..) => &["dependentRequired", "dependencies"],
-        Lit::DepSchema(..) => &["dependentSchemas", "dependencies"],
-        Lit::AnyOf(_) => &["anyOf", "unevaluatedProperties", "unevaluatedItems"],
-        Lit::OneOf(_) => &["oneOf"],
-        Lit::Not(_) => &["not"],
-        Lit::If(..) => &["if"],
-        Lit::Never | Lit::Sub(_) | Lit::Opaque(..) => &[],
+        Lit::Never => (&[], ["forbidden-value", "allowed-value"]),
+        Lit::Type(_) => (&["type"], ["narrowed-type", "widened-type"]),
+        Lit::Enum(_) => (&["enum", "const"], ["narrowed-enum", "widened-enum"]),
+        Lit::Min(_, true) => (&["exclusiveMinimum", "minimum"], ["narrowed-minimum", "widened-minimum"]),
+        Lit::Min(..) => (&["minimum"], ["narrowed-minimum", "widened-minimum"]),
+        Lit::Max(_, true) => (&["exclusiveMaximum", "maximum"], ["narrowed-maximum", "widened-maximum"]),
+        Lit::Max(..) => (&["maximum"], ["narrowed-maximum", "widened-maximum"]),
+        Lit::Multiple(_) => (&["multipleOf"], ["narrowed-multiple", "widened-multiple"]),
+        Lit::MinLength(_) => (&["minLength"], ["narrowed-min-length", "widened-min-length"]),
+        Lit::MaxLength(_) => (&["maxLength"], ["narrowed-max-length", "widened-max-length"]),
+        Lit::Pattern(_) => (&["pattern"], ["narrowed-pattern", "widened-pattern"]),
+        Lit::Check(_) => (&["format", "contentMediaType", "contentEncoding"], ["narrowed-format", "widened-format"]),
+        Lit::Required(_) => (&["required"], ["added-required", "removed-required"]),
+        Lit::MinItems(_) => (&["minItems"], ["narrowed-min-items", "widened-min-items"]),
+        Lit::MaxItems(_) => (&["maxItems"], ["narrowed-max-items", "widened-max-items"]),
+        Lit::MinProps(_) => (&["minProperties"], ["narrowed-min-properties", "widened-min-properties"]),
+        Lit::MaxProps(_) => (&["maxProperties"], ["narrowed-max-properties", "widened-max-properties"]),
+        Lit::Unique => (&["uniqueItems"], ["added-unique-items", "removed-unique-items"]),
+        Lit::Item(..) => (&["prefixItems", "items"], ["narrowed-items", "widened-items"]),
+        Lit::Items(..) => (&["additionalItems", "items", "unevaluatedItems"], ["narrowed-items", "widened-items"]),
+        Lit::AtLeast(_, 1) => (&["contains"], ["narrowed-contains", "widened-contains"]),
+        Lit::AtLeast(..) => (&["minContains", "contains"], ["narrowed-contains", "widened-contains"]),
+        Lit::AtMost(..) => (&["maxContains"], ["narrowed-contains", "widened-contains"]),
+        Lit::Prop(..) => (&["properties"], ["closed-object", "opened-object"]),
+        Lit::PatProp(..) => (&["patternProperties"], ["closed-object", "opened-object"]),
+        Lit::AddProp(..) => (&["additionalProperties", "unevaluatedProperties"], ["closed-object", "opened-object"]),
+        Lit::PropNames(_) => (&["propertyNames"], ["narrowed-property-names", "widened-property-names"]),
+        Lit::DepRequired(..) => (&["dependentRequired", "dependencies"], ["narrowed-dependency", "widened-dependency"]),
+        Lit::DepSchema(..) => (&["dependentSchemas", "dependencies"], ["narrowed-dependency", "widened-dependency"]),
+        Lit::AnyOf(_) => (&["anyOf", "unevaluatedProperties", "unevaluatedItems"], ALTERNATIVES),
+        Lit::OneOf(_) => (&["oneOf"], ALTERNATIVES),
+        Lit::If(..) => (&["if"], ALTERNATIVES),
+        Lit::Sub(_) | Lit::Opaque(..) => (&[], ALTERNATIVES),
+        Lit::Not(_) => (&["not"], ["narrowed-not", "widened-not"]),
     }
 }
 
@@ -127,40 +137,12 @@ pub(super) fn is_same_keyword(one: &Lit, other: &Lit) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other) && !matches!(one, Lit::Required(_))
 }
 
-fn ids(lit: &Lit, names_member: bool) -> (&'static str, &'static str) {
-    match lit {
-        Lit::Type(_) => ("narrowed-type", "widened-type"),
-        Lit::Enum(_) => ("narrowed-enum", "widened-enum"),
-        Lit::Min(..) => ("narrowed-minimum", "widened-minimum"),
-        Lit::Max(..) => ("narrowed-maximum", "widened-maximum"),
-        Lit::Multiple(_) => ("narrowed-multiple", "widened-multiple"),
-        Lit::MinLength(_) => ("narrowed-min-length", "widened-min-length"),
-        Lit::MaxLength(_) => ("narrowed-max-length", "widened-max-length"),
-        Lit::Pattern(_) => ("narrowed-pattern", "widened-pattern"),
-        Lit::Check(_) => ("narrowed-format", "widened-format"),
-        Lit::Required(_) => ("added-required", "removed-required"),
-        Lit::MinItems(_) => ("narrowed-min-items", "widened-min-items"),
-        Lit::MaxItems(_) => ("narrowed-max-items", "widened-max-items"),
-        Lit::MinProps(_) => ("narrowed-min-properties", "widened-min-properties"),
-        Lit::MaxProps(_) => ("narrowed-max-properties", "widened-max-properties"),
-        Lit::Unique => ("added-unique-items", "removed-unique-items"),
-        Lit::AtLeast(..) | Lit::AtMost(..) => ("narrowed-contains", "widened-contains"),
-        Lit::Items(..) | Lit::Item(..) => ("narrowed-items", "widened-items"),
-        Lit::AddProp(..) if names_member => ("removed-property", "added-property"),
-        Lit::AddProp(..) | Lit::PatProp(..) | Lit::Prop(..) => ("closed-object", "opened-object"),
-        Lit::PropNames(_) => ("narrowed-property-names", "widened-property-names"),
-        Lit::DepRequired(..) | Lit::DepSchema(..) => ("narrowed-dependency", "widened-dependency"),
-        Lit::Not(_) => ("narrowed-not", "widened-not"),
-        Lit::AnyOf(_) | Lit::OneOf(_) | Lit::If(..) | Lit::Sub(_) | Lit::Opaque(..) => {
-            ("narrowed-alternatives", "widened-alternatives")
-        }
-        Lit::Never => ("forbidden-value", "allowed-value"),
-    }
-}
-
 /// Returns the id of a difference, and a sentence that says what is wrong with the value.
 pub(super) fn describe(place: &Place<'_>, words: &Words) -> (&'static str, String) {
-    let (narrow, wide) = ids(place.lit, place.names_member);
+    let [narrow, wide] = match place.lit {
+        Lit::AddProp(..) if place.names_member => ["removed-property", "added-property"],
+        lit => origin(lit).1,
+    };
     let id = if place.direction == BrokenDirection::Forwards { narrow } else { wide };
     (id, sentence(place, words))
 }

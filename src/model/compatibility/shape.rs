@@ -22,6 +22,7 @@ const MOST_CLASSES: usize = 200;
 pub(super) type Rest = (Box<[Sym]>, Box<[Sym]>, Atom);
 
 /// The demands of the facts on an object.
+#[derive(Default)]
 pub(super) struct Shape {
     pub(super) least: u64,
     pub(super) most: Option<u64>,
@@ -63,17 +64,8 @@ pub(super) struct Draft {
 impl State {
     pub(super) fn shape(&self, engine: &mut Engine<'_>) -> Shape {
         let Lengths { least, most } = self.limits(engine);
-        let mut shape = Shape {
-            least,
-            most,
-            matching: Vec::new(),
-            others: Vec::new(),
-            names: Vec::new(),
-            wanted: Vec::new(),
-            closed: None,
-            known: self.members.keys().chain(&self.present).chain(&self.absent).copied().collect(),
-            patterns: Vec::new(),
-        };
+        let known = self.members.keys().chain(&self.present).chain(&self.absent).copied().collect();
+        let mut shape = Shape { least, most, known, ..Shape::default() };
         let is_certain = !self.may_name(engine, Part::OtherProperties);
         for fact in &self.facts {
             let lenient = fact.lenient && is_certain;

@@ -6,6 +6,7 @@ use super::budget::Budget;
 use super::counted::Lengths;
 use super::found::Found;
 use super::product::{MOST_STATES, Product};
+use crate::model::schema::components;
 
 /// The reachable states of a product of automata, from which a text can still be accepted.
 struct Graph {
@@ -75,17 +76,8 @@ impl Graph {
     /// Removes the edges to states from which nothing is accepted. If the first state is one of them, removes
     /// everything.
     fn trimmed(mut self) -> Self {
-        let mut before = vec![Vec::new(); self.edges.len()];
-        for (from, to) in self.edges.iter().enumerate() {
-            to.iter().for_each(|(_, to)| before[*to as usize].push(from));
-        }
-        let mut is_alive = vec![false; self.edges.len()];
-        let mut open: Vec<_> = (0..self.edges.len()).filter(|state| self.accepts[*state]).collect();
-        while let Some(state) = open.pop() {
-            if !std::mem::replace(&mut is_alive[state], true) {
-                open.append(&mut before[state]);
-            }
-        }
+        let edges = self.edges.iter().map(|to| to.iter().map(|(_, to)| *to));
+        let is_alive = components::reaches(self.edges.len(), edges, |state| self.accepts[state]);
         if is_alive.first() != Some(&true) {
             self.edges.clear();
         }
