@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::{
-    contract::{BrokenDirection, SchemaReading},
+    contract::{BrokenDirection, SchemaReading, Values},
     hash,
     schema::Tree,
     version::{Level, Version},
@@ -15,6 +15,19 @@ use crate::model::{
 pub const MAX_WITNESS: usize = 2_048;
 /// The length limit of a message, in characters, and of a pointer, in bytes.
 const MAX_TEXT: usize = 512;
+
+/// The complete result of comparing two schemas.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Whether every value of the new schema is a value of the old one.
+    pub backwards: BothReadings,
+    /// Whether every value of the old schema is a value of the new one.
+    pub forwards: BothReadings,
+    /// The differences by direction, limited by [`Options`](super::Options).
+    pub differences: Vec<SchemaDifference>,
+    /// The bump that the change needs.
+    pub bump: VersionBump,
+}
 
 /// The answers in both readings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +84,19 @@ pub struct SchemaDifference {
     /// both schemas there. Left out if the documents are not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+}
+
+/// A comparison of the agreed values of two versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ValuesCompared {
+    /// The promise about them: the stricter one of both versions.
+    pub promised: Values,
+    /// The differences, those that break the promise first, at most 20.
+    pub differences: Vec<ValueChange>,
+    /// The number of further differences.
+    pub more: usize,
+    /// The smallest version bump that they need.
+    pub bump: VersionBump,
 }
 
 /// One place where two agreed values differ.
@@ -179,7 +205,49 @@ impl SchemaDifference {
 /// The size limit of a witness in a sentence, in bytes.
 const MAX_INLINE: usize = 160;
 
+impl Comparison {
+    /// Returns the comparison of two equal schemas.
+    pub fn equal() -> Self {
+        Self::with(SchemaVerdict::Compatible, VersionBump::Patch)
+    }
+
+    /// Returns an undecided comparison, with the reason and the limit that was reached.
+    pub fn unknown(reason: &str, spent: Option<&str>) -> Self {
+        Self::with(SchemaVerdict::unknown(reason, spent), VersionBump::Unknown)
+    }
+
+    fn with(verdict: SchemaVerdict, bump: VersionBump) -> Self {
+        let (backwards, forwards) = (BothReadings::both(verdict.clone()), BothReadings::both(verdict));
+        Self { backwards, forwards, differences: Vec::new(), bump }
+    }
+
+    /// Returns the verdict in a direction and a reading.
+    pub fn of(&self, direction: BrokenDirection, reading: SchemaReading) -> &SchemaVerdict {
+        match direction {
+            BrokenDirection::Backwards => self.backwards.of(reading),
+            BrokenDirection::Forwards => self.forwards.of(reading),
+        }
+    }
+
+    /// Returns whether both schemas accept the same values, in both readings.
+    pub fn is_same_language(&self) -> bool {
+        self.backwards.strict.is_compatible() && self.forwards.strict.is_compatible()
+    }
+
+    /// Removes whatever is too long for a response about contracts.
+    #[must_use]
+    pub fn clipped(self) -> Self {
+        let differences = self.differences.into_iter().map(|one| one.clipped(MAX_WITNESS)).collect();
+        Self { backwards: self.backwards.clipped(), forwards: self.forwards.clipped(), differences, ..self }
+    }
+}
+
 impl BothReadings {
+    /// Returns the same verdict in both readings.
+    pub fn both(verdict: SchemaVerdict) -> Self {
+        Self { lenient: verdict.clone(), strict: verdict }
+    }
+
     /// Returns the verdict of a reading.
     pub fn of(&self, reading: SchemaReading) -> &SchemaVerdict {
         match reading {
@@ -196,6 +264,11 @@ impl BothReadings {
 }
 
 impl SchemaVerdict {
+    /// Returns an undecided verdict, with the reason and the limit that was reached.
+    pub fn unknown(reason: &str, spent: Option<&str>) -> Self {
+        Self::Unknown { reason: reason.to_owned(), spent: spent.map(str::to_owned) }
+    }
+
     /// Returns whether compatibility is proved.
     pub fn is_compatible(&self) -> bool {
         matches!(self, Self::Compatible)

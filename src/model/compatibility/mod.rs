@@ -55,11 +55,13 @@ use super::{
     schema::{Forest, PartId, Tree, metaschemas},
 };
 
-pub use answer::{BothReadings, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, VersionBump};
+pub use answer::{
+    BothReadings, Comparison, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, ValuesCompared, VersionBump,
+};
 pub use budget::Limits;
 pub use rules::{RULES, Rule};
-pub use values::{VALUE_RULES, ValueComparison, ValueRule, values};
-pub use verdict::{Comparison, MAX_DIFFERENCES, Options};
+pub use values::{VALUE_RULES, ValueRule, values};
+pub use verdict::{MAX_DIFFERENCES, Options};
 
 /// The stack size of the comparing thread, since schemas and the search may nest deeply.
 const STACK: usize = 256 << 20;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{
-    answer::{ValueChange, VersionBump},
+    answer::{ValueChange, ValuesCompared, VersionBump},
     numbers,
     rules::short,
 };
@@ -63,20 +63,9 @@ impl ValueRule {
     }
 }
 
-/// The differences between two values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValueComparison {
-    /// The differences, at most 20, breaking ones first.
-    pub differences: Vec<ValueChange>,
-    /// The number of differences that are not listed.
-    pub more: usize,
-    /// The smallest version bump that covers all differences.
-    pub bump: VersionBump,
-}
-
 /// Compares the agreed values of two versions. List items are matched by value, not by index. A null at the top level
 /// means that nothing is agreed.
-pub fn values(old: &Value, new: &Value, promised: Values) -> ValueComparison {
+pub fn values(old: &Value, new: &Value, promised: Values) -> ValuesCompared {
     let mut walk =
         Walk { promised, breaking: Vec::new(), others: Vec::new(), more: 0, is_broken: false, is_equal: true };
     match (old, new) {
@@ -94,7 +83,7 @@ pub fn values(old: &Value, new: &Value, promised: Values) -> ValueComparison {
         Values::Additive if !is_equal => VersionBump::Minor,
         _ => VersionBump::Patch,
     };
-    ValueComparison { differences, more, bump }
+    ValuesCompared { promised, differences, more, bump }
 }
 
 struct Walk {

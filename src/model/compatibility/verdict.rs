@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answer::{BothReadings, SchemaDifference, SchemaVerdict, VersionBump};
+use super::answer::{BothReadings, Comparison, SchemaDifference, SchemaVerdict, VersionBump};
 use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
 use super::dialect;
@@ -13,6 +13,7 @@ use super::explain::{Leaf, Sources};
 use super::intern;
 use super::node::{Id, Table};
 use super::prove::{Answer, Atom, Engine};
+use super::rules::ALTERNATIVES;
 use super::sent;
 use crate::model::{
     contract::{BrokenDirection, SchemaReading},
@@ -50,19 +51,6 @@ impl Default for Options {
     }
 }
 
-/// The complete result of comparing two schemas.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
-    /// Whether every value of the new schema is a value of the old one.
-    pub backwards: BothReadings,
-    /// Whether every value of the old schema is a value of the new one.
-    pub forwards: BothReadings,
-    /// The differences by direction, limited by [`Options`].
-    pub differences: Vec<SchemaDifference>,
-    /// The bump that the change needs.
-    pub bump: VersionBump,
-}
-
 /// Compares two schemas. `clock` measures elapsed time.
 pub(super) fn compare(
     old: Tree<'_>,
@@ -70,7 +58,7 @@ pub(super) fn compare(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Comparison {
-    judged(old, new, options, clock, |judge| judge.comparison()).unwrap_or_else(|why| undecided(&why))
+    judged(old, new, options, clock, |judge| judge.comparison()).unwrap_or_else(|why| Comparison::unknown(&why, None))
 }
 
 /// Decides one direction in the selected reading.
@@ -82,7 +70,7 @@ pub(super) fn answer(
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> SchemaVerdict {
     let answer = |mut judge: Judge<'_>| judge.readings(direction).of(options.reading).clone();
-    judged(old, new, options, clock, answer).unwrap_or_else(|why| unknown(&why))
+    judged(old, new, options, clock, answer).unwrap_or_else(|why| SchemaVerdict::unknown(&why, None))
 }
 
 /// Reads two schemas and judges them. Returns an error if they cannot be read.
@@ -108,17 +96,8 @@ fn judged<T>(
     Ok(judge(Judge { engine, sources, sides, options, differences: Vec::new() }))
 }
 
-fn unknown(why: &str) -> SchemaVerdict {
-    SchemaVerdict::Unknown { reason: why.to_owned(), spent: None }
-}
-
 fn incompatible(difference: SchemaDifference) -> SchemaVerdict {
     SchemaVerdict::Incompatible { difference: Box::new(difference) }
-}
-
-fn undecided(why: &str) -> Comparison {
-    let readings = || BothReadings { strict: unknown(why), lenient: unknown(why) };
-    Comparison { backwards: readings(), forwards: readings(), differences: Vec::new(), bump: VersionBump::Unknown }
 }
 
 fn bump(backwards: &BothReadings, forwards: &BothReadings, options: &Options) -> VersionBump {
@@ -183,7 +162,7 @@ impl<'a> Judge<'a> {
 
     fn readings(&mut self, direction: BrokenDirection) -> BothReadings {
         if self.is_same() {
-            return BothReadings { strict: SchemaVerdict::Compatible, lenient: SchemaVerdict::Compatible };
+            return BothReadings::both(SchemaVerdict::Compatible);
         }
         let strict = self.verdict(direction, SchemaReading::Strict);
         if strict.is_compatible() {
@@ -276,7 +255,7 @@ impl<'a> Judge<'a> {
             (None, None) if unconfirmed => "the validator did not confirm the counterexample".to_owned(),
             (None, None) => "no rule covers this case".to_owned(),
         };
-        SchemaVerdict::Unknown { reason, spent: spent.map(str::to_owned) }
+        SchemaVerdict::unknown(&reason, spent)
     }
 
     /// Confirms a value with the validator, shrinks it, and explains why it fails: by the first keyword that is
@@ -289,9 +268,8 @@ impl<'a> Judge<'a> {
         accepted: Option<&dyn Fn(&Leaf<'a>) -> bool>,
     ) -> Option<(SchemaDifference, Option<Leaf<'a>>)> {
         let (inner, outer) = sides(direction);
-        let [old, new] = &mut self.sides;
-        [&mut *old, &mut *new].into_iter().for_each(|side| side.prepare_for(&value));
-        let (inner_side, outer_side) = if inner == 0 { (&*old, &*new) } else { (&*new, &*old) };
+        self.sides.iter_mut().for_each(|side| side.prepare_for(&value));
+        let [inner_side, outer_side] = [inner, outer].map(|side| &self.sides[side]);
         let roots = [inner, outer].map(|side| self.sources.classes.of(self.sources.roots[side]));
         let (sources, table) = (&self.sources, &mut self.engine.table);
         let is_witness = |table: &mut Table, value: &Value| {
@@ -317,10 +295,11 @@ impl<'a> Judge<'a> {
         let explained = leaf.as_ref().map(|leaf| sources.explain(table, leaf, outer, &witness, direction));
         let (rule, message, at, [old_pointer, new_pointer]) = match explained {
             Some(found) => (found.rule, found.message, found.at, found.pointers),
-            None if direction == BrokenDirection::Forwards => {
-                ("narrowed-alternatives", "the value is refused".to_owned(), String::new(), [None, None])
+            None => {
+                let [narrow, wide] = ALTERNATIVES;
+                let rule = if direction == BrokenDirection::Forwards { narrow } else { wide };
+                (rule, "the value is refused".to_owned(), String::new(), [None, None])
             }
-            None => ("widened-alternatives", "the value is refused".to_owned(), String::new(), [None, None]),
         };
         let difference = SchemaDifference {
             rule: rule.to_owned(),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Basis, Outcome, SchemaDifference, SchemaReading, Verdict};
+use super::{Basis, Outcome, SchemaDifference, ValueChange, Verdict, VersionBump};
 use crate::model::contract::{Contract, Flow};
 
 /// The id of the rule that the flow of a contract must not be reversed.
@@ -18,29 +18,20 @@ pub fn verdict(old: &Contract, new: &Contract) -> Option<Verdict> {
         Flow::ProviderToConsumer => "consumers sent the values, and now receive them",
         Flow::ConsumerToProvider => "consumers received the values, and now send them",
     };
-    let (direction, reading) = (new.flow.direction(), SchemaReading::Lenient);
-    let difference = SchemaDifference {
+    let change = ValueChange {
         rule: FLOW_REVERSED.to_owned(),
-        direction,
-        reading,
         message: role.to_owned(),
         old_pointer: Some(String::new()),
         new_pointer: Some(String::new()),
-        witness: None,
-        witness_bytes: 0,
-        at: String::new(),
-        id: None,
+        bump: VersionBump::Major,
     };
+    let direction = new.flow.direction();
+    let difference = SchemaDifference { direction, ..change.into() };
     Some(Verdict {
         verdict: Outcome::Breaks,
         basis: Basis::Flow,
         direction,
-        reading,
-        old_version: old.version.clone(),
-        new_version: new.version.clone(),
         difference: Some(difference.identified(&json!(old.flow), &json!(new.flow))),
-        more: 0,
-        reason: None,
-        unnamed: Vec::new(),
+        ..Verdict::compatible(&old.version, &new.version)
     })
 }

@@ -55,7 +55,7 @@ impl ImportState {
         let verdict = decided_by(&resolution).and_then(|new| {
             let old = import.adapted();
             if old == Some(new) && import.expects.is_none() {
-                return Some(Verdict::same(new));
+                return Some(Verdict::compatible(new, new));
             }
             of_documents(import, old.and_then(&document), document(new)?, judge)
         });

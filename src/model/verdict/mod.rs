@@ -1,7 +1,6 @@
 //! Judges the consequences of a change to a contract, with proof. Every operation uses this module to compare two
 //! documents.
 
-mod answer;
 mod basis;
 mod flow;
 mod import;
@@ -21,9 +20,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use answer::{
-    BothReadings, BrokenDirection, Compared, MAX_WITNESS, SchemaDifference, SchemaReading, SchemaVerdict, ValueChange,
-    ValuesCompared, VersionBump,
+pub use super::{
+    compatibility::{
+        BothReadings, Comparison, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, ValuesCompared,
+        VersionBump,
+    },
+    contract::{BrokenDirection, SchemaReading},
 };
 pub use basis::Basis;
 pub use flow::FLOW_REVERSED;
@@ -83,15 +85,15 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict of a version compared with itself.
-    fn same(version: &Version) -> Self {
+    /// Returns the verdict that two versions are compatible.
+    fn compatible(old: &Version, new: &Version) -> Self {
         Self {
             verdict: Outcome::Compatible,
             basis: Basis::Schemas,
             direction: BrokenDirection::Backwards,
             reading: SchemaReading::Lenient,
-            old_version: version.clone(),
-            new_version: version.clone(),
+            old_version: old.clone(),
+            new_version: new.clone(),
             difference: None,
             more: 0,
             reason: None,
@@ -106,7 +108,7 @@ pub struct Judge<'a> {
     values: Budget,
     clock: Box<dyn Fn() -> Duration + Sync + 'a>,
     left: Cell<Duration>,
-    known: RefCell<BTreeMap<String, Rc<Compared>>>,
+    known: RefCell<BTreeMap<String, Rc<Comparison>>>,
     expects_answers: RefCell<BTreeMap<String, (SchemaVerdict, Vec<String>)>>,
 }
 
@@ -194,7 +196,7 @@ impl<'a> Judge<'a> {
         });
         match found {
             Ok(found) => found.clipped(),
-            Err(reason) => SchemaVerdict::Unknown { reason, spent: Some("time".to_owned()) },
+            Err(reason) => SchemaVerdict::unknown(&reason, Some("time")),
         }
     }
 
@@ -217,14 +219,9 @@ impl<'a> Judge<'a> {
         Some(Verdict {
             verdict: Outcome::Breaks,
             basis: Basis::Values,
-            direction: BrokenDirection::Backwards,
-            reading: SchemaReading::Lenient,
-            old_version: old.version.clone(),
-            new_version: new.version.clone(),
             difference: Some(difference),
             more: breaking.count() + found.more,
-            reason: None,
-            unnamed: Vec::new(),
+            ..Verdict::compatible(&old.version, &new.version)
         })
     }
 
@@ -235,9 +232,9 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the full comparison of the schemas of two documents.
-    pub fn compare(&self, old: &Contract, new: &Contract) -> Rc<Compared> {
+    pub fn compare(&self, old: &Contract, new: &Contract) -> Rc<Comparison> {
         if old.schema == new.schema {
-            return Rc::new(Compared::equal());
+            return Rc::new(Comparison::equal());
         }
         let reading = reading(old, new);
         let key = key(&old.schema.0, &new.schema.0, reading);
@@ -247,8 +244,8 @@ impl<'a> Judge<'a> {
         let found =
             self.within(reading, |options| compatibility::compare(&old.schema.0, &new.schema.0, options, &*self.clock));
         let compared = Rc::new(match found {
-            Ok(found) => Compared::from(found),
-            Err(reason) => Compared::unknown(&reason, Some("time")),
+            Ok(found) => found.clipped(),
+            Err(reason) => Comparison::unknown(&reason, Some("time")),
         });
         self.known.borrow_mut().insert(key, Rc::clone(&compared));
         compared
@@ -277,8 +274,13 @@ fn outcome(answer: &SchemaVerdict) -> (Outcome, Option<SchemaDifference>, Option
     }
 }
 
+/// Compares the agreed values of two documents.
+pub fn values_compared(old: &Contract, new: &Contract) -> ValuesCompared {
+    compatibility::values(&old.value.0, &new.value.0, promised(old, new))
+}
+
 /// Returns the stricter promise about the value of two documents.
-pub fn promised(old: &Contract, new: &Contract) -> Values {
+fn promised(old: &Contract, new: &Contract) -> Values {
     old.values.max(new.values)
 }
 

@@ -1,9 +1,8 @@
 //! Checks whether a document keeps its owner's promises about the next versions.
 
-use super::{Basis, BrokenDirection, Judge, Outcome, Verdict, VersionBump, flow, promised};
+use super::{Basis, BrokenDirection, Judge, Outcome, Verdict, VersionBump, flow, values_compared};
 use crate::model::{
     approval::{Approval, Fingerprint},
-    compatibility,
     contract::Contract,
     hash,
 };
@@ -133,7 +132,7 @@ pub fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = Br
 pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> VersionBump {
     let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
     let verdicts: Vec<_> = verdicts.map(|verdict| verdict.verdict).collect();
-    let values = compatibility::values(&held.value.0, &document.value.0, promised(held, document)).bump;
+    let values = values_compared(held, document).bump;
     if held.flow != document.flow || values == VersionBump::Major || verdicts.contains(&Outcome::Breaks) {
         return VersionBump::Major;
     }
