@@ -59,12 +59,8 @@ enum Token<'a> {
 }
 
 impl Place<'_> {
-    fn key<'a>(&'a self, key: &'a str) -> Place<'a> {
-        Place { above: Some(self), token: Token::Key(key) }
-    }
-
-    fn index(&self, old: usize, new: usize) -> Place<'_> {
-        Place { above: Some(self), token: Token::Index(old, new) }
+    fn below<'a>(&'a self, token: Token<'a>) -> Place<'a> {
+        Place { above: Some(self), token }
     }
 
     fn pointer(&self, in_old: bool) -> String {
@@ -97,7 +93,7 @@ fn compare(at: &Place<'_>, old: &Value, new: &Value, found: &mut Vec<Difference>
             keys.sort_unstable();
             keys.dedup();
             for key in keys {
-                let at = at.key(key);
+                let at = at.below(Token::Key(key));
                 match (old.get(key), new.get(key)) {
                     (Some(old), Some(new)) => compare(&at, old, new, found),
                     (Some(old), None) => found.push(at.removed(old)),
@@ -118,10 +114,11 @@ fn lists(at: &Place<'_>, old: &[Value], new: &[Value], found: &mut Vec<Differenc
     for (to_old, to_new) in common(old, new).into_iter().chain([(old.len(), new.len())]) {
         let pairs = (to_old - from_old).min(to_new - from_new);
         for step in 0..pairs {
-            compare(&at.index(from_old + step, from_new + step), &old[from_old + step], &new[from_new + step], found);
+            let (in_old, in_new) = (from_old + step, from_new + step);
+            compare(&at.below(Token::Index(in_old, in_new)), &old[in_old], &new[in_new], found);
         }
-        found.extend((from_old + pairs..to_old).map(|index| at.index(index, index).removed(&old[index])));
-        found.extend((from_new + pairs..to_new).map(|index| at.index(index, index).added(&new[index])));
+        found.extend((from_old + pairs..to_old).map(|index| at.below(Token::Index(index, index)).removed(&old[index])));
+        found.extend((from_new + pairs..to_new).map(|index| at.below(Token::Index(index, index)).added(&new[index])));
         (from_old, from_new) = (to_old + 1, to_new + 1);
     }
 }
@@ -171,6 +168,7 @@ fn longest(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::json::tests::any_json;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -213,17 +211,6 @@ mod tests {
     fn long_lists_take_bounded_work() {
         let list = |offset: u32| Value::from((0..5_000).map(|n| n * 2 + offset).collect::<Vec<_>>());
         assert_eq!(diff(&list(0), &list(1)).len(), 5_000);
-    }
-
-    fn any_json() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), (0..4).prop_map(Value::from)];
-        leaf.prop_recursive(3, 24, 4, |inner| {
-            prop_oneof![
-                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                proptest::collection::btree_map("[a/~]{0,2}", inner, 0..4)
-                    .prop_map(|map| Value::Object(map.into_iter().collect())),
-            ]
-        })
     }
 
     proptest! {

@@ -162,8 +162,27 @@ impl<'de> Visitor<'de> for Reader<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::model) mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// Returns small values of every kind, many of which are equal.
+    pub fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            (0..4).prop_map(Value::from),
+            (-9.0..9.0).prop_map(Value::from),
+            "[ab]{0,2}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map("[a/~]{0,2}", inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
 
     fn read(text: &str) -> Result<Json, serde_json::Error> {
         serde_json::from_str(text)

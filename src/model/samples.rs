@@ -14,152 +14,78 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Returns a schema that all these values satisfy.
 pub fn infer<'a>(samples: impl IntoIterator<Item = &'a Value>) -> Value {
-    let mut shape = Shape::default();
-    samples.into_iter().for_each(|sample| shape.add(sample));
+    let samples: Vec<_> = samples.into_iter().collect();
     let mut schema = Map::from_iter([("$schema".to_owned(), json!(DIALECT))]);
-    schema.extend(shape.schema());
+    schema.extend(schema_of(&samples));
     Value::Object(schema)
 }
 
-/// The values at one place of the samples.
-#[derive(Debug, Default)]
-struct Shape {
-    null: bool,
-    boolean: bool,
-    integer: bool,
-    number: bool,
-    string: bool,
-    items: Option<Box<Shape>>,
-    members: Option<Members>,
+/// Returns the schema of the values at one place of the samples.
+fn schema_of(values: &[&Value]) -> Map<String, Value> {
+    let mut schema = Map::new();
+    if values.is_empty() {
+        return schema;
+    }
+    match types(values)[..] {
+        [one] => drop(schema.insert("type".into(), json!(one))),
+        ref several => drop(schema.insert("type".into(), json!(several))),
+    }
+    let items: Vec<_> = values.iter().filter_map(|value| value.as_array()).flatten().collect();
+    let of_items = schema_of(&items);
+    if !of_items.is_empty() {
+        schema.insert("items".into(), Value::Object(of_items));
+    }
+    let objects: Vec<_> = values.iter().filter_map(|value| value.as_object()).collect();
+    describe(&objects, &mut schema);
+    schema
 }
 
-#[derive(Debug, Default)]
-struct Members {
-    objects: usize,
-    /// For each property, the number of samples that have it, and its values.
-    properties: BTreeMap<String, (usize, Shape)>,
-    /// The values of all properties, if there are too many to name.
-    any: Option<Box<Shape>>,
+/// Returns the types of the values.
+fn types(values: &[&Value]) -> Vec<&'static str> {
+    let has = |is: fn(&Value) -> bool| values.iter().any(|value| is(value));
+    let has_fractions = has(|value| value.as_number().is_some_and(|number| !is_whole(number)));
+    let seen = [
+        (has(Value::is_null), "null"),
+        (has(Value::is_boolean), "boolean"),
+        (has(Value::is_number) && !has_fractions, "integer"),
+        (has_fractions, "number"),
+        (has(Value::is_string), "string"),
+        (has(Value::is_array), "array"),
+        (has(Value::is_object), "object"),
+    ];
+    seen.into_iter().filter(|(seen, _)| *seen).map(|(_, name)| name).collect()
 }
 
-impl Shape {
-    fn add(&mut self, value: &Value) {
-        match value {
-            Value::Null => self.null = true,
-            Value::Bool(_) => self.boolean = true,
-            Value::Number(number) if is_whole(number) => self.integer = true,
-            Value::Number(_) => self.number = true,
-            Value::String(_) => self.string = true,
-            Value::Array(items) => {
-                let shape = self.items.get_or_insert_default();
-                items.iter().for_each(|item| shape.add(item));
-            }
-            Value::Object(object) => self.members.get_or_insert_default().add(object),
-        }
+/// Adds the keywords about the properties of these objects.
+fn describe(objects: &[&Map<String, Value>], schema: &mut Map<String, Value>) {
+    let mut properties: BTreeMap<&String, Vec<&Value>> = BTreeMap::new();
+    for (name, value) in objects.iter().copied().flatten() {
+        properties.entry(name).or_default().push(value);
     }
-
-    fn schema(self) -> Map<String, Value> {
-        let seen = [
-            (self.null, "null"),
-            (self.boolean, "boolean"),
-            (self.integer && !self.number, "integer"),
-            (self.number, "number"),
-            (self.string, "string"),
-            (self.items.is_some(), "array"),
-            (self.members.is_some(), "object"),
-        ];
-        let types: Vec<_> = seen.into_iter().filter(|(seen, _)| *seen).map(|(_, name)| name).collect();
-        let mut schema = Map::new();
-        match types[..] {
-            [] => {}
-            [one] => drop(schema.insert("type".into(), json!(one))),
-            _ => drop(schema.insert("type".into(), json!(types))),
-        }
-        if let Some(items) = self.items.map(|items| items.schema()).filter(|items| !items.is_empty()) {
-            schema.insert("items".into(), Value::Object(items));
-        }
-        if let Some(members) = self.members {
-            members.describe(&mut schema);
-        }
-        schema
+    if properties.len() > MAX_PROPERTIES {
+        let all: Vec<_> = properties.into_values().flatten().collect();
+        schema.insert("additionalProperties".into(), Value::Object(schema_of(&all)));
+        return;
     }
-}
-
-impl Members {
-    fn add(&mut self, object: &Map<String, Value>) {
-        self.objects += 1;
-        for (name, value) in object {
-            if let Some(any) = &mut self.any {
-                any.add(value);
-                continue;
-            }
-            let (count, shape) = self.properties.entry(name.clone()).or_default();
-            *count += 1;
-            shape.add(value);
-        }
-        self.bound();
+    let always = properties.iter().filter(|(_, values)| values.len() == objects.len());
+    let required: Vec<_> = always.map(|(name, _)| name).collect();
+    if !required.is_empty() {
+        schema.insert("required".into(), json!(required));
     }
-
-    /// Switches from named properties to a map if there are too many.
-    fn bound(&mut self) {
-        if self.any.is_some() || self.properties.len() > MAX_PROPERTIES {
-            let any = self.any.get_or_insert_default();
-            std::mem::take(&mut self.properties).into_values().for_each(|(_, shape)| any.merge(shape));
-        }
-    }
-
-    fn describe(self, schema: &mut Map<String, Value>) {
-        if let Some(any) = self.any {
-            schema.insert("additionalProperties".into(), Value::Object(any.schema()));
-            return;
-        }
-        let objects = self.objects;
-        let always = self.properties.iter().filter(|(_, (count, _))| *count == objects);
-        let required: Vec<_> = always.map(|(name, _)| name.clone()).collect();
-        if !required.is_empty() {
-            schema.insert("required".into(), json!(required));
-        }
-        let properties: Map<_, _> =
-            self.properties.into_iter().map(|(name, (_, shape))| (name, Value::Object(shape.schema()))).collect();
-        if !properties.is_empty() {
-            schema.insert("properties".into(), Value::Object(properties));
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.objects += other.objects;
-        for (name, (count, shape)) in other.properties {
-            let own = self.properties.entry(name).or_default();
-            own.0 += count;
-            own.1.merge(shape);
-        }
-        if let Some(any) = other.any {
-            self.any.get_or_insert_default().merge(*any);
-        }
-        self.bound();
-    }
-}
-
-impl Shape {
-    fn merge(&mut self, other: Self) {
-        self.null |= other.null;
-        self.boolean |= other.boolean;
-        self.integer |= other.integer;
-        self.number |= other.number;
-        self.string |= other.string;
-        if let Some(items) = other.items {
-            self.items.get_or_insert_default().merge(*items);
-        }
-        if let Some(members) = other.members {
-            self.members.get_or_insert_default().merge(members);
-        }
+    let named = properties.iter().map(|(name, values)| ((*name).clone(), Value::Object(schema_of(values))));
+    let named: Map<_, _> = named.collect();
+    if !named.is_empty() {
+        schema.insert("properties".into(), Value::Object(named));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::schema::{Budget, problems};
+    use crate::model::{
+        json::tests::any_json,
+        schema::{Budget, problems},
+    };
     use proptest::prelude::*;
 
     #[test]
@@ -198,26 +124,9 @@ mod tests {
         assert_eq!(schema["additionalProperties"]["properties"]["n"]["type"], "integer");
     }
 
-    fn value() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![
-            Just(Value::Null),
-            any::<bool>().prop_map(Value::from),
-            (-9i64..9).prop_map(Value::from),
-            (-9.0..9.0).prop_map(Value::from),
-            "[a-c]{0,2}".prop_map(Value::from),
-        ];
-        leaf.prop_recursive(3, 20, 4, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::btree_map("[a-c]", inner, 0..4)
-                    .prop_map(|members| Value::Object(members.into_iter().collect())),
-            ]
-        })
-    }
-
     proptest! {
         #[test]
-        fn every_sample_satisfies_the_schema(samples in prop::collection::vec(value(), 1..5)) {
+        fn every_sample_satisfies_the_schema(samples in prop::collection::vec(any_json(), 1..5)) {
             let schema = infer(&samples);
             for sample in &samples {
                 let found = problems(&schema, sample, &Budget::default());
