@@ -19,18 +19,11 @@ pub struct Blame {
     root: Option<Node>,
 }
 
-/// A part of the document.
+/// The version that introduced a part of the document, and the nodes of its members or items, in document order.
 #[derive(Debug, Clone)]
 struct Node {
     version: usize,
-    below: Below,
-}
-
-#[derive(Debug, Clone)]
-enum Below {
-    Nothing,
-    Object(BTreeMap<String, Node>),
-    List(Vec<Node>),
+    below: Vec<Node>,
 }
 
 /// A part that one version introduced as a whole.
@@ -55,81 +48,62 @@ impl Blame {
     /// Returns the largest parts at and below a pointer that were each introduced by one version. Returns none if there
     /// is nothing at the pointer.
     pub fn parts(&self, pointer: &str) -> Vec<Part<'_>> {
+        let is_pointer = pointer.is_empty() || pointer.starts_with('/');
+        let mut place = self.root.as_ref().map(|root| (root, &self.document)).filter(|_| is_pointer);
+        for step in pointer.split('/').skip(1) {
+            place = place.and_then(|(node, value)| {
+                let mut below = children(value).zip(&node.below);
+                below.find(|((name, _), _)| unescape(name) == unescape(step)).map(|((_, value), node)| (node, value))
+            });
+        }
         let mut found = Vec::new();
-        if let (Some(value), Some(node)) = (self.document.pointer(pointer), self.node(pointer)) {
+        if let Some((node, value)) = place {
             node.parts(pointer.to_owned(), value, &mut found);
         }
         found
     }
+}
 
-    fn node(&self, pointer: &str) -> Option<&Node> {
-        pointer.split('/').skip(1).try_fold(self.root.as_ref()?, |node, token| match &node.below {
-            Below::Nothing => None,
-            Below::Object(members) => members.get(&unescape(token)),
-            Below::List(items) => items.get(token.parse::<usize>().ok()?),
-        })
-    }
+/// Returns the members or items of a value, each with the step that leads to it in a pointer.
+fn children(value: &Value) -> impl Iterator<Item = (String, &Value)> {
+    let members = value.as_object().into_iter().flatten().map(|(key, member)| (escape(key), member));
+    let items = value.as_array().into_iter().flatten().enumerate().map(|(at, item)| (at.to_string(), item));
+    members.chain(items)
 }
 
 impl Node {
     fn new(value: &Value, version: usize) -> Self {
-        let below = match value {
-            Value::Object(members) => {
-                Below::Object(members.iter().map(|(key, value)| (key.clone(), Self::new(value, version))).collect())
-            }
-            Value::Array(items) => Below::List(items.iter().map(|item| Self::new(item, version)).collect()),
-            _ => Below::Nothing,
-        };
-        Self { version, below }
+        Self { version, below: children(value).map(|(_, below)| Self::new(below, version)).collect() }
     }
 
     fn carry(before: Option<(Self, &Value)>, value: &Value, version: usize) -> Self {
         match (before, value) {
             (Some((node, old)), new) if old == new => node,
-            (
-                Some((Self { version: first, below: Below::Object(mut nodes) }, Value::Object(old))),
-                Value::Object(new),
-            ) => {
-                let member = |(key, value): (&String, &Value)| {
-                    let before = nodes.remove(key).zip(old.get(key));
-                    (key.clone(), Self::carry(before, value, version))
-                };
-                Self { version: first, below: Below::Object(new.iter().map(member).collect()) }
+            (Some((Self { version: first, below }, Value::Object(old))), Value::Object(new)) => {
+                let before = old.iter().zip(below).map(|((key, value), node)| (key, (node, value)));
+                let mut before: BTreeMap<_, _> = before.collect();
+                let member = |(key, value): (&String, &Value)| Self::carry(before.remove(key), value, version);
+                Self { version: first, below: new.iter().map(member).collect() }
             }
-            (Some((Self { version: first, below: Below::List(nodes) }, Value::Array(old))), Value::Array(new)) => {
-                Self { version: first, below: Below::List(carry_list(nodes, old, new, version)) }
+            (Some((Self { version: first, below }, Value::Array(old))), Value::Array(new)) => {
+                Self { version: first, below: carry_list(below, old, new, version) }
             }
             (_, value) => Self::new(value, version),
         }
     }
 
-    /// Returns the version that introduced the whole node, if there is only one.
-    fn sole(&self) -> Option<usize> {
-        let is_same = |node: &Self| node.sole() == Some(self.version);
-        let all_same = match &self.below {
-            Below::Nothing => true,
-            Below::Object(members) => members.values().all(is_same),
-            Below::List(items) => items.iter().all(is_same),
-        };
-        all_same.then_some(self.version)
+    /// Returns whether one version introduced the whole node.
+    fn is_whole(&self) -> bool {
+        self.below.iter().all(|node| node.version == self.version && node.is_whole())
     }
 
     fn parts<'a>(&self, pointer: String, value: &'a Value, found: &mut Vec<Part<'a>>) {
-        match (&self.below, value) {
-            (_, value) if self.sole().is_some() => found.push(Part { pointer, value, version: self.version }),
-            (Below::Object(nodes), Value::Object(members)) => {
-                for (key, node) in nodes {
-                    if let Some(value) = members.get(key) {
-                        node.parts(format!("{pointer}/{}", escape(key)), value, found);
-                    }
-                }
-            }
-            (Below::List(nodes), Value::Array(items)) => {
-                for (at, (node, value)) in nodes.iter().zip(items).enumerate() {
-                    node.parts(format!("{pointer}/{at}"), value, found);
-                }
-            }
-            _ => {}
+        if self.is_whole() {
+            found.push(Part { pointer, value, version: self.version });
+            return;
+        }
+        for ((step, value), node) in children(value).zip(&self.below) {
+            node.parts(format!("{pointer}/{step}"), value, found);
         }
     }
 }
@@ -156,6 +130,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::json::tests::any_json;
 
     fn blame(versions: &[Value]) -> Blame {
         let mut blame = Blame::default();
@@ -198,16 +173,6 @@ mod tests {
         assert_eq!(told(&versions, "/a~1b/0"), "1:/a~1b/0=1");
         assert_eq!(told(&versions, "/a~1b/1"), "");
         assert_eq!(told(&versions, "/nothing"), "");
-    }
-
-    fn any_json() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![Just(json!(null)), (0..3).prop_map(|n| json!(n)), "[ab]".prop_map(|text| json!(text))];
-        leaf.prop_recursive(3, 24, 4, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::btree_map("[a-c/~]", inner, 0..4).prop_map(|map| json!(map)),
-            ]
-        })
     }
 
     proptest! {
