@@ -40,10 +40,7 @@ pub(super) fn unknown_domains(
         let contract = judged.candidate.contracts_in(domain).map(|(_, declared)| &declared.path).next();
         let file = contract.or_else(|| judged.candidate.bindings.get(domain).map(|declared| &declared.path));
         let finding = Finding::error("unknown-domain", format!("the realm has no domain {domain}")).domain(domain);
-        match file {
-            Some(file) => finding.at(file, None),
-            None => finding,
-        }
+        Finding { file: file.cloned(), ..finding }
     });
     found.collect()
 }

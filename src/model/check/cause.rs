@@ -15,10 +15,11 @@ use crate::model::{
 };
 
 /// The cause of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The files that were checked: without them there would be no finding.
+    #[default]
     ThisChange,
     /// It existed before these files: in the realm, or at the commit that they are compared with.
     AlreadyInTheRealm,

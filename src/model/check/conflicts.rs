@@ -80,9 +80,9 @@ fn finding(conflict: &Conflict, domain: Option<&DomainName>, standing: Standing<
     match conflict {
         Conflict::Contract(name, version) => Finding { version: Some(version.clone()), ..finding.contract(name) },
         Conflict::Binding(repo) | Conflict::Repo(repo) => finding.repo(repo),
-        Conflict::SetAside(record) => match record.changes.iter().find_map(|change| change.contract.as_ref()) {
-            Some(contract) => finding.contract(contract),
-            None => finding,
-        },
+        Conflict::SetAside(record) => {
+            let contract = record.changes.iter().find_map(|change| change.contract.clone());
+            Finding { contract, ..finding }
+        }
     }
 }

@@ -15,17 +15,18 @@ use crate::model::{
 };
 
 /// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// An error: something does not work.
+    #[default]
     Error,
     /// A warning: something is probably wrong.
     Warning,
 }
 
 /// One problem, with everything needed to find it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Its severity.
     pub severity: Severity,
@@ -79,28 +80,7 @@ pub struct Finding {
 
 impl Finding {
     pub(super) fn new(severity: Severity, code: &'static str, message: String) -> Self {
-        Self {
-            severity,
-            code: code.into(),
-            caused_by: Cause::ThisChange,
-            message,
-            notes: Vec::new(),
-            domain: None,
-            contract: None,
-            repo: None,
-            requirement: None,
-            version: None,
-            pointer: None,
-            file: None,
-            line: None,
-            column: None,
-            verdict: None,
-            fingerprint: None,
-            place: None,
-            bump: None,
-            version_in: None,
-            resolution: Vec::new(),
-        }
+        Self { severity, code: code.into(), message, ..Self::default() }
     }
 
     /// Creates an error that this change causes.

@@ -390,7 +390,11 @@ fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
 
 /// Returns whether a finding is about compatibility between versions, or prevents judging it.
 fn is_about_compatibility(finding: &Finding) -> bool {
-    let stands_in_the_way = matches!(
+    let is_about_it = matches!(
+        &*finding.code,
+        "breaks-promise" | "break-approved" | "compatibility-unknown" | "import-broken" | "import-behind"
+    );
+    let prevents_it = matches!(
         &*finding.code,
         "damaged"
             | "unreadable-file"
@@ -405,12 +409,7 @@ fn is_about_compatibility(finding: &Finding) -> bool {
             | "version-reused"
             | "version-down"
     );
-    finding.verdict.is_some()
-        || stands_in_the_way
-        || matches!(
-            &*finding.code,
-            "breaks-promise" | "break-approved" | "compatibility-unknown" | "import-broken" | "import-behind"
-        )
+    finding.verdict.is_some() || is_about_it || prevents_it
 }
 
 fn damaged(damage: &Damage) -> Finding {
