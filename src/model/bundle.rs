@@ -29,6 +29,12 @@ pub struct BundleError {
     pub message: String,
 }
 
+impl BundleError {
+    fn new(file: &str, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), message: message.into() }
+    }
+}
+
 /// A self-contained schema.
 #[derive(Debug, Clone)]
 pub struct Bundle {
@@ -89,7 +95,7 @@ pub fn bundle(
     let document = work.file(file)?.clone();
     let Some(target) = document.pointer(pointer) else {
         let message = format!("there is nothing at {pointer}; write a JSON Pointer such as /$defs/Order");
-        return Err(BundleError { file: file.to_owned(), message });
+        return Err(BundleError::new(file, message));
     };
     if pointer.is_empty() && !has_outside(target) {
         let origins = Origins { root: work.root, key: work.key, definitions: BTreeMap::new() };
@@ -98,12 +104,14 @@ pub fn bundle(
     let dialect = document.get("$schema").cloned();
     let is_old = dialect.as_ref().and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-0"));
     work.key = if is_old { "definitions" } else { "$defs" };
-    work.taken = names_below(target, work.key);
+    let taken = target.get(work.key).and_then(Value::as_object);
+    work.taken = taken.into_iter().flat_map(Map::keys).cloned().collect();
     let mut body = work.rewritten(target, file)?;
     let mut definitions = Map::new();
     while let Some((name, of, at)) = work.open.pop() {
         let document = work.file(&of)?.clone();
-        let found = document.pointer(&at).ok_or_else(|| nothing(&of, &at))?;
+        let nothing = || BundleError::new(&of, format!("$ref points to {at}, which does not exist"));
+        let found = document.pointer(&at).ok_or_else(nothing)?;
         definitions.insert(name, work.rewritten(found, &of)?);
     }
     if let Value::Object(members) = &mut body {
@@ -113,18 +121,13 @@ pub fn bundle(
         if !definitions.is_empty() {
             let own = members.entry(work.key).or_insert_with(|| Value::Object(Map::new()));
             let Value::Object(own) = own else {
-                let message = format!("{pointer}/{} is not an object", work.key);
-                return Err(BundleError { file: file.to_owned(), message });
+                return Err(BundleError::new(file, format!("{pointer}/{} is not an object", work.key)));
             };
             own.append(&mut definitions);
         }
     }
     let definitions = work.given.into_iter().map(|(place, name)| (name, place)).collect();
     Ok(Bundle { schema: body, origins: Origins { root: work.root, key: work.key, definitions } })
-}
-
-fn nothing(file: &str, pointer: &str) -> BundleError {
-    BundleError { file: file.to_owned(), message: format!("$ref points to {pointer}, which does not exist") }
 }
 
 struct Work<'a> {
@@ -148,8 +151,7 @@ impl Work<'_> {
     fn file(&mut self, path: &str) -> Result<&Value, BundleError> {
         if !self.files.contains_key(path) {
             if self.files.len() >= MAX_FILES {
-                let message = format!("the schema refers to more than {MAX_FILES} files");
-                return Err(BundleError { file: path.to_owned(), message });
+                return Err(BundleError::new(path, format!("the schema refers to more than {MAX_FILES} files")));
             }
             let document = (self.load)(path)?;
             self.files.insert(path.to_owned(), document);
@@ -168,8 +170,7 @@ impl Work<'_> {
                         ("$id" | "id" | "$schema", Value::String(_)) => continue,
                         ("$ref", Value::String(reference)) => Value::from(self.reference(reference, file)?),
                         ("$dynamicRef" | "$recursiveRef", Value::String(_)) => {
-                            let message = format!("{key} is not supported; use $ref");
-                            return Err(BundleError { file: file.to_owned(), message });
+                            return Err(BundleError::new(file, format!("{key} is not supported; use $ref")));
                         }
                         (key, value) if is_data(key) => value.clone(),
                         (key, Value::Object(named)) if NAMED.contains(&key) => {
@@ -196,7 +197,7 @@ impl Work<'_> {
     }
 
     fn reference(&mut self, reference: &str, file: &str) -> Result<String, BundleError> {
-        let refuse = |message: String| BundleError { file: file.to_owned(), message };
+        let refuse = |message: String| BundleError::new(file, message);
         let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let own = self.file(file)?.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#'));
         let target = match path {
@@ -265,11 +266,6 @@ fn is_data(keyword: &str) -> bool {
     VALUES.contains(&keyword) || keyword == "example"
 }
 
-fn names_below(schema: &Value, key: &str) -> Vec<String> {
-    let members = schema.get(key).and_then(Value::as_object);
-    members.into_iter().flatten().map(|(name, _)| name.clone()).collect()
-}
-
 /// Returns whether a document has a reference that may lead outside of it, which is one that does not start with `#`.
 fn has_outside(schema: &Value) -> bool {
     match schema {
@@ -325,7 +321,7 @@ mod tests {
     fn put_together(files: &[(&str, Value)], file: &str, pointer: &str) -> Result<Value, String> {
         let mut load = |path: &str| {
             let found = files.iter().find(|(name, _)| *name == path).map(|(_, value)| value.clone());
-            found.ok_or_else(|| BundleError { file: path.to_owned(), message: "there is no such file".into() })
+            found.ok_or_else(|| BundleError::new(path, "there is no such file"))
         };
         bundle(file, pointer, None, &mut load).map(|bundle| bundle.schema).map_err(|error| error.to_string())
     }

@@ -178,7 +178,7 @@ pub struct Compatibility {
     #[serde(default)]
     pub forwards: bool,
     /// The interpretation of the sending side's schema; lenient by default.
-    #[serde(default, skip_serializing_if = "SchemaReading::is_lenient")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reading: SchemaReading,
 }
 
@@ -287,13 +287,6 @@ pub enum SchemaReading {
     Lenient,
     /// An open object may have any further property.
     Strict,
-}
-
-impl SchemaReading {
-    /// Returns whether it is the default.
-    pub fn is_lenient(&self) -> bool {
-        *self == Self::Lenient
-    }
 }
 
 /// Scripts that test a contract, as paths in the repository that runs them.

@@ -5,12 +5,12 @@
 //! A digest is text with one line for each entry, grouped by kind. To read it, search for the first line of a kind, and
 //! decode only the lines that are shown.
 
-use std::{cmp::Reverse, collections::BTreeSet, fmt::Write as _, str::FromStr};
+use std::{cmp::Reverse, collections::BTreeSet, str::FromStr};
 
 use memchr::memmem;
 
 use super::{
-    binding::{Import, Role},
+    binding::{Binding, Import, Role},
     domain_summary::{ContractSummary, DomainSummary},
     name::{ContractName, RepoName},
     version::Version,
@@ -81,22 +81,20 @@ pub struct Imported {
 impl From<&DomainSummary> for DomainDigest {
     fn from(summary: &DomainSummary) -> Self {
         let mut text = String::new();
-        let members = summary.info.members.iter();
-        line(&mut text, "members", members);
-        line(&mut text, "contracts", [summary.contracts.len()]);
-        line(&mut text, "conflicts", [summary.open_conflicts().len()]);
-        for (name, contract) in summary.contracts.iter().take(MAX_CONTRACTS) {
-            line(&mut text, "contract", [&name as &dyn std::fmt::Display, &contract.version, &contract.owner]);
+        line(&mut text, "members", &summary.info.members);
+        text += &format!("contracts {}\n", summary.contracts.len());
+        text += &format!("conflicts {}\n", summary.open_conflicts().len());
+        for (name, ContractSummary { version, owner, .. }) in summary.contracts.iter().take(MAX_CONTRACTS) {
+            text += &format!("contract {name} {version} {owner}\n");
         }
-        for (repo, binding) in &summary.bindings {
-            let counts: [&dyn std::fmt::Display; 2] = [&binding.exports.len(), &binding.imports.len()];
-            line(&mut text, "binding", [repo as &dyn std::fmt::Display, &binding.role, counts[0], counts[1]]);
+        for (repo, Binding { role, exports, imports }) in &summary.bindings {
+            text += &format!("binding {repo} {role} {} {}\n", exports.len(), imports.len());
         }
         let importers = summary.all_importers();
         let owners: BTreeSet<&RepoName> = held(summary).map(|(_, contract)| &contract.owner).collect();
         for owner in owners {
             let own = || held(summary).filter(|(_, contract)| contract.owner == *owner);
-            line(&mut text, "owner", [owner as &dyn std::fmt::Display, &own().count()]);
+            text += &format!("owner {owner} {}\n", own().count());
             if summary.sources.contains_key(owner) {
                 line(&mut text, "names", own().map(|(name, _)| name));
             }
@@ -104,10 +102,9 @@ impl From<&DomainSummary> for DomainDigest {
             let mut own: Vec<_> = own().map(|(name, contract)| imported(summary, name, contract, of(name))).collect();
             own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
             for Imported { name, version, yanked, broken, importers, more } in own.iter().take(MAX_CONTRACTS) {
-                let (counts, names) = ((broken.len(), importers.len()), (listed(broken), listed(importers)));
-                let counts: [&dyn std::fmt::Display; 2] = [&counts.0, &counts.1];
-                let mark: &dyn std::fmt::Display = if *yanked { &YANKED } else { &NONE };
-                line(&mut text, "own", [counts[0], counts[1], name, version, &names.0, &names.1, more, mark]);
+                let (broken_names, names) = (listed(broken), listed(importers));
+                let (broken, importers, mark) = (broken.len(), importers.len(), if *yanked { YANKED } else { NONE });
+                text += &format!("own {broken} {importers} {name} {version} {broken_names} {names} {more} {mark}\n");
             }
         }
         Self(text)
@@ -137,12 +134,12 @@ fn imported(
     Imported { name: name.clone(), version, yanked, broken, importers, more }
 }
 
-/// Appends a line that consists of a key and its values. None of them contains a space.
-fn line(text: &mut String, word: &str, parts: impl IntoIterator<Item = impl std::fmt::Display>) {
+/// Appends a line that consists of a key and names, none of which contains a space.
+fn line(text: &mut String, word: &str, parts: impl IntoIterator<Item = impl AsRef<str>>) {
     text.push_str(word);
     for part in parts {
-        // Writing to a string does not fail.
-        let _ = write!(text, " {part}");
+        text.push(' ');
+        text.push_str(part.as_ref());
     }
     text.push('\n');
 }
@@ -203,22 +200,21 @@ impl DomainDigest {
     /// Returns the first contracts, each with its current version and its owner.
     pub fn first_contracts(&self) -> impl Iterator<Item = (ContractName, Version, RepoName)> {
         self.lines("contract").filter_map(|line| {
-            let mut words = line.split(' ');
-            Some((parsed(words.next()?)?, parsed(words.next()?)?, parsed(words.next()?)?))
+            let [name, version, owner] = words(line)?;
+            Some((parsed(name)?, parsed(version)?, parsed(owner)?))
         })
     }
 
     /// Returns the bindings, by the names of their repositories.
     pub fn bindings(&self) -> impl Iterator<Item = BindingDigest> {
         self.lines("binding").filter_map(|line| {
-            let mut words = line.split(' ');
-            let repo = parsed(words.next()?)?;
-            let role = match words.next()? {
+            let [repo, role, exports, imports] = words(line)?;
+            let role = match role {
                 "provider" => Role::Provider,
                 "consumer" => Role::Consumer,
                 _ => Role::Both,
             };
-            Some(BindingDigest { repo, role, exports: parsed(words.next()?)?, imports: parsed(words.next()?)? })
+            Some(BindingDigest { repo: parsed(repo)?, role, exports: parsed(exports)?, imports: parsed(imports)? })
         })
     }
 
@@ -257,20 +253,28 @@ impl<'g> OwnContracts<'g> {
 
 impl<'g> Ranked<'g> {
     fn of(line: &'g str) -> Option<Self> {
-        let mut words = line.splitn(3, ' ');
-        Some(Self { broken: parsed(words.next()?)?, importers: parsed(words.next()?)?, rest: words.next()? })
+        let [broken, importers, rest] = words(line)?;
+        Some(Self { broken: parsed(broken)?, importers: parsed(importers)?, rest })
     }
 
     /// Returns the contract.
     pub fn imported(&self) -> Option<Imported> {
-        let mut words = self.rest.split(' ');
-        let name = parsed(words.next()?)?;
-        let version = parsed(words.next()?)?;
+        let [name, version, broken, importers, more, mark] = words(self.rest)?;
+        let (name, version, more) = (parsed(name)?, parsed(version)?, parsed(more)?);
         let repos = |list: &str| list.split(',').filter(|_| list != NONE).filter_map(parsed).collect();
-        let (broken, importers) = (repos(words.next()?), repos(words.next()?));
-        let (more, mark) = (parsed(words.next()?)?, words.next()?);
+        let (broken, importers) = (repos(broken), repos(importers));
         Some(Imported { name, version, yanked: mark == YANKED, broken, importers, more })
     }
+}
+
+/// Splits a line into its values. The last one is the rest of the line.
+fn words<const N: usize>(line: &str) -> Option<[&str; N]> {
+    let mut words = line.splitn(N, ' ');
+    let mut found = [""; N];
+    for word in &mut found {
+        *word = words.next()?;
+    }
+    Some(found)
 }
 
 fn parsed<T: FromStr>(word: &str) -> Option<T> {
@@ -281,7 +285,7 @@ fn parsed<T: FromStr>(word: &str) -> Option<T> {
 mod tests {
     use super::*;
     use crate::model::{
-        binding::{Binding, UsedIn},
+        binding::UsedIn,
         contract::Contract,
         domain::{Domain, Source},
         domain_view::DomainView,

@@ -217,6 +217,11 @@ mod tests {
         name::RepoName,
     };
 
+    fn view(members: &[RepoName]) -> DomainView {
+        let (name, members) = ("s3".parse().unwrap(), members.to_vec());
+        DomainView::new(Domain { name, description: String::new(), members, removed: false })
+    }
+
     fn contract(name: &str, supported: &[&str]) -> Contract {
         let supported = supported.iter().map(|range| range.parse().unwrap()).collect();
         let contract = Contract::new(name.parse().unwrap(), "fungal".parse().unwrap());
@@ -225,13 +230,7 @@ mod tests {
 
     #[test]
     fn resolve_import_is_the_same_as_in_the_whole_domain() {
-        let info = Domain {
-            name: "s3".parse().unwrap(),
-            description: String::new(),
-            members: vec!["fungal".parse().unwrap()],
-            removed: false,
-        };
-        let mut view = DomainView::new(info);
+        let mut view = view(&["fungal".parse().unwrap()]);
         let versions: BTreeSet<Version> = ["1.0.0", "2.0.0"].map(|version| version.parse().unwrap()).into();
         for one in [contract("served", &[">=1.0.0"]), contract("dropped", &[])] {
             view.versions.insert(one.name.clone(), versions.clone());
@@ -249,8 +248,7 @@ mod tests {
 
     #[test]
     fn all_importers_agrees_with_importers() {
-        let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![], removed: false };
-        let mut view = DomainView::new(info);
+        let mut view = view(&[]);
         let import =
             |name: &str, range: &str| Import::new(name.parse().unwrap(), range.parse().unwrap(), UsedIn::default());
         for (repo, imports) in [
@@ -272,13 +270,7 @@ mod tests {
     #[test]
     fn takes_part_by_membership_or_binding() {
         let [member, bound, source]: [RepoName; 3] = ["member", "bound", "source"].map(|name| name.parse().unwrap());
-        let info = Domain {
-            name: "s3".parse().unwrap(),
-            description: String::new(),
-            members: vec![member.clone()],
-            removed: false,
-        };
-        let mut view = DomainView::new(info);
+        let mut view = view(std::slice::from_ref(&member));
         view.bindings.insert(bound.clone(), Binding { role: Role::Consumer, exports: vec![], imports: vec![] });
         let commit = crate::model::oid::Oid::from_bytes(&[1; 20]).unwrap();
         view.sources.insert(source.clone(), Source { commit });

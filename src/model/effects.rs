@@ -44,6 +44,13 @@ pub struct Remark {
     pub place: Option<String>,
 }
 
+impl Remark {
+    /// Returns a remark on a contract as a whole.
+    fn new(code: &'static str, contract: &ContractName, message: String) -> Self {
+        Self { code, contract: contract.clone(), nearest: None, message, place: None }
+    }
+}
+
 /// Returns the imports of `contract` that are satisfied in `before` but not in `after`.
 pub fn breaks(before: &DomainView, after: &DomainView, contract: &ContractName, judge: &Judge<'_>) -> Vec<Break> {
     let states = after.importers(contract).map(|(repo, import)| (repo, import, ImportState::of(after, import, judge)));
@@ -65,7 +72,7 @@ fn holds(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> bool {
 pub fn of_contract(domains: (&DomainView, &DomainView), after: &Contract, judge: &Judge<'_>) -> Vec<Remark> {
     let domain = domains.0;
     let before = domain.contracts.get(&after.name);
-    let remark = |code, message| Remark { code, contract: after.name.clone(), nearest: None, message, place: None };
+    let remark = |code, message| Remark::new(code, &after.name, message);
     let mut remarks = Vec::new();
     if before.is_some_and(|before| before.retired.is_some()) && after.retired.is_none() {
         let message = format!("this publishes {} again, although it was retired", after.name);
@@ -90,16 +97,12 @@ fn of_evolution(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Optio
     let (name, old, new) = (&after.name, &before.version, &after.version);
     let (index, _) = after.evolution.iter().enumerate().find(|(_, one)| one.version == *new && one.compatible)?;
     let verdict = judge.for_importers(before, after).filter(|_| new > old)?;
-    (verdict.verdict == Outcome::Breaks).then(|| Remark {
-        code: "breaking-evolution",
-        contract: name.clone(),
-        nearest: None,
-        message: format!(
-            "evolution says that {name} {new} is compatible, but it breaks consumers of {old}: {}; write compatible: false",
-            verdict.phrase()
-        ),
-        place: Some(format!("/evolution/{index}")),
-    })
+    let message = format!(
+        "evolution says that {name} {new} is compatible, but it breaks consumers of {old}: {}; write compatible: false",
+        verdict.phrase()
+    );
+    let place = Some(format!("/evolution/{index}"));
+    (verdict.verdict == Outcome::Breaks).then(|| Remark { place, ..Remark::new("breaking-evolution", name, message) })
 }
 
 /// Returns a remark on a patch version that changes which values are valid, or what is promised.
@@ -107,15 +110,10 @@ fn of_patch(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Option<Re
     let (name, old, new, needs) = (&after.name, &before.version, &after.version, before.version.bump(false));
     let is_patch = new > old && new.release() < needs;
     let is_too_small = is_patch && needed_bump(before, after, judge) == VersionBump::Minor;
-    is_too_small.then(|| Remark {
-        code: "small-bump",
-        contract: name.clone(),
-        nearest: None,
-        message: format!(
-            "{name} {old} -> {new} is a patch version, but the valid values or the promise changed; write {needs}"
-        ),
-        place: Some("/version".to_owned()),
-    })
+    let message =
+        format!("{name} {old} -> {new} is a patch version, but the valid values or the promise changed; write {needs}");
+    let place = Some("/version".to_owned());
+    is_too_small.then(|| Remark { place, ..Remark::new("small-bump", name, message) })
 }
 
 /// Returns remarks on a deprecation that names a contract or a version that does not exist.
@@ -129,13 +127,9 @@ pub fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
     }
     let newest = domain.versions.get(name).into_iter().flatten().chain([&after.version]).max();
     if let Some(newest) = newest.filter(|newest| deprecated.since > **newest) {
-        remarks.push(Remark {
-            code: "deprecated-later",
-            contract: name.clone(),
-            nearest: None,
-            message: format!("deprecated.since is {}, but the newest version is {newest}", deprecated.since),
-            place: Some("/deprecated/since".to_owned()),
-        });
+        let message = format!("deprecated.since is {}, but the newest version is {newest}", deprecated.since);
+        let place = Some("/deprecated/since".to_owned());
+        remarks.push(Remark { place, ..Remark::new("deprecated-later", name, message) });
     }
     remarks
 }
@@ -160,15 +154,11 @@ fn of_direction(contract: &Contract) -> Option<Remark> {
         Flow::ProviderToConsumer => "read",
     };
     let word = needed.word();
-    is_wrong.then(|| Remark {
-        code: "wrong-direction",
-        contract: name.clone(),
-        nearest: None,
-        message: format!(
-            "{name}: its consumers {consumers}, but compatibility does not promise {word} compatibility; write {word}: true"
-        ),
-        place: Some("/compatibility".to_owned()),
-    })
+    let message = format!(
+        "{name}: its consumers {consumers}, but compatibility does not promise {word} compatibility; write {word}: true"
+    );
+    let place = Some("/compatibility".to_owned());
+    is_wrong.then(|| Remark { place, ..Remark::new("wrong-direction", name, message) })
 }
 
 /// Returns remarks on ineffective words in the `expects` schemas of a binding's imports.
@@ -187,7 +177,7 @@ fn ineffective(contract: &ContractName, schema: &Json, at: &str, told: impl Fn(&
     let remark = |one: KeywordWarning| {
         let place = format!("{at}{}", one.pointer);
         let message = told(&place, one.message());
-        Remark { code: one.rule(), contract: contract.clone(), nearest: None, message, place: Some(place) }
+        Remark { place: Some(place), ..Remark::new(one.rule(), contract, message) }
     };
     schema::warnings(forest.tree(root)).into_iter().take(MAX_KEYWORDS).map(remark).collect()
 }
@@ -238,7 +228,8 @@ pub fn of_binding(domain: &DomainView, before: Option<&Binding>, binding: &Bindi
 
 fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<Remark> {
     let name = &import.contract;
-    match domain.resolve_import(import) {
+    let what = format!("it imports {name} {}", import.version);
+    let (code, message) = match domain.resolve_import(import) {
         ImportResolution::Satisfied(_) | ImportResolution::Behind { .. } => {
             let state = ImportState::of(domain, import, judge);
             let code = match (state.is_broken(), state.lacks_properties()) {
@@ -246,25 +237,17 @@ fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<
                 (false, true) => "expects-unnamed",
                 (false, false) => return None,
             };
-            let message = format!("it imports {name} {}, but {}", import.version, state.verdict.as_ref()?.phrase());
-            Some(Remark { code, contract: name.clone(), nearest: None, message, place: None })
+            (code, format!("{what}, but {}", state.verdict.as_ref()?.phrase()))
         }
-        ImportResolution::Missing if is_known(domain, name) => Some(Remark {
-            code: "missing-contract",
-            contract: name.clone(),
-            nearest: None,
-            message: format!("it imports {name} {}, which has no release yet", import.version),
-            place: None,
-        }),
-        ImportResolution::Missing => Some(missing(domain, "it imports", name, None)),
-        ImportResolution::Broken { current } => Some(Remark {
-            code: "import-broken",
-            contract: name.clone(),
-            nearest: None,
-            message: format!("it imports {name} {}, but the current version is {current}", import.version),
-            place: None,
-        }),
-    }
+        ImportResolution::Missing if is_known(domain, name) => {
+            ("missing-contract", format!("{what}, which has no release yet"))
+        }
+        ImportResolution::Missing => return Some(missing(domain, "it imports", name, None)),
+        ImportResolution::Broken { current } => {
+            ("import-broken", format!("{what}, but the current version is {current}"))
+        }
+    };
+    Some(Remark::new(code, name, message))
 }
 
 fn is_known(domain: &DomainView, name: &ContractName) -> bool {
@@ -274,11 +257,6 @@ fn is_known(domain: &DomainView, name: &ContractName) -> bool {
 /// Returns the remark on a contract that does not exist. `subject` is the contract that names it, which is not meant.
 fn missing(domain: &DomainView, what: &str, name: &ContractName, subject: Option<&ContractName>) -> Remark {
     let names = || domain.contracts.keys().chain(domain.versions.keys()).filter(|name| Some(*name) != subject);
-    Remark {
-        code: "missing-contract",
-        contract: name.clone(),
-        nearest: nearest(name, names()).cloned(),
-        message: format!("{what} {name}, which does not exist{}", did_you_mean(name, names())),
-        place: None,
-    }
+    let message = format!("{what} {name}, which does not exist{}", did_you_mean(name, names()));
+    Remark { nearest: nearest(name, names()).cloned(), ..Remark::new("missing-contract", name, message) }
 }

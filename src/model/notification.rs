@@ -18,37 +18,28 @@ use crate::model::{
 
 /// The kind of a change that another repository made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum), value(rename_all = "snake_case"))]
 pub enum ChangeType {
     /// A contract was added.
-    #[cfg_attr(feature = "cli", value(name = "contract_added"))]
     ContractAdded,
     /// The current version of a contract changed.
     #[cfg_attr(feature = "cli", value(name = "contract_updated"))]
     VersionChanged,
     /// A contract was retired.
-    #[cfg_attr(feature = "cli", value(name = "contract_retired"))]
     ContractRetired,
     /// A contract was deprecated, or the day of its sunset changed.
-    #[cfg_attr(feature = "cli", value(name = "contract_deprecated"))]
     ContractDeprecated,
     /// A version of a contract was yanked.
-    #[cfg_attr(feature = "cli", value(name = "version_yanked"))]
     VersionYanked,
     /// The older versions that the owner supports changed.
-    #[cfg_attr(feature = "cli", value(name = "support_changed"))]
     SupportChanged,
     /// Another repository became the owner of a contract.
-    #[cfg_attr(feature = "cli", value(name = "owner_changed"))]
     OwnerChanged,
     /// The owner offered a contract to another repository; only that repository is notified.
-    #[cfg_attr(feature = "cli", value(name = "contract_offered"))]
     ContractOffered,
     /// A repository added or changed its binding.
-    #[cfg_attr(feature = "cli", value(name = "binding_added"))]
     BindingAdded,
     /// A repository removed its binding.
-    #[cfg_attr(feature = "cli", value(name = "binding_removed"))]
     BindingRemoved,
 }
 
@@ -153,6 +144,23 @@ impl<T> Delta<T> {
         let oid = |side: &Option<(Oid, T)>| side.as_ref().map(|(oid, _)| oid.to_string()).unwrap_or_default();
         format!("notif-{}", hash::short_id(&[domain.as_str(), path, &oid(&self.old), &oid(&self.new)]))
     }
+
+    /// Returns the change to a path of a domain, which belongs to the repository `from`.
+    fn change(&self, domain: &DomainName, path: &str, kind: ChangeType, from: &RepoName) -> Change {
+        Change {
+            id: self.id(domain, path),
+            kind,
+            also: Vec::new(),
+            domain: domain.clone(),
+            contract: None,
+            from: from.clone(),
+            old_version: None,
+            new_version: None,
+            rollback: false,
+            version_count: 1,
+            is_mine: false,
+        }
+    }
 }
 
 /// Returns the change of a contract as seen by `me`. Returns `None` if only descriptive text changed. `published` are
@@ -180,17 +188,14 @@ pub fn contract_change(
     let versions = old_version.as_ref().zip(new_version.as_ref());
     let rollback = kind == ChangeType::VersionChanged && versions.is_some_and(|(old, new)| new < old);
     Some(Change {
-        id: delta.id(domain, path),
-        kind,
         also,
-        domain: domain.clone(),
         contract: Some(known.name.clone()),
-        from: known.owner.clone(),
         version_count,
         old_version,
         new_version,
         rollback,
         is_mine: known.owner == *me,
+        ..delta.change(domain, path, kind, &known.owner)
     })
 }
 
@@ -202,13 +207,8 @@ pub fn contract_kinds(delta: &Delta<Contract>) -> Vec<ChangeType> {
         return if old.is_some() && !was_retired { vec![ChangeType::ContractRetired] } else { Vec::new() };
     };
     match old {
-        _ if new.retired.is_some() => {
-            if was_retired {
-                Vec::new()
-            } else {
-                vec![ChangeType::ContractRetired]
-            }
-        }
+        _ if new.retired.is_some() && was_retired => Vec::new(),
+        _ if new.retired.is_some() => vec![ChangeType::ContractRetired],
         Some(old) if old.version != new.version => {
             // A new version usually supports other versions, so that is not a change of its own.
             let more = same_version_kinds(old, new).filter(|kind| *kind != ChangeType::SupportChanged);
@@ -257,17 +257,10 @@ pub fn offer_change(
 ) -> Option<Change> {
     let offer = new_offer(delta).filter(|offer| offer.to == *me)?;
     Some(Change {
-        id: delta.id(domain, path),
-        kind: ChangeType::ContractOffered,
-        also: Vec::new(),
-        domain: domain.clone(),
         contract: Some(contract.clone()),
-        from: offer.from.clone(),
         old_version: Some(version.clone()),
         new_version: Some(version.clone()),
-        rollback: false,
-        version_count: 1,
-        is_mine: false,
+        ..delta.change(domain, path, ChangeType::ContractOffered, &offer.from)
     })
 }
 
@@ -297,19 +290,7 @@ pub fn binding_change(
     path: &str,
     delta: &Delta<Binding>,
 ) -> Option<Change> {
-    Some(Change {
-        id: delta.id(domain, path),
-        kind: binding_kind(delta)?,
-        also: Vec::new(),
-        domain: domain.clone(),
-        contract: None,
-        from: repo.clone(),
-        old_version: None,
-        new_version: None,
-        rollback: false,
-        version_count: 1,
-        is_mine: repo == me,
-    })
+    Some(Change { is_mine: repo == me, ..delta.change(domain, path, binding_kind(delta)?, repo) })
 }
 
 #[cfg(all(test, feature = "cli"))]

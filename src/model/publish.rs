@@ -36,6 +36,13 @@ pub struct Decision {
     pub events: Vec<Event>,
 }
 
+impl Decision {
+    fn add(&mut self, other: Self) {
+        self.changes.extend(other.changes);
+        self.events.extend(other.events);
+    }
+}
+
 /// The direction in which a version may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -215,16 +222,10 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
         Some(current) if current.version == version => {
             // Only the realm records yanked versions and the retirement; a document does not change them.
             let document = Contract { yanked: current.yanked.clone(), retired: current.retired.clone(), ..document };
-            let changes: Vec<_> =
-                if document == *current { None } else { Some(DomainChange::Contract(Box::new(document))) }
-                    .into_iter()
-                    .collect();
-            let event = match owner {
-                Some(owner) => owner,
-                None => Event::Described(name.clone(), version.clone()),
-            };
-            let events = changes.iter().map(|_| event.clone()).collect();
-            return Ok(Decision { changes: keep.into_iter().chain(changes).collect(), events });
+            let change = (document != *current).then(|| DomainChange::Contract(Box::new(document)));
+            let event = owner.unwrap_or(Event::Described(name, version));
+            let events = change.iter().map(|_| event.clone()).collect();
+            return Ok(Decision { changes: keep.into_iter().chain(change).collect(), events });
         }
         Some(current) if current.version < version => {
             owner.unwrap_or_else(|| Event::Updated(name, current.version.clone(), version))
@@ -295,10 +296,7 @@ pub fn candidate(
     let name = &domain.info.name;
     for (_, declared) in judged.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
         match contract(domain, judged.repo, &declared.document, direction, judge) {
-            Ok(mut part) => {
-                decision.changes.append(&mut part.changes);
-                decision.events.append(&mut part.events);
-            }
+            Ok(part) => decision.add(part),
             Err(refusal) => refusals.push(refusal),
         }
     }
@@ -306,10 +304,7 @@ pub fn candidate(
     let after = overlay(domain, &decision.changes);
     if let Some(Declared { document, .. }) = judged.candidate.bindings.get(name).filter(|declared| declared.changed) {
         match binding(&after, judged.repo, document.clone(), now) {
-            Ok(mut part) => {
-                decision.changes.append(&mut part.changes);
-                decision.events.append(&mut part.events);
-            }
+            Ok(part) => decision.add(part),
             Err(refusal) => refusals.push(refusal),
         }
     }
@@ -332,27 +327,17 @@ pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
                 after.versions.entry(key.0.clone()).or_default().insert(key.1.clone());
                 after.published.insert(key, *contract);
             }
-            DomainChange::Binding(repo, binding) => {
-                after.bindings.insert(repo, binding);
-            }
-            DomainChange::RemoveBinding(repo) => {
-                after.bindings.remove(&repo);
-            }
+            DomainChange::Binding(repo, binding) => drop(after.bindings.insert(repo, binding)),
+            DomainChange::RemoveBinding(repo) => drop(after.bindings.remove(&repo)),
             DomainChange::SettleBinding(repo) => {
                 after.conflicts.bindings.remove(&repo);
             }
-            DomainChange::Source(repo, source) => {
-                after.sources.insert(repo, source);
-            }
-            DomainChange::RemoveSource(repo) => {
-                after.sources.remove(&repo);
-            }
+            DomainChange::Source(repo, source) => drop(after.sources.insert(repo, source)),
+            DomainChange::RemoveSource(repo) => drop(after.sources.remove(&repo)),
             DomainChange::Approval(record) => {
                 after.approvals.entry(record.contract.clone()).or_default().push(*record);
             }
-            DomainChange::Transfers(record) => {
-                after.transfers.insert(record.contract.clone(), record);
-            }
+            DomainChange::Transfers(record) => drop(after.transfers.insert(record.contract.clone(), record)),
         }
     }
     after

@@ -62,26 +62,31 @@ impl Range {
         if version.is_prerelease() {
             return None;
         }
-        let lower = self.req.comparators.iter().filter_map(lower).max().unwrap_or(semver::Version::new(0, 0, 0));
-        let upper = self.req.comparators.iter().filter_map(upper).min();
+        let (lower, upper) = self.bounds();
         let upper = upper.map(|upper| upper.max(version.bump(true).semver().clone()));
         Some(Self::between(&lower.min(version.semver().clone()), upper.as_ref()))
     }
 
     /// Returns why no version is in the range, if none is. A range with a pre-release is not judged.
     pub fn emptiness(&self) -> Option<String> {
-        let comparators = &self.req.comparators;
-        if comparators.iter().any(|comparator| !comparator.pre.is_empty()) {
+        if self.req.comparators.iter().any(|comparator| !comparator.pre.is_empty()) {
             return None;
         }
-        let lowest = comparators.iter().filter_map(lower).max().unwrap_or(semver::Version::new(0, 0, 0));
-        let end = comparators.iter().filter_map(upper).min().filter(|end| *end <= lowest)?;
+        let (lowest, end) = self.bounds();
+        let end = end.filter(|end| *end <= lowest)?;
         Some(format!("no version is in the range {self}: it starts at {lowest} and ends before {end}"))
     }
 
     /// Returns whether the range has an upper bound.
     pub fn is_bounded(&self) -> bool {
-        self.req.comparators.iter().any(|comparator| upper(comparator).is_some())
+        self.bounds().1.is_some()
+    }
+
+    /// Returns the lowest version in the range, and the lowest one above it, if there is an upper bound.
+    fn bounds(&self) -> (semver::Version, Option<semver::Version>) {
+        let comparators = self.req.comparators.iter();
+        let lowest = comparators.clone().filter_map(lower).max().unwrap_or(semver::Version::new(0, 0, 0));
+        (lowest, comparators.filter_map(upper).min())
     }
 
     fn between(lower: &semver::Version, upper: Option<&semver::Version>) -> Self {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    contract::is_default,
     name::{RealmName, RepoName},
     oid::Oid,
     repo_url::RepoUrl,
@@ -20,7 +21,7 @@ pub struct Realm {
     /// Its name.
     pub name: RealmName,
     /// The policy for repositories that depend on each other in a cycle.
-    #[serde(default, skip_serializing_if = "Cycles::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cycles: Cycles,
 }
 
@@ -100,11 +101,4 @@ pub enum Cycles {
     Warn,
     /// Bindings that create a cycle are refused, and `check` fails if there is one.
     Refuse,
-}
-
-impl Cycles {
-    /// Returns whether this is the default, which is not written to files.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }

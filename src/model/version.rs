@@ -43,18 +43,17 @@ impl Version {
 
     /// Returns the placeholder for `version: auto` in a contract file, which publishing replaces.
     pub fn auto() -> Self {
-        Self(semver::Version {
-            pre: semver::Prerelease::new("auto").unwrap_or_default(),
-            ..semver::Version::new(0, 0, 0)
-        })
+        Self::placeholder("auto")
     }
 
     /// Returns the placeholder for `version: { from: FILE }` in a contract file, which reading that file replaces.
     pub fn from_file_placeholder() -> Self {
-        Self(semver::Version {
-            pre: semver::Prerelease::new("from-file").unwrap_or_default(),
-            ..semver::Version::new(0, 0, 0)
-        })
+        Self::placeholder("from-file")
+    }
+
+    fn placeholder(name: &str) -> Self {
+        let pre = semver::Prerelease::new(name).unwrap_or_default();
+        Self(semver::Version { pre, ..semver::Version::new(0, 0, 0) })
     }
 
     /// Returns whether this is one of the placeholders.
