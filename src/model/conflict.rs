@@ -147,10 +147,7 @@ impl Conflicts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{
-        oid::Oid,
-        set_aside::{Rule, RuleViolation},
-    };
+    use crate::model::set_aside::tests::record;
 
     #[test]
     fn sentences_name_the_domain() {
@@ -162,26 +159,9 @@ mod tests {
 
     #[test]
     fn further_files_are_counted() {
-        let violation = |path: usize| RuleViolation {
-            path: path.to_string(),
-            rule: Rule::RecordRemoved,
-            owners: Vec::new(),
-            contract: None,
-            kept: None,
-            refused: None,
-        };
-        let end = |files: usize| {
-            let record = SetAside {
-                commit: Oid::from_bytes(&[1; 20]).unwrap(),
-                author: "A <a@x>".into(),
-                committer: "A <a@x>".into(),
-                time: jiff::Timestamp::UNIX_EPOCH,
-                changes: (0..files).map(violation).collect(),
-                settled: None,
-            };
-            Conflict::SetAside(record).meaning(None).rsplit("; ").next().unwrap().to_owned()
-        };
-        assert_eq!(end(4), "1 more file");
-        assert_eq!(end(5), "2 more files");
+        let end =
+            |paths: &[&str]| Conflict::SetAside(record(paths)).meaning(None).rsplit("; ").next().unwrap().to_owned();
+        assert_eq!(end(&["a", "b", "c", "d"]), "1 more file");
+        assert_eq!(end(&["a", "b", "c", "d", "e"]), "2 more files");
     }
 }

@@ -149,30 +149,34 @@ impl SetAside {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    #[test]
-    fn merging_records_of_one_commit_is_symmetric() {
-        let breach = |path: &str| RuleViolation {
-            path: path.into(),
+    /// Returns the record of a commit that violated a rule in these files.
+    pub fn record(paths: &[&str]) -> SetAside {
+        let violation = |path: &&str| RuleViolation {
+            path: (*path).to_owned(),
             rule: Rule::ContractRemoved,
             owners: vec!["fungal".parse().unwrap()],
             contract: None,
             kept: None,
             refused: None,
         };
-        let settled = |verdict| Some(Settled { verdict, by: "fungal".parse().unwrap() });
-        let one = SetAside {
+        SetAside {
             commit: Oid::from_bytes(&[1; 20]).unwrap(),
             author: "A <a@x>".into(),
             committer: "A <a@x>".into(),
             time: jiff::Timestamp::UNIX_EPOCH,
-            changes: vec![breach("a"), breach("b")],
-            settled: settled(Decision::Rejected),
-        };
-        let other =
-            SetAside { changes: vec![breach("b"), breach("c")], settled: settled(Decision::Accepted), ..one.clone() };
+            changes: paths.iter().map(violation).collect(),
+            settled: None,
+        }
+    }
+
+    #[test]
+    fn merging_records_of_one_commit_is_symmetric() {
+        let settled = |verdict| Some(Settled { verdict, by: "fungal".parse().unwrap() });
+        let one = SetAside { settled: settled(Decision::Rejected), ..record(&["a", "b"]) };
+        let other = SetAside { settled: settled(Decision::Accepted), ..record(&["b", "c"]) };
         assert_eq!(one.merged_with(&other), other.merged_with(&one));
         assert_eq!(one.merged_with(&other).changes.len(), 3);
         assert!(one.merged_with(&other).is_accepted());

@@ -2,7 +2,7 @@
 //!
 //! A number has the value that the validator reads ([`rational`]).
 
-use std::collections::HashSet;
+use std::{cmp::Ordering, collections::HashSet};
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -122,19 +122,12 @@ pub(super) struct Wanted {
 impl Wanted {
     /// Requires at least `bound`, or more than that if `strictly`.
     pub(super) fn above(&mut self, bound: &BigRational, strictly: bool) {
-        let is_tighter = self.low.as_ref().is_none_or(|(low, was)| bound > low || (bound == low && strictly && !was));
-        if is_tighter {
-            self.low = Some((bound.clone(), strictly));
-        }
+        tighten(&mut self.low, bound, strictly, Ordering::Greater);
     }
 
     /// Requires at most `bound`, or less than that if `strictly`.
     pub(super) fn below(&mut self, bound: &BigRational, strictly: bool) {
-        let is_tighter =
-            self.high.as_ref().is_none_or(|(high, was)| bound < high || (bound == high && strictly && !was));
-        if is_tighter {
-            self.high = Some((bound.clone(), strictly));
-        }
+        tighten(&mut self.high, bound, strictly, Ordering::Less);
     }
 
     /// Returns the only number within the bounds, if there is exactly one.
@@ -260,6 +253,17 @@ impl Wanted {
             && self.multiples.iter().all(|by| (value / by).is_integer())
             && !self.not_multiples.iter().any(|by| (value / by).is_integer())
             && !self.excluded.contains(value)
+    }
+}
+
+/// Replaces a bound if the other one is tighter: strict, or further in the direction `tighter`.
+fn tighten(known: &mut Option<(BigRational, bool)>, bound: &BigRational, strictly: bool, tighter: Ordering) {
+    let is_tighter = known.as_ref().is_none_or(|(known, was_strict)| match bound.cmp(known) {
+        Ordering::Equal => strictly && !was_strict,
+        order => order == tighter,
+    });
+    if is_tighter {
+        *known = Some((bound.clone(), strictly));
     }
 }
 

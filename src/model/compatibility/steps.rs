@@ -31,7 +31,7 @@ pub(super) enum Step {
 }
 
 /// The steps of a pattern.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Steps {
     pub(super) steps: Vec<Step>,
     /// The nesting of look-aheads around each step.
@@ -53,14 +53,7 @@ pub(super) fn read(pattern: &str) -> Option<Steps> {
     }
     let mut groups = Vec::new();
     collect_groups(&tree.expr, &mut groups, 0)?;
-    let steps = Steps {
-        steps: Vec::new(),
-        levels: Vec::new(),
-        first: 0,
-        behinds: Vec::new(),
-        sets: Vec::new(),
-        is_exact: true,
-    };
+    let steps = Steps { is_exact: true, ..Steps::default() };
     let mut reader = Reader { steps, groups, level: 0, depth: 0, is_plain: false };
     let end = reader.add(Step::Match)?;
     reader.steps.first = reader.expression(&tree.expr, end)?;
