@@ -1,11 +1,10 @@
 //! Standard output, keys that end a program, and requests to stop.
 
-use std::{
-    io,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::sync::{Arc, atomic::AtomicBool};
 
 use signal_hook::{consts, flag};
+
+pub use system::Stop;
 
 /// Returns whether nobody reads standard output any more, which otherwise only the next write would show. Always
 /// returns false on Windows.
@@ -13,7 +12,7 @@ pub fn is_output_closed() -> bool {
     #[cfg(unix)]
     {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let out = io::stdout();
+        let out = std::io::stdout();
         let mut fds = [PollFd::new(&out, PollFlags::empty())];
         let polled = poll(&mut fds, Some(&Timespec::default()));
         polled.is_ok_and(|_| fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
@@ -35,32 +34,14 @@ pub fn leave_keys_to_child() {
     }
 }
 
-/// Waits for a request to stop this process: SIGTERM or SIGINT or, on Windows, Ctrl-C, Ctrl-Break, closing the console
-/// or shutting down the machine.
-#[derive(Debug)]
-pub struct Stop(system::Stop);
-
-impl Stop {
-    /// Starts to listen, which requires a runtime. From now on, such a request does not end the process.
-    ///
-    /// # Errors
-    /// Returns an error if the system refuses.
-    pub fn listen() -> io::Result<Self> {
-        system::Stop::listen().map(Self)
-    }
-
-    /// Waits for the request.
-    pub async fn requested(&mut self) {
-        self.0.requested().await;
-    }
-}
-
 #[cfg(unix)]
 mod system {
     use std::io;
 
     use tokio::signal::unix::{Signal, SignalKind, signal};
 
+    /// Waits for a request to stop this process: SIGTERM or SIGINT or, on Windows, Ctrl-C, Ctrl-Break, closing the
+    /// console or shutting down the machine.
     #[derive(Debug)]
     pub struct Stop {
         terminate: Signal,
@@ -68,10 +49,15 @@ mod system {
     }
 
     impl Stop {
+        /// Starts to listen, which requires a runtime. From now on, such a request does not end the process.
+        ///
+        /// # Errors
+        /// Returns an error if the system refuses.
         pub fn listen() -> io::Result<Self> {
             Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
         }
 
+        /// Waits for the request.
         pub async fn requested(&mut self) {
             tokio::select! {
                 _ = self.terminate.recv() => {}
@@ -82,6 +68,7 @@ mod system {
 }
 
 #[cfg(windows)]
+#[expect(missing_docs, reason = "the one for Unix is documented")]
 mod system {
     use std::io;
 

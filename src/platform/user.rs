@@ -1,12 +1,6 @@
 //! The user that this process runs as.
 
-use std::{ffi::OsStr, path::Path};
-
-/// Returns whether a file or folder belongs to the user of this process. For root, this includes the user who called
-/// sudo, whose id is `sudo`. Returns false if the owner cannot be determined.
-pub fn owns(path: &Path, sudo: Option<&OsStr>) -> bool {
-    system::owns(path, sudo)
-}
+pub use system::owns;
 
 #[cfg(unix)]
 mod system {
@@ -14,6 +8,8 @@ mod system {
 
     use rustix::process::geteuid;
 
+    /// Returns whether a file or folder belongs to the user of this process. For root, this includes the user who
+    /// called sudo, whose id is `sudo`. Returns false if the owner cannot be determined.
     pub fn owns(path: &Path, sudo: Option<&OsStr>) -> bool {
         path.symlink_metadata().is_ok_and(|at| is_ours(at.uid(), geteuid().as_raw(), sudo))
     }
@@ -43,6 +39,7 @@ mod system {
 }
 
 #[cfg(windows)]
+#[expect(missing_docs, reason = "the one for Unix is documented")]
 mod system {
     use std::{ffi::OsStr, path::Path};
 

@@ -6,7 +6,6 @@ mod unix;
 mod windows;
 
 use std::{
-    fs::{File, OpenOptions},
     io::{self, Write as _},
     path::Path,
 };
@@ -15,6 +14,10 @@ use std::{
 use unix as system;
 #[cfg(windows)]
 use windows as system;
+
+pub use system::{flush, is_open_to_others, make_private_folder, narrow, private, read_exact_at, set_access};
+
+use system::take_over_access;
 
 /// The users who may access a file or folder that this program creates.
 ///
@@ -34,32 +37,6 @@ pub enum Access {
     ReadOnly,
     /// A file with access according to the user's umask.
     Usual,
-}
-
-/// Creates a folder that only its user may enter, and its missing parents. An existing folder is not changed.
-///
-/// # Errors
-/// Returns an error if it cannot be created.
-pub fn make_private_folder(folder: &Path) -> io::Result<()> {
-    system::make_private_folder(folder)
-}
-
-/// Makes a file that is created with these options private to its user. An existing file is not changed.
-pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    system::private(options)
-}
-
-/// Sets the access of the temporary files or folders that a builder creates.
-pub fn set_access(builder: &mut tempfile::Builder<'_, '_>, access: Access) {
-    system::set_access(builder, access);
-}
-
-/// Gives a new file the access of the file that it replaces, or `otherwise` if there is none.
-///
-/// # Errors
-/// Returns an error if the system refuses.
-fn take_over_access(new: &File, replaced: &Path, otherwise: Access) -> io::Result<()> {
-    system::take_over_access(new, replaced, otherwise)
 }
 
 /// Replaces a file atomically: after a crash or a power failure, it has either its old or its new content. The new file
@@ -101,26 +78,23 @@ fn temporary_beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<tem
     Ok(file)
 }
 
-/// Removes access to a file or folder beyond `most`. Returns the previous mode if it was wider. Does nothing on
-/// Windows.
-///
-/// # Errors
-/// Returns an error if the file does not exist, or the system refuses.
-pub fn narrow(path: &Path, most: Access) -> io::Result<Option<u32>> {
-    system::narrow(path, most)
-}
-
-/// Returns whether other users may read or change the file at a path. Always returns false on Windows.
-///
-/// # Errors
-/// Returns an error if nothing exists at the path.
-pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
-    system::is_open_to_others(path)
-}
-
 /// Returns whether a file may be run. Windows has no such permission, so any file may be run there.
 pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && system::is_executable(&meta))
+}
+
+/// Creates a folder and its parent. Fails if the folder above both does not exist.
+///
+/// # Errors
+/// Returns an error if one of them cannot be created.
+pub fn make_folder_and_parent(folder: &Path) -> io::Result<()> {
+    for folder in [folder.parent().unwrap_or(folder), folder] {
+        match std::fs::create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Identifies a file or folder on this machine for as long as it exists.
@@ -130,16 +104,6 @@ pub struct Identity {
     pub device: u64,
     /// The file within the file system: the inode on Unix, the file index on Windows.
     pub file: u64,
-}
-
-impl Identity {
-    /// Returns the identity of the file at a path. A symbolic link is not followed.
-    ///
-    /// # Errors
-    /// Returns an error if nothing exists at the path.
-    pub fn of(path: &Path) -> io::Result<Self> {
-        system::identity(path)
-    }
 }
 
 /// A file time, in seconds and additional nanoseconds, since 1970 on Unix and since 1601 on Windows.
@@ -159,39 +123,4 @@ pub struct Stamp {
     /// The time of the last change of any kind, including names and modes. Not available on Windows, where it equals
     /// `modified`.
     pub changed: Time,
-}
-
-impl Stamp {
-    /// Returns the stamp of the file or folder at a path. Symbolic links are followed.
-    ///
-    /// # Errors
-    /// Returns an error if it does not exist.
-    pub fn of(path: &Path) -> io::Result<Self> {
-        system::stamp_of(path)
-    }
-
-    /// Returns the stamp of an open file.
-    ///
-    /// # Errors
-    /// Returns an error if the system cannot provide it.
-    pub fn of_file(file: &File) -> io::Result<Self> {
-        system::stamp_of_file(file)
-    }
-}
-
-/// Flushes a file, or the names in a folder, to disk. On Windows the file system journals names, so this does nothing
-/// for a folder.
-///
-/// # Errors
-/// Returns an error if the file does not exist, or the disk fails.
-pub fn flush(path: &Path) -> io::Result<()> {
-    system::flush(path)
-}
-
-/// Fills `bytes` from a file, starting at `at`. On Windows this also moves the file's position.
-///
-/// # Errors
-/// Returns an error if there are not enough bytes.
-pub fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    system::read_exact_at(file, bytes, at)
 }

@@ -25,23 +25,38 @@ impl Access {
     }
 }
 
+/// Creates a folder that only its user may enter, and its missing parents. An existing folder is not changed.
+///
+/// # Errors
+/// Returns an error if it cannot be created.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(Access::PrivateFolder.mode()).create(folder)
 }
 
+/// Makes a file that is created with these options private to its user. An existing file is not changed.
 pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(Access::Private.mode())
 }
 
+/// Sets the access of the temporary files or folders that a builder creates.
 pub fn set_access(builder: &mut tempfile::Builder<'_, '_>, access: Access) {
     builder.permissions(Permissions::from_mode(access.mode()));
 }
 
+/// Gives a new file the access of the file that it replaces, or `otherwise` if there is none.
+///
+/// # Errors
+/// Returns an error if the system refuses.
 pub fn take_over_access(new: &File, replaced: &Path, otherwise: Access) -> io::Result<()> {
     let mode = replaced.metadata().map_or(otherwise.mode(), |meta| meta.permissions().mode());
     new.set_permissions(Permissions::from_mode(mode))
 }
 
+/// Removes access to a file or folder beyond `most`. Returns the previous mode if it was wider. Does nothing on
+/// Windows.
+///
+/// # Errors
+/// Returns an error if the file does not exist, or the system refuses.
 pub fn narrow(path: &Path, most: Access) -> io::Result<Option<u32>> {
     let file = File::open(path)?;
     let mode = file.metadata()?.permissions().mode() & 0o7777;
@@ -52,6 +67,10 @@ pub fn narrow(path: &Path, most: Access) -> io::Result<Option<u32>> {
     Ok(Some(mode))
 }
 
+/// Returns whether other users may read or change the file at a path. Always returns false on Windows.
+///
+/// # Errors
+/// Returns an error if nothing exists at the path.
 pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
     Ok(path.metadata()?.permissions().mode() & OTHERS != 0)
 }
@@ -60,37 +79,62 @@ pub fn is_executable(meta: &Metadata) -> bool {
     meta.permissions().mode() & 0o111 != 0
 }
 
-pub fn identity(path: &Path) -> io::Result<Identity> {
-    path.symlink_metadata().map(|meta| identity_in(&meta))
-}
-
-pub fn stamp_of(path: &Path) -> io::Result<Stamp> {
-    path.metadata().map(|meta| stamp_in(&meta))
-}
-
-pub fn stamp_of_file(file: &File) -> io::Result<Stamp> {
-    file.metadata().map(|meta| stamp_in(&meta))
-}
-
+/// Flushes a file, or the names in a folder, to disk. On Windows the file system journals names, so this does nothing
+/// for a folder.
+///
+/// # Errors
+/// Returns an error if the file does not exist, or the disk fails.
 pub fn flush(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
+/// Fills `bytes` from a file, starting at `at`. On Windows this also moves the file's position.
+///
+/// # Errors
+/// Returns an error if there are not enough bytes.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     file.read_exact_at(bytes, at)
 }
 
-fn identity_in(meta: &Metadata) -> Identity {
-    Identity { device: meta.dev(), file: meta.ino() }
+impl Identity {
+    /// Returns the identity of the file at a path. A symbolic link is not followed.
+    ///
+    /// # Errors
+    /// Returns an error if nothing exists at the path.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        path.symlink_metadata().map(|meta| Self::in_metadata(&meta))
+    }
+
+    fn in_metadata(meta: &Metadata) -> Self {
+        Self { device: meta.dev(), file: meta.ino() }
+    }
 }
 
-fn stamp_in(meta: &Metadata) -> Stamp {
-    Stamp {
-        identity: identity_in(meta),
-        is_folder: meta.is_dir(),
-        size: meta.size(),
-        modified: (meta.mtime(), meta.mtime_nsec()),
-        changed: (meta.ctime(), meta.ctime_nsec()),
+impl Stamp {
+    /// Returns the stamp of the file or folder at a path. Symbolic links are followed.
+    ///
+    /// # Errors
+    /// Returns an error if it does not exist.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        path.metadata().map(|meta| Self::in_metadata(&meta))
+    }
+
+    /// Returns the stamp of an open file.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot provide it.
+    pub fn of_file(file: &File) -> io::Result<Self> {
+        file.metadata().map(|meta| Self::in_metadata(&meta))
+    }
+
+    fn in_metadata(meta: &Metadata) -> Self {
+        Self {
+            identity: Identity::in_metadata(meta),
+            is_folder: meta.is_dir(),
+            size: meta.size(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
     }
 }
 
@@ -98,7 +142,8 @@ fn stamp_in(meta: &Metadata) -> Stamp {
 mod tests {
     use std::io::Write as _;
 
-    use super::super::*;
+    use super::*;
+    use crate::platform::files::is_executable;
 
     fn mode(path: &Path) -> u32 {
         use std::os::unix::fs::PermissionsExt as _;

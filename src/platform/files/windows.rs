@@ -1,5 +1,7 @@
 //! Files and folders on Windows.
 
+#![expect(missing_docs, reason = "`unix` documents the functions of both systems")]
+
 use std::{
     fs::{File, Metadata, OpenOptions},
     io,
@@ -46,18 +48,6 @@ pub fn is_executable(_: &Metadata) -> bool {
     true
 }
 
-pub fn identity(path: &Path) -> io::Result<Identity> {
-    information(Handle::from_path_any(path)?).map(|of| identity_in(&of))
-}
-
-pub fn stamp_of(path: &Path) -> io::Result<Stamp> {
-    information(Handle::from_path_any(path)?).map(|of| stamp_in(&of))
-}
-
-pub fn stamp_of_file(file: &File) -> io::Result<Stamp> {
-    information(HandleRef::from_file(file)).map(|of| stamp_in(&of))
-}
-
 pub fn flush(path: &Path) -> io::Result<()> {
     if path.metadata()?.is_dir() {
         return Ok(());
@@ -82,14 +72,30 @@ pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Resu
     Ok(())
 }
 
-fn identity_in(of: &Information) -> Identity {
-    Identity { device: of.volume_serial_number(), file: of.file_index() }
+impl Identity {
+    pub fn of(path: &Path) -> io::Result<Self> {
+        information(Handle::from_path_any(path)?).map(|of| Self::in_information(&of))
+    }
+
+    fn in_information(of: &Information) -> Self {
+        Self { device: of.volume_serial_number(), file: of.file_index() }
+    }
 }
 
-fn stamp_in(of: &Information) -> Stamp {
-    let ticks = of.last_write_time().unwrap_or_default();
-    let part = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
-    let modified = (part(ticks / TICKS), part(ticks % TICKS * 100));
-    let is_folder = of.file_attributes() & FOLDER != 0;
-    Stamp { identity: identity_in(of), is_folder, size: of.file_size(), modified, changed: modified }
+impl Stamp {
+    pub fn of(path: &Path) -> io::Result<Self> {
+        information(Handle::from_path_any(path)?).map(|of| Self::in_information(&of))
+    }
+
+    pub fn of_file(file: &File) -> io::Result<Self> {
+        information(HandleRef::from_file(file)).map(|of| Self::in_information(&of))
+    }
+
+    fn in_information(of: &Information) -> Self {
+        let ticks = of.last_write_time().unwrap_or_default();
+        let part = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
+        let modified = (part(ticks / TICKS), part(ticks % TICKS * 100));
+        let is_folder = of.file_attributes() & FOLDER != 0;
+        Self { identity: Identity::in_information(of), is_folder, size: of.file_size(), modified, changed: modified }
+    }
 }

@@ -1,5 +1,7 @@
 //! Processes on Windows.
 
+#![expect(missing_docs, reason = "`unix` documents the functions of both systems")]
+
 use std::{
     io,
     os::windows::{io::AsRawHandle as _, process::CommandExt as _},
@@ -37,7 +39,7 @@ pub fn detached(program: &Path) -> Command {
 
 pub fn leave_session() {}
 
-/// Returns `wanted`, because Windows has no such limit on sockets.
+// Windows has no such limit on sockets.
 pub fn raise_open_file_limit(wanted: usize) -> usize {
     wanted
 }
