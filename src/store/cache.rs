@@ -11,10 +11,8 @@ use std::{
 
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::{
-    platform::files::{self, Stamp},
-    store::{Cache, CachedData, Renewal, Since, StoreError},
-};
+use super::StoreError;
+use crate::platform::files::{self, Stamp};
 
 /// The number of seconds after which two changes have different timestamps on any file system.
 const TICK: i64 = 2;
@@ -29,9 +27,10 @@ const FIRST_LINE: usize = PARTS.len() + RANDOM + 1;
 /// outnumber the used ones.
 const MAX_UNUSED: u64 = 1 << 20;
 
-/// The cache of one store.
+/// The cache of one store: data that can be computed from refs and objects. Losing it costs only time, so most of its
+/// methods do not fail.
 #[derive(Debug)]
-pub(super) struct FileCache {
+pub struct FileCache {
     /// The store.
     top: PathBuf,
 }
@@ -41,13 +40,53 @@ impl FileCache {
         Self { top }
     }
 
-    pub(super) fn folder(&self) -> PathBuf {
+    fn folder(&self) -> PathBuf {
         self.top.join("blue/cache")
     }
 
     /// Returns the path of the note. The whole note is compared with the stamp, so an incomplete note never matches.
     fn note(&self) -> PathBuf {
         self.folder().join("at-rest")
+    }
+
+    /// Returns the path of the cache, whether or not it exists.
+    pub fn file(&self) -> PathBuf {
+        self.folder().join("snapshot")
+    }
+
+    /// Returns the cached data.
+    pub fn open(&self) -> Option<CachedData> {
+        let open = || CachedData::at(&self.folder());
+        // Another process may have replaced both files between opening the snapshot and its parts.
+        open().or_else(open)
+    }
+
+    /// Returns the line that was last [noted](Renewal::note).
+    pub(super) fn noted(&self) -> Option<String> {
+        std::fs::read_to_string(self.note()).ok()
+    }
+
+    /// Deletes the cache. Returns its size in bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be removed.
+    pub fn clear(&self) -> Result<u64, StoreError> {
+        let _ = std::fs::remove_file(self.note());
+        let mut freed = 0;
+        for file in std::iter::once(self.file()).chain(files_named(&self.folder(), &[PARTS])) {
+            let size = file.metadata().map_or(0, |meta| meta.len());
+            match std::fs::remove_file(&file) {
+                Ok(()) => freed += size,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(StoreError::io("remove", file)(error)),
+            }
+        }
+        Ok(freed)
+    }
+
+    /// Returns a stamp of the shared refs, which changes whenever they do. Does not read the refs.
+    pub(super) fn stamp(&self) -> Option<String> {
+        self.stamp_refs().map(|(stamp, _)| stamp)
     }
 
     /// Returns the stamp of the shared refs, and the time of their last change in seconds. Every way to write a ref
@@ -68,6 +107,25 @@ impl FileCache {
         }
         Some((stamp, newest))
     }
+
+    /// Starts to replace the cached data. Adds to it if it is still the data that the caller `read`, of whose parts
+    /// this many bytes are still used. Call this before reading the refs. Returns `None` if another process is already
+    /// doing so, or if nothing can be written.
+    pub(super) fn renew(&self, read: Option<(&CachedData, u64)>) -> Option<Renewal> {
+        let folder = self.folder();
+        files::make_folder_and_parent(&folder).ok()?;
+        let lock = File::create(folder.join("lock")).ok()?;
+        lock.try_lock().ok()?;
+        let current = CachedData::at(&folder);
+        sweep(&folder, current.as_ref().map(|current| &*current.name));
+        let snapshot = tempfile::Builder::new().prefix("new-").tempfile_in(&folder).ok()?;
+        // Use the file system's clock, which may differ from that of this machine.
+        let now = Stamp::of_file(snapshot.as_file()).ok()?.modified.0;
+        let (stamp, newest) = self.stamp_refs()?;
+        let is_settled = newest + TICK < now;
+        let parts = Parts::reuse(&folder, current, read).or_else(|| Parts::create(&folder))?;
+        Some(Renewal { stamp, is_settled, parts, snapshot, folder, note: self.note(), _lock: lock })
+    }
 }
 
 fn one(stamp: &Stamp) -> String {
@@ -76,65 +134,16 @@ fn one(stamp: &Stamp) -> String {
     format!("{}:{}:{size}:{}", identity.device, identity.file, times.join(":"))
 }
 
-impl Cache for FileCache {
-    fn open(&self) -> Option<Box<dyn CachedData>> {
-        let open = || Open::at(&self.folder());
-        // Another process may have replaced both files between opening the snapshot and its parts.
-        Some(Box::new(open().or_else(open)?))
-    }
-
-    fn file(&self) -> PathBuf {
-        self.folder().join("snapshot")
-    }
-
-    fn noted(&self) -> Option<String> {
-        std::fs::read_to_string(self.note()).ok()
-    }
-
-    fn clear(&self) -> Result<u64, StoreError> {
-        let _ = std::fs::remove_file(self.note());
-        let mut freed = 0;
-        for file in std::iter::once(self.file()).chain(files_named(&self.folder(), &[PARTS])) {
-            let size = file.metadata().map_or(0, |meta| meta.len());
-            match std::fs::remove_file(&file) {
-                Ok(()) => freed += size,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(StoreError::io("remove", file)(error)),
-            }
-        }
-        Ok(freed)
-    }
-
-    fn stamp(&self) -> Option<String> {
-        self.stamp_refs().map(|(stamp, _)| stamp)
-    }
-
-    fn renew(&self, since: Option<Since<'_>>) -> Option<Box<dyn Renewal>> {
-        let folder = self.folder();
-        super::make_folder(&folder).ok()?;
-        let lock = File::create(folder.join("lock")).ok()?;
-        lock.try_lock().ok()?;
-        let current = Open::at(&folder);
-        sweep(&folder, current.as_ref().map(|open| &*open.name));
-        let snapshot = tempfile::Builder::new().prefix("new-").tempfile_in(&folder).ok()?;
-        // Use the file system's clock, which may differ from that of this machine.
-        let now = Stamp::of_file(snapshot.as_file()).ok()?.modified.0;
-        let (stamp, newest) = self.stamp_refs()?;
-        let is_settled = newest + TICK < now;
-        let parts = Parts::reuse(&folder, current, since).or_else(|| Parts::create(&folder))?;
-        Some(Box::new(Replacement { stamp, is_settled, parts, snapshot, folder, note: self.note(), _lock: lock }))
-    }
-}
-
-/// A snapshot and its parts.
-struct Open {
+/// Cached data: the snapshot, which is an index, and the parts that it refers to. It does not change when the cache is
+/// replaced.
+pub struct CachedData {
     snapshot: File,
     parts: File,
     /// The name of the file of parts.
     name: String,
 }
 
-impl Open {
+impl CachedData {
     fn at(folder: &Path) -> Option<Self> {
         let snapshot = File::open(folder.join("snapshot")).ok()?;
         let mut line = [0; FIRST_LINE];
@@ -145,23 +154,25 @@ impl Open {
         let parts = File::open(folder.join(&name)).ok()?;
         Some(Self { snapshot, parts, name })
     }
-}
 
-impl CachedData for Open {
-    fn size(&self) -> Option<u64> {
+    /// Returns the size in bytes.
+    pub fn size(&self) -> Option<u64> {
         Some(self.snapshot.metadata().ok()?.len() + self.parts.metadata().ok()?.len())
     }
 
-    fn identity(&self) -> Option<String> {
+    /// Returns an identity that differs from that of any other data that is or was cached, if there is one.
+    pub(super) fn identity(&self) -> Option<String> {
         Some(one(&Stamp::of_file(&self.snapshot).ok()?))
     }
 
-    fn index(&self) -> Option<Vec<u8>> {
+    /// Returns the index.
+    pub(super) fn index(&self) -> Option<Vec<u8>> {
         let len = self.snapshot.metadata().ok()?.len().checked_sub(FIRST_LINE as u64)?;
         bytes(&self.snapshot, FIRST_LINE as u64, usize::try_from(len).ok()?)
     }
 
-    fn part(&self, at: u64, len: usize) -> Option<Vec<u8>> {
+    /// Returns `len` bytes of the parts starting at `at`, or `None` if there are fewer.
+    pub(super) fn part(&self, at: u64, len: usize) -> Option<Vec<u8>> {
         bytes(&self.parts, at, len)
     }
 }
@@ -190,16 +201,16 @@ struct Parts {
 impl Parts {
     /// Opens the file that the current snapshot refers to, if that snapshot is the one that the caller read, no parts
     /// are missing, and not too many bytes are unused.
-    fn reuse(folder: &Path, current: Option<Open>, since: Option<Since<'_>>) -> Option<Self> {
-        let (current, since) = (current?, since?);
-        if current.identity()? != since.identity {
+    fn reuse(folder: &Path, current: Option<CachedData>, read: Option<(&CachedData, u64)>) -> Option<Self> {
+        let (current, (read, used)) = (current?, read?);
+        if current.identity()? != read.identity()? {
             return None;
         }
         let file = OpenOptions::new().append(true).open(folder.join(&current.name)).ok()?;
         let start = file.metadata().ok()?.len();
         // A file that is shorter than its parts is damaged.
-        let unused = start.checked_sub(since.used)?;
-        (unused <= since.used.max(MAX_UNUSED)).then_some(Self { file, name: current.name, start, new: None })
+        let unused = start.checked_sub(used)?;
+        (unused <= used.max(MAX_UNUSED)).then_some(Self { file, name: current.name, start, new: None })
     }
 
     fn create(folder: &Path) -> Option<Self> {
@@ -210,10 +221,13 @@ impl Parts {
     }
 }
 
-/// A new snapshot that is being written.
-struct Replacement {
-    stamp: String,
-    is_settled: bool,
+/// A replacement of the cache in progress. Dropping it leaves the cache unchanged.
+pub(super) struct Renewal {
+    /// The stamp of the refs at the start.
+    pub(super) stamp: String,
+    /// Whether any later change of the refs is certain to change their stamp. Two changes within one tick of the file
+    /// system's clock have the same stamp.
+    pub(super) is_settled: bool,
     parts: Parts,
     snapshot: NamedTempFile,
     folder: PathBuf,
@@ -221,29 +235,25 @@ struct Replacement {
     _lock: File,
 }
 
-impl Renewal for Replacement {
-    fn stamp(&self) -> &str {
-        &self.stamp
-    }
-
-    fn is_settled(&self) -> bool {
-        self.is_settled
-    }
-
-    fn note(&self, line: &str) {
+impl Renewal {
+    /// Writes a line next to the cache, whether or not the cache is replaced.
+    pub(super) fn note(&self, line: &str) {
         // If the note cannot be written, the refs are listed again.
         let _ = std::fs::write(&self.note, line);
     }
 
-    fn start(&self) -> u64 {
+    /// Returns where the first of the new parts will be: 0 if the earlier ones are not reused.
+    pub(super) fn start(&self) -> u64 {
         self.parts.start
     }
 
-    fn write(&mut self, bytes: &[u8]) -> bool {
+    /// Appends to the parts. Returns whether that succeeded.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> bool {
         self.parts.file.write_all(bytes).is_ok()
     }
 
-    fn keep(mut self: Box<Self>, index: &[u8]) -> Option<Box<dyn CachedData>> {
+    /// Replaces the index, and returns the new cache.
+    pub(super) fn keep(mut self, index: &[u8]) -> Option<CachedData> {
         // Not flushed: incomplete files fail their checksums.
         self.snapshot.write_all(format!("{}\n", self.parts.name).as_bytes()).ok()?;
         self.snapshot.write_all(index).ok()?;
@@ -255,7 +265,7 @@ impl Renewal for Replacement {
         if is_new {
             sweep(&self.folder, Some(&self.parts.name));
         }
-        Some(Box::new(Open::at(&self.folder)?))
+        CachedData::at(&self.folder)
     }
 }
 

@@ -2,6 +2,7 @@
 //! tests, [`git`] is the only implementation.
 
 pub mod append_only;
+mod cache;
 pub mod codec;
 mod error;
 pub mod git;
@@ -19,9 +20,7 @@ pub mod tree_file;
 pub mod validate_incoming;
 pub mod write;
 
+pub use cache::{CachedData, FileCache};
 pub use error::StoreError;
 pub use layout::{StoreRef, TreePath};
-pub use port::{
-    Cache, CachedData, Change, CommitInfo, DomainRefs, Edit, Entry, EntryKind, Lease, Objects, Parents, Renewal,
-    Signature, Since, Store,
-};
+pub use port::{Change, CommitInfo, DomainRefs, Edit, Entry, EntryKind, Lease, Objects, Parents, Signature, Store};

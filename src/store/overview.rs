@@ -35,7 +35,7 @@ pub struct Overview<'s> {
     store: &'s dyn Store,
     index: Arc<Index>,
     /// The cached file.
-    cached: Option<Box<dyn CachedData>>,
+    cached: Option<CachedData>,
     /// The stamp of the refs, if they have not changed since.
     stamp: Option<String>,
     /// The parts that were just read, if they could not be cached.
@@ -81,10 +81,8 @@ impl<'s> Overview<'s> {
             (Some(cached), Some(stamp)) => Ok(Self::at_rest(store, cached, stamp)),
             (cached, _) => {
                 // Start this before the refs are read, so that cached data is never newer than its stamp.
-                let renewal = store.cache().and_then(|cache| match &cached {
-                    Some(Snapshot { index, cached, .. }) => index.renewal(cache, Some(&**cached)),
-                    None => cache.renew(None),
-                });
+                let read = cached.as_ref().map(|read| (&read.cached, read.index.head.sums.used));
+                let renewal = store.cache().and_then(|cache| cache.renew(read));
                 OverviewBuilder::build(store, cached, Parts::new(renewal))
             }
         }
@@ -212,7 +210,7 @@ impl<'s> Overview<'s> {
         if self.uncached.contain(place) {
             return self.uncached.part(place);
         }
-        let bytes = snapshot::part(&**self.cached.as_ref()?, place);
+        let bytes = snapshot::part(self.cached.as_ref()?, place);
         if bytes.is_none() {
             self.discard();
         }
@@ -245,7 +243,8 @@ impl Examining<'_> {
     pub fn add(&mut self, line: &Line, schemas: &Schemas) {
         let Overview { store, index, cached, uncached, .. } = self.overview;
         // Parts can be added to the cached file only if it has everything that this overview refers to.
-        let renewal = || index.renewal(store.cache().filter(|_| uncached.is_empty())?, cached.as_deref());
+        let read = || cached.as_ref().map(|cached| (cached, index.head.sums.used));
+        let renewal = || store.cache().filter(|_| uncached.is_empty())?.renew(read());
         let parts = self.parts.get_or_insert_with(|| Parts::new(renewal()));
         if parts.renewal().is_some() {
             self.places.insert(line.name.to_string(), parts.add(&snapshot::encode(schemas)));
@@ -274,7 +273,7 @@ impl Examining<'_> {
             let mut line = written.decode()?;
             head.sums.subtract(&line);
             if parts.is_new_file() {
-                line = moved(line, &**cached.as_ref()?, parts)?;
+                line = moved(line, cached.as_ref()?, parts)?;
             }
             line.schemas = place.copied().or(line.schemas);
             head.sums.add(&line);
@@ -286,7 +285,7 @@ impl Examining<'_> {
 
 /// Copies the parts of a domain to a new file. Returns `None` if its summary cannot be read. The other parts are
 /// recomputed if they cannot be read.
-fn moved(line: Line, cached: &dyn CachedData, parts: &mut Parts) -> Option<Line> {
+fn moved(line: Line, cached: &CachedData, parts: &mut Parts) -> Option<Line> {
     let mut copy = |place: Option<Place>| Some(parts.add(&snapshot::part(cached, place?)?));
     let summary = copy(line.summary);
     let is_lost = summary.is_none() && line.summary.is_some();
@@ -326,7 +325,7 @@ impl<'s> OverviewBuilder<'s> {
         let DomainRefs { tips, broken } = store.domain_refs()?;
         let broken = broken.into_iter().map(|(file, problem)| Damage { file, subject: Subject::Domains, problem });
         builder.damage.extend(broken);
-        let cached = before.as_ref().map(|before| &*before.cached);
+        let cached = before.as_ref().map(|before| &before.cached);
         let mut earlier = before.iter().flat_map(|before| before.index.lines.written()).peekable();
         for (name, tip) in tips {
             while let Some(line) = earlier.next_if(|line| line.name() < name.as_str()) {
@@ -360,7 +359,7 @@ impl<'s> OverviewBuilder<'s> {
     }
 
     /// Adds a domain whose tip has not changed. Returns whether that was possible.
-    fn reuse(&mut self, line: WrittenLine<'_>, tip: &Oid, cached: &dyn CachedData) -> bool {
+    fn reuse(&mut self, line: WrittenLine<'_>, tip: &Oid, cached: &CachedData) -> bool {
         if !line.is_of(tip) {
             return false;
         }
@@ -415,8 +414,8 @@ impl<'s> OverviewBuilder<'s> {
         let index = Arc::new(Index::new(head, lines));
         // Damage outside of domains is only found by listing the refs.
         let is_whole = damage.is_empty() && index.head.realm.is_some();
-        let renewal = parts.renewal().filter(|renewal| is_whole && renewal.is_settled());
-        let stamp = renewal.map(|renewal| renewal.stamp().to_owned());
+        let renewal = parts.renewal().filter(|renewal| is_whole && renewal.is_settled);
+        let stamp = renewal.map(|renewal| renewal.stamp.clone());
         let same = before.as_ref().filter(|before| before.index.text() == index.text()).map(|before| before.id.clone());
         let mut cached = before.map(|before| before.cached);
         match (same, &stamp) {

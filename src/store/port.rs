@@ -1,10 +1,8 @@
 //! The traits that every store implements, both in memory and on disk.
 
-use std::path::PathBuf;
-
 use jiff::Zoned;
 
-use super::{StoreError, StoreRef, TreePath, remote::Remote};
+use super::{StoreError, StoreRef, TreePath, cache::FileCache, remote::Remote};
 use crate::model::{
     name::{DomainName, RepoName},
     oid::Oid,
@@ -116,7 +114,7 @@ pub trait Store: Objects {
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError>;
 
     /// Returns the cache, or `None` if the store has none.
-    fn cache(&self) -> Option<&dyn Cache> {
+    fn cache(&self) -> Option<&FileCache> {
         None
     }
 
@@ -187,77 +185,6 @@ pub struct DomainRefs {
     pub tips: Vec<(DomainName, Oid)>,
     /// The full name of each ref that cannot be read, with the problem.
     pub broken: Vec<(String, String)>,
-}
-
-/// A cache of data that can be computed from refs and objects. Losing it costs only time, so its methods do not fail.
-pub trait Cache {
-    /// Returns the cached data.
-    fn open(&self) -> Option<Box<dyn CachedData>>;
-
-    /// Returns a stamp of the shared refs, which changes whenever they do. Does not read the refs.
-    fn stamp(&self) -> Option<String>;
-
-    /// Returns the line that was last [noted](Renewal::note).
-    fn noted(&self) -> Option<String>;
-
-    /// Returns the path of the cache, whether or not it exists.
-    fn file(&self) -> PathBuf;
-
-    /// Deletes the cache. Returns its size in bytes.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be removed.
-    fn clear(&self) -> Result<u64, StoreError>;
-
-    /// Starts to replace the cached data, or to add to it if it is still the data that the caller read. Call this
-    /// before reading the refs. Returns `None` if another process is already doing so, or if nothing can be written.
-    fn renew(&self, since: Option<Since<'_>>) -> Option<Box<dyn Renewal>>;
-}
-
-/// The cached data that a caller read.
-#[derive(Debug, Clone, Copy)]
-pub struct Since<'a> {
-    /// The identity of the data.
-    pub identity: &'a str,
-    /// The number of bytes of those parts that are still used.
-    pub used: u64,
-}
-
-/// Cached data: an index, and parts. It does not change when the cache is replaced.
-pub trait CachedData {
-    /// Returns the size in bytes.
-    fn size(&self) -> Option<u64>;
-
-    /// Returns an identity that differs from that of any other data that is or was cached, if there is one.
-    fn identity(&self) -> Option<String>;
-
-    /// Returns the index.
-    fn index(&self) -> Option<Vec<u8>>;
-
-    /// Returns `len` bytes of the parts starting at `at`, or `None` if there are fewer.
-    fn part(&self, at: u64, len: usize) -> Option<Vec<u8>>;
-}
-
-/// A replacement of the cache in progress. Dropping it leaves the cache unchanged.
-pub trait Renewal {
-    /// Returns the stamp of the refs at the start.
-    fn stamp(&self) -> &str;
-
-    /// Returns whether any later change of the refs is certain to change their stamp. Two changes within one tick of
-    /// the file system's clock have the same stamp.
-    fn is_settled(&self) -> bool;
-
-    /// Writes a line next to the cache, whether or not the cache is replaced.
-    fn note(&self, line: &str);
-
-    /// Returns where the first of the new parts will be: 0 if the earlier ones are not reused.
-    fn start(&self) -> u64;
-
-    /// Appends to the parts. Returns whether that succeeded.
-    fn write(&mut self, bytes: &[u8]) -> bool;
-
-    /// Replaces the index, and returns the new cache.
-    fn keep(self: Box<Self>, index: &[u8]) -> Option<Box<dyn CachedData>>;
 }
 
 /// A held lock, which is released on drop.

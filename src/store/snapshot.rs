@@ -35,7 +35,7 @@ pub(super) struct Place(u64, usize, u32);
 /// The index and the parts of a cached file.
 pub(super) struct Snapshot {
     pub(super) index: Arc<Index>,
-    pub(super) cached: Box<dyn CachedData>,
+    pub(super) cached: CachedData,
     /// Its id.
     pub(super) id: String,
 }
@@ -43,7 +43,7 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Returns the snapshot in a file, or `None` if it is damaged or has another version. If `holds` is set, the index
     /// is held in memory, so that it is decoded only once.
-    pub(super) fn open(cached: Box<dyn CachedData>, holds: bool) -> Option<Self> {
+    pub(super) fn open(cached: CachedData, holds: bool) -> Option<Self> {
         let file = holds.then(|| cached.identity()).flatten();
         if let Some((id, index)) = file.as_ref().and_then(|file| INDEXES.get(file)) {
             return Some(Self { index, cached, id });
@@ -81,7 +81,7 @@ pub(super) fn at_rest(id: &str, stamp: &str) -> String {
 }
 
 /// Returns the bytes of a part.
-pub(super) fn part(cached: &dyn CachedData, Place(at, len, sum): Place) -> Option<Vec<u8>> {
+pub(super) fn part(cached: &CachedData, Place(at, len, sum): Place) -> Option<Vec<u8>> {
     cached.part(at, len).filter(|bytes| checksum(bytes) == sum)
 }
 

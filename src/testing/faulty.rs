@@ -5,7 +5,7 @@ use std::{cell::Cell, rc::Rc, sync::Arc};
 use crate::{
     model::{name::RepoName, oid::Oid},
     store::{
-        Cache, Change, CommitInfo, DomainRefs, Entry, Lease, Objects, Store, StoreError, StoreRef, remote::Remote,
+        Change, CommitInfo, DomainRefs, Entry, FileCache, Lease, Objects, Store, StoreError, StoreRef, remote::Remote,
     },
 };
 
@@ -89,7 +89,7 @@ impl Store for FaultyStore {
         self.inner.holds()
     }
 
-    fn cache(&self) -> Option<&dyn Cache> {
+    fn cache(&self) -> Option<&FileCache> {
         // The cache has no errors to simulate.
         self.inner.cache()
     }

@@ -12,7 +12,7 @@ use std::{
 
 use super::Options;
 use crate::{
-    platform::locks,
+    platform::{files, locks},
     store::{Lease, StoreError},
 };
 
@@ -126,7 +126,8 @@ impl Locks {
         let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         match open() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                super::make_folder(&self.folder).map_err(StoreError::io("create", &self.folder))?;
+                // This fails if the store was deleted, instead of leaving a part of one.
+                files::make_folder_and_parent(&self.folder).map_err(StoreError::io("create", &self.folder))?;
                 open().map_err(StoreError::io("open", path))
             }
             result => result.map_err(StoreError::io("open", path)),

@@ -3,7 +3,6 @@
 //! gix does not flush and git has no journal, so [`commit`] enforces the order of a write: objects are on disk before
 //! the ref moves, and the ref is on disk before success is reported.
 
-mod cache;
 mod commit;
 mod create;
 mod delete;
@@ -44,7 +43,8 @@ pub use watch::Watch;
 use reading::Reading;
 
 use super::{
-    Cache, Change, CommitInfo, DomainRefs, Entry, EntryKind, Lease, Objects, Store, StoreError, StoreRef,
+    Change, CommitInfo, DomainRefs, Entry, EntryKind, Lease, Objects, Store, StoreError, StoreRef,
+    cache::FileCache,
     layout::{DOMAINS, INBOXES, SEEN, SESSIONS},
 };
 use crate::model::{name::RepoName, oid::Oid};
@@ -77,7 +77,7 @@ pub struct GitStore {
     reading: Reading,
     packed: refs::Packed,
     locks: lock::Locks,
-    cache: Option<cache::FileCache>,
+    cache: Option<FileCache>,
     holds: bool,
     /// Whether this process knows that git removes none of the store's objects.
     is_marked: Cell<bool>,
@@ -112,7 +112,7 @@ impl GitStore {
         if !repo.is_bare() {
             return Err(not_a_store());
         }
-        let cache = options.cache.then(|| cache::FileCache::new(path.to_owned()));
+        let cache = options.cache.then(|| FileCache::new(path.to_owned()));
         let store = Self {
             locks: lock::Locks::new(path.join("blue/locks"), options),
             is_marked: Cell::new(precious::is_marked(&repo)),
@@ -154,18 +154,6 @@ struct Writing<'a> {
 }
 
 impl Lease for Writing<'_> {}
-
-/// Creates a folder of this program, two levels below a store. Fails if the store was deleted, instead of leaving a
-/// part of one.
-fn make_folder(folder: &Path) -> std::io::Result<()> {
-    for folder in [folder.parent().unwrap_or(folder), folder] {
-        match std::fs::create_dir(folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
-}
 
 /// Enables an object cache, because each look-up of a path reads the same trees again.
 pub(crate) fn cached(mut repo: gix::Repository) -> gix::Repository {
@@ -216,8 +204,8 @@ impl Store for GitStore {
         Ok(refs::below(&self.repo(), &self.packed, SESSIONS)?.found.into_iter().filter_map(named).collect())
     }
 
-    fn cache(&self) -> Option<&dyn Cache> {
-        self.cache.as_ref().map(|cache| cache as &dyn Cache)
+    fn cache(&self) -> Option<&FileCache> {
+        self.cache.as_ref()
     }
 
     fn holds(&self) -> bool {

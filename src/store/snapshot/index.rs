@@ -6,15 +6,12 @@ use memchr::{memchr_iter, memmem::Finder};
 use serde::{Deserialize, Serialize};
 
 use super::{Place, decode, encode};
-use crate::{
-    model::{
-        domain::Source,
-        domain_summary::DomainSummary,
-        name::{DomainName, RepoName},
-        oid::Oid,
-        realm::Repo,
-    },
-    store::{Cache, CachedData, Renewal, Since},
+use crate::model::{
+    domain::Source,
+    domain_summary::DomainSummary,
+    name::{DomainName, RepoName},
+    oid::Oid,
+    realm::Repo,
 };
 
 /// The part of the snapshot about the realm itself, and the locations of all other parts.
@@ -188,16 +185,6 @@ impl Index {
         let text = String::from_utf8(bytes).ok()?;
         let head = decode(text.split('\n').next()?.as_bytes())?;
         Some(Self { head, lines: Lines { text, ..Lines::default() } })
-    }
-
-    /// Starts to replace a cache that contains this index. `cached` is that cache, if there is one.
-    pub(in crate::store) fn renewal(
-        &self,
-        cache: &dyn Cache,
-        cached: Option<&dyn CachedData>,
-    ) -> Option<Box<dyn Renewal>> {
-        let identity = cached.and_then(CachedData::identity);
-        cache.renew(identity.as_deref().map(|identity| Since { identity, used: self.head.sums.used }))
     }
 
     /// Returns its text.

@@ -1,7 +1,7 @@
 //! The parts of a snapshot while they are computed.
 
 use super::{Index, Place, at_rest, checksum, first_line, id};
-use crate::store::{CachedData, Renewal};
+use crate::store::cache::{CachedData, Renewal};
 
 /// The size limit of computed parts that are held in memory if no file can be written. Other parts are recomputed on
 /// demand.
@@ -22,7 +22,7 @@ pub(in crate::store) struct Parts {
 /// The storage of parts until the snapshot is complete.
 enum Storage {
     /// In the file that replaces the cache.
-    File(Box<dyn Renewal>),
+    File(Renewal),
     /// In memory, up to [`MAX_HELD`] bytes.
     Memory(Vec<u8>),
     /// Nowhere, because they could not be written.
@@ -30,8 +30,8 @@ enum Storage {
 }
 
 impl Parts {
-    pub(in crate::store) fn new(renewal: Option<Box<dyn Renewal>>) -> Self {
-        let start = renewal.as_ref().map_or(UNSAVED, |renewal| renewal.start());
+    pub(in crate::store) fn new(renewal: Option<Renewal>) -> Self {
+        let start = renewal.as_ref().map_or(UNSAVED, Renewal::start);
         let storage = renewal.map_or_else(|| Storage::Memory(Vec::new()), Storage::File);
         Self { storage, start, end: start }
     }
@@ -46,9 +46,9 @@ impl Parts {
     }
 
     /// Returns the renewal that the parts are written to, if anything can be cached.
-    pub(in crate::store) fn renewal(&self) -> Option<&dyn Renewal> {
+    pub(in crate::store) fn renewal(&self) -> Option<&Renewal> {
         match &self.storage {
-            Storage::File(renewal) => Some(&**renewal),
+            Storage::File(renewal) => Some(renewal),
             _ => None,
         }
     }
@@ -95,7 +95,7 @@ impl Parts {
 
     /// Replaces the index of the cache, and returns the cache. Returns `None` if not everything could be written.
     /// `stamp` is the stamp of the refs, if it is certain to change with them.
-    pub(in crate::store) fn keep(&mut self, index: &Index, stamp: Option<&str>) -> Option<Box<dyn CachedData>> {
+    pub(in crate::store) fn keep(&mut self, index: &Index, stamp: Option<&str>) -> Option<CachedData> {
         let text = index.text().as_bytes();
         let id = id(text);
         if let Some(stamp) = stamp {
@@ -107,7 +107,7 @@ impl Parts {
 
     /// Returns the replacement of the cache that the parts were written to, if any. Its parts can no longer be read
     /// here.
-    pub(in crate::store) fn take_file(&mut self) -> Option<Box<dyn Renewal>> {
+    pub(in crate::store) fn take_file(&mut self) -> Option<Renewal> {
         self.renewal()?;
         match std::mem::replace(&mut self.storage, Storage::Nowhere) {
             Storage::File(renewal) => Some(renewal),
@@ -119,45 +119,22 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A file on a disk that is full after this many bytes.
-    struct Full(usize);
-
-    impl Renewal for Full {
-        fn stamp(&self) -> &str {
-            ""
-        }
-
-        fn is_settled(&self) -> bool {
-            true
-        }
-
-        fn note(&self, _line: &str) {}
-
-        fn write(&mut self, bytes: &[u8]) -> bool {
-            let room = self.0.checked_sub(bytes.len());
-            self.0 = room.unwrap_or_default();
-            room.is_some()
-        }
-
-        fn start(&self) -> u64 {
-            0
-        }
-
-        fn keep(self: Box<Self>, _index: &[u8]) -> Option<Box<dyn CachedData>> {
-            panic!("half of it would be kept")
-        }
-    }
+    use crate::store::FileCache;
 
     #[test]
     fn incomplete_writes_are_not_kept() {
-        for room in [0, 3, 5] {
-            let mut parts = Parts::new(Some(Box::new(Full(room))));
-            let places = [parts.add(b"one"), parts.add(b"two")];
-            assert_eq!(places.map(|place| parts.part(place)), [None, None], "they are read again");
-            assert!(places.into_iter().all(|place| parts.contain(place)), "they are not in the old file");
-            assert!(parts.keep(&Index::default(), None).is_none(), "{room}");
-        }
+        // The file of parts is on a disk that is full.
+        let top = tempfile::tempdir().unwrap();
+        let (cache, folder) = (FileCache::new(top.path().to_owned()), top.path().join("blue/cache"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(cache.file(), "parts-abcdef\n").unwrap();
+        std::os::unix::fs::symlink("/dev/full", folder.join("parts-abcdef")).unwrap();
+        let mut parts = Parts::new(cache.renew(Some((&cache.open().unwrap(), 0))));
+        assert!(parts.renewal().is_some());
+        let places = [parts.add(b"one"), parts.add(b"two")];
+        assert_eq!(places.map(|place| parts.part(place)), [None, None], "they are read again");
+        assert!(places.into_iter().all(|place| parts.contain(place)), "they are not in the old file");
+        assert!(parts.keep(&Index::default(), None).is_none());
     }
 
     #[test]
