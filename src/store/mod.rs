@@ -23,4 +23,6 @@ pub mod write;
 pub use cache::{CachedData, FileCache};
 pub use error::StoreError;
 pub use layout::{StoreRef, TreePath};
-pub use port::{Change, CommitInfo, DomainRefs, Edit, Entry, EntryKind, Lease, Objects, Parents, Signature, Store};
+pub use port::{
+    Change, CommitInfo, DomainRefs, Edit, Entry, EntryKind, Lease, Objects, Parents, RefListing, Signature, Store,
+};

@@ -1,8 +1,15 @@
 //! The traits that every store implements, both in memory and on disk.
 
+use std::collections::BTreeMap;
+
 use jiff::Zoned;
 
-use super::{StoreError, StoreRef, TreePath, cache::FileCache, remote::Remote};
+use super::{
+    StoreError, StoreRef, TreePath,
+    cache::FileCache,
+    layout::{DOMAINS, INBOXES, SEEN, SESSIONS},
+    remote::Remote,
+};
 use crate::model::{
     name::{DomainName, RepoName},
     oid::Oid,
@@ -85,6 +92,12 @@ pub trait Store: Objects {
     /// Returns [`StoreError::Damaged`] if the ref exists but cannot be read.
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError>;
 
+    /// Returns the refs whose full names start with `prefix`.
+    ///
+    /// # Errors
+    /// Returns an error if the refs cannot be listed.
+    fn refs(&self, prefix: &str) -> Result<RefListing, StoreError>;
+
     /// Returns the domains and their tips, sorted by name. Refs with invalid names, which other programs wrote, are
     /// left out.
     ///
@@ -98,20 +111,27 @@ pub trait Store: Objects {
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
-    fn domain_refs(&self) -> Result<DomainRefs, StoreError>;
+    fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
+        let RefListing { found, broken } = self.refs(DOMAINS)?;
+        Ok(DomainRefs { tips: named(found, |name| name.strip_prefix(DOMAINS)?.parse().ok()), broken })
+    }
 
     /// Returns the inboxes of this machine and their tips, sorted by name. Refs with invalid names are left out.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
-    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
+    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        Ok(named(self.refs(INBOXES)?.found, StoreRef::inbox))
+    }
 
     /// Returns the repositories that have sessions, with the tips of their refs, sorted by name. Refs with invalid
     /// names are left out.
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
-    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError>;
+    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
+        Ok(named(self.refs(SESSIONS)?.found, |name| name.strip_prefix(SESSIONS)?.parse().ok()))
+    }
 
     /// Returns the cache, or `None` if the store has none.
     fn cache(&self) -> Option<&FileCache> {
@@ -175,7 +195,23 @@ pub trait Store: Objects {
     ///
     /// # Errors
     /// Returns an error if the refs cannot be listed.
-    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
+    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        Ok(named(self.refs(SEEN)?.found, StoreRef::seen))
+    }
+}
+
+/// Returns the refs whose full names can be parsed.
+fn named<N>(found: BTreeMap<String, Oid>, parse: impl Fn(&str) -> Option<N>) -> Vec<(N, Oid)> {
+    found.into_iter().filter_map(|(name, tip)| Some((parse(&name)?, tip))).collect()
+}
+
+/// The refs below a prefix.
+#[derive(Debug, Clone, Default)]
+pub struct RefListing {
+    /// The readable refs, by full name.
+    pub found: BTreeMap<String, Oid>,
+    /// The full name of each ref that cannot be read, with the problem.
+    pub broken: Vec<(String, String)>,
 }
 
 /// The refs of the domains.

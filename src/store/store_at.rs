@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::{Change, CommitInfo, DomainRefs, Entry, Lease, Objects, Store, StoreError, StoreRef};
-use crate::model::{name::RepoName, oid::Oid, trailer};
+use super::{Change, CommitInfo, Entry, Lease, Objects, RefListing, Store, StoreError, StoreRef};
+use crate::model::{oid::Oid, trailer};
 
 /// A moment in a realm's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,15 +66,6 @@ impl StoreAt {
         Ok(newest)
     }
 
-    fn all_then<T: Clone>(
-        &self,
-        refs: Vec<(T, Oid)>,
-        kind: impl Fn(T) -> StoreRef,
-    ) -> Result<Vec<(T, Oid)>, StoreError> {
-        let then = |(name, tip): (T, Oid)| Ok(self.then(&kind(name.clone()), tip)?.map(|tip| (name, tip)));
-        refs.into_iter().filter_map(|one| then(one).transpose()).collect()
-    }
-
     fn refused<T>() -> Result<T, StoreError> {
         let problem = "it is read-only".to_owned();
         Err(StoreError::Git { doing: "change an earlier state of the realm".to_owned(), problem })
@@ -112,17 +103,17 @@ impl Store for StoreAt {
         self.store.holds()
     }
 
-    fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
-        let DomainRefs { tips, broken } = self.store.domain_refs()?;
-        Ok(DomainRefs { tips: self.all_then(tips, StoreRef::Domain)?, broken })
-    }
-
-    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
-        self.all_then(self.store.sessions()?, StoreRef::Sessions)
+    fn refs(&self, prefix: &str) -> Result<RefListing, StoreError> {
+        let RefListing { found, broken } = self.store.refs(prefix)?;
+        let mut listing = RefListing { broken, ..RefListing::default() };
+        for (full_name, tip) in found {
+            if let Some(name) = StoreRef::parse_shared(&full_name)
+                && let Some(commit) = self.then(&name, tip)?
+            {
+                listing.found.insert(full_name, commit);
+            }
+        }
+        Ok(listing)
     }
 
     fn forget(&self, _: &StoreRef, _: Oid) -> Result<(), StoreError> {
@@ -139,10 +130,6 @@ impl Store for StoreAt {
 
     fn advance(&self, _: &StoreRef, _: Option<Oid>, _: Oid) -> Result<(), StoreError> {
         Self::refused()
-    }
-
-    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
-        Ok(Vec::new())
     }
 }
 

@@ -3,9 +3,9 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use crate::{
-    model::{name::RepoName, oid::Oid},
+    model::oid::Oid,
     store::{
-        Change, CommitInfo, DomainRefs, Entry, FileCache, Lease, Objects, Store, StoreError, StoreRef, remote::Remote,
+        Change, CommitInfo, Entry, FileCache, Lease, Objects, RefListing, Store, StoreError, StoreRef, remote::Remote,
     },
 };
 
@@ -73,16 +73,8 @@ impl Store for FaultyStore {
         self.call(|store| store.tip(name))
     }
 
-    fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
-        self.call(|store| store.domain_refs())
-    }
-
-    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
-        self.call(|store| store.inboxes())
-    }
-
-    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
-        self.call(|store| store.sessions())
+    fn refs(&self, prefix: &str) -> Result<RefListing, StoreError> {
+        self.call(|store| store.refs(prefix))
     }
 
     fn holds(&self) -> bool {
@@ -114,10 +106,6 @@ impl Store for FaultyStore {
 
     fn remotes(&self) -> Vec<Remote> {
         self.inner.remotes()
-    }
-
-    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
-        self.call(|store| store.seen())
     }
 
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {

@@ -12,7 +12,7 @@ mod tests;
 mod tree;
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     path::Path,
 };
@@ -22,9 +22,9 @@ use self::{
     tree::{Leaf, Writer},
 };
 use crate::{
-    model::{name::RepoName, oid::Oid},
+    model::oid::Oid,
     store::{
-        Change, CommitInfo, DomainRefs, Entry, EntryKind, Lease, Objects, Parents, Signature, Store, StoreError,
+        Change, CommitInfo, Entry, EntryKind, Lease, Objects, Parents, RefListing, Signature, Store, StoreError,
         StoreRef,
     },
 };
@@ -35,32 +35,9 @@ pub struct MemoryStore {
     objects: Heap,
     refs: RefCell<BTreeMap<StoreRef, Oid>>,
     held: RefCell<BTreeSet<String>>,
-    race: RefCell<Option<Race>>,
-    calls: Cell<Calls>,
+    /// A file that another process writes right before the next commit.
+    race: RefCell<Option<(String, Vec<u8>)>>,
 }
-
-/// The number of calls to each method.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Calls {
-    /// [`Store::tip`].
-    pub tips: u32,
-    /// [`Store::domains`].
-    pub domains: u32,
-    /// [`Store::lock`].
-    pub locks: u32,
-    /// [`Store::commit_change`].
-    pub changes: u32,
-    /// [`Objects::entries`].
-    pub entries: u32,
-    /// [`Objects::blob`].
-    pub blobs: u32,
-    /// [`Objects::commit`].
-    pub commits: u32,
-}
-
-/// A write by another process right before the next commit.
-#[derive(Debug)]
-struct Race(Option<(String, Vec<u8>)>);
 
 impl MemoryStore {
     /// Creates a store without a realm.
@@ -77,7 +54,6 @@ impl MemoryStore {
         let lease = store.lock(&StoreRef::Realm)?;
         store.commit_change(&StoreRef::Realm, None, first)?;
         drop(lease);
-        store.calls.take();
         Ok(store)
     }
 
@@ -87,7 +63,7 @@ impl MemoryStore {
     /// Returns an error if the ref's tip is not a commit of this store.
     pub fn put_raw(&self, name: &StoreRef, path: &str, bytes: &[u8]) -> Result<Oid, StoreError> {
         let id = self.objects.add(Object::Blob(bytes.to_owned()));
-        self.write_raw(name, Some((path, Some((EntryKind::Blob, id)))))
+        self.write_raw(name, path, Some((EntryKind::Blob, id)))
     }
 
     /// Writes a symbolic link like another program. Returns the commit.
@@ -96,28 +72,12 @@ impl MemoryStore {
     /// Returns an error if the ref's tip is not a commit of this store.
     pub fn put_symlink(&self, name: &StoreRef, path: &str, target: &str) -> Result<Oid, StoreError> {
         let id = self.objects.add(Object::Blob(target.into()));
-        self.write_raw(name, Some((path, Some((EntryKind::Other, id)))))
-    }
-
-    /// Lets another process win the race for the next commit, without changing the content.
-    pub fn race_next(&self) {
-        self.race.replace(Some(Race(None)));
+        self.write_raw(name, path, Some((EntryKind::Other, id)))
     }
 
     /// Lets another process win the race for the next commit by writing this file.
     pub fn race_next_with(&self, path: &str, bytes: &[u8]) {
-        self.race.replace(Some(Race(Some((path.to_owned(), bytes.to_owned())))));
-    }
-
-    /// Returns the number of calls so far.
-    pub fn calls(&self) -> Calls {
-        self.calls.get()
-    }
-
-    fn count(&self, one: impl FnOnce(&mut Calls)) {
-        let mut calls = self.calls.get();
-        one(&mut calls);
-        self.calls.set(calls);
+        self.race.replace(Some((path.to_owned(), bytes.to_owned())));
     }
 
     fn require_lock(&self, name: &StoreRef) -> Result<(), StoreError> {
@@ -131,15 +91,12 @@ impl MemoryStore {
         self.refs.borrow().get(name).copied()
     }
 
-    fn write_raw(&self, name: &StoreRef, file: Option<(&str, Leaf)>) -> Result<Oid, StoreError> {
+    fn write_raw(&self, name: &StoreRef, path: &str, leaf: Leaf) -> Result<Oid, StoreError> {
         let tip = self.at(name);
-        let mut tree = tip.map(|tip| self.objects.commit(&tip)).transpose()?.map(|commit| commit.tree);
-        if let Some((path, leaf)) = file {
-            let parts: Vec<_> = path.split('/').collect();
-            tree = Some(tree::place(&self.objects, tree, &parts, leaf, Writer::Other)?);
-        }
+        let tree = tip.map(|tip| self.objects.commit(&tip)).transpose()?.map(|commit| commit.tree);
+        let parts: Vec<_> = path.split('/').collect();
         let id = self.objects.add(Object::Commit(CommitInfo {
-            tree: tree.unwrap_or_else(|| self.objects.add(Object::Tree(Vec::new()))),
+            tree: tree::place(&self.objects, tree, &parts, leaf, Writer::Other)?,
             parents: tip.into_iter().collect(),
             author: "Other Writer <other@example.org>".into(),
             committer: "Other Writer <other@example.org>".into(),
@@ -150,83 +107,50 @@ impl MemoryStore {
         Ok(id)
     }
 
-    fn lose(&self, name: &StoreRef, race: &Race) -> Result<(), StoreError> {
-        match &race.0 {
-            Some((path, bytes)) => self.put_raw(name, path, bytes).map(drop),
-            None if self.at(name).is_some() => self.write_raw(name, None).map(drop),
-            // Another process created the ref and deleted it again.
-            None => Ok(()),
+    /// Checks that a ref may be moved: its lock is held, no other process wins a race, and it is as expected.
+    fn require_expected(&self, name: &StoreRef, expected: Option<Oid>) -> Result<(), StoreError> {
+        self.require_lock(name)?;
+        let race = self.race.take();
+        if let Some((path, bytes)) = &race {
+            self.put_raw(name, path, bytes)?;
         }
+        if race.is_some() || self.at(name) != expected {
+            return Err(StoreError::Conflict { name: name.to_string() });
+        }
+        Ok(())
     }
 }
 
 impl Objects for MemoryStore {
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
-        self.count(|calls| calls.entries += 1);
         self.objects.entries(id)
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
-        self.count(|calls| calls.blobs += 1);
         self.objects.blob(id)
     }
 
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
-        self.count(|calls| calls.commits += 1);
         self.objects.commit(id)
     }
 }
 
 impl Store for MemoryStore {
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
-        self.count(|calls| calls.tips += 1);
         Ok(self.at(name))
     }
 
-    fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
-        self.count(|calls| calls.domains += 1);
+    fn refs(&self, prefix: &str) -> Result<RefListing, StoreError> {
         let refs = self.refs.borrow();
-        let domain = |(name, tip): (&StoreRef, &Oid)| match name {
-            StoreRef::Domain(name) => Some((name.clone(), *tip)),
-            _ => None,
-        };
-        Ok(DomainRefs { tips: refs.iter().filter_map(domain).collect(), broken: Vec::new() })
-    }
-
-    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
-        let refs = self.refs.borrow();
-        let is_inbox = |name: &StoreRef| matches!(name, StoreRef::Inbox(..));
-        Ok(refs.iter().filter(|(name, _)| is_inbox(name)).map(|(name, tip)| (name.clone(), *tip)).collect())
-    }
-
-    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
-        let refs = self.refs.borrow();
-        let is_seen = |name: &StoreRef| matches!(name, StoreRef::Seen(..));
-        Ok(refs.iter().filter(|(name, _)| is_seen(name)).map(|(name, tip)| (name.clone(), *tip)).collect())
+        let named = refs.iter().map(|(name, tip)| (name.to_string(), *tip));
+        Ok(RefListing { found: named.filter(|(name, _)| name.starts_with(prefix)).collect(), broken: Vec::new() })
     }
 
     fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError> {
-        self.count(|calls| calls.changes += 1);
-        self.require_lock(name)?;
-        if let Some(race) = self.race.take() {
-            self.lose(name, &race)?;
-            return Err(StoreError::Conflict { name: name.to_string() });
-        }
-        if self.at(name) != expected {
-            return Err(StoreError::Conflict { name: name.to_string() });
-        }
+        self.require_expected(name, expected)?;
         self.objects.commit(&to)?;
         self.refs.borrow_mut().insert(name.clone(), to);
         Ok(())
-    }
-
-    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
-        let refs = self.refs.borrow();
-        let sessions = |(name, tip): (&StoreRef, &Oid)| match name {
-            StoreRef::Sessions(repo) => Some((repo.clone(), *tip)),
-            _ => None,
-        };
-        Ok(refs.iter().filter_map(sessions).collect())
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
@@ -239,7 +163,6 @@ impl Store for MemoryStore {
     }
 
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
-        self.count(|calls| calls.locks += 1);
         let lock = name.lock_name();
         if !self.held.borrow_mut().insert(lock.clone()) {
             let lock = Path::new("blue/locks").join(lock);
@@ -249,16 +172,7 @@ impl Store for MemoryStore {
     }
 
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {
-        self.count(|calls| calls.changes += 1);
-        self.require_lock(name)?;
-        let conflict = || StoreError::Conflict { name: name.to_string() };
-        if let Some(race) = self.race.take() {
-            self.lose(name, &race)?;
-            return Err(conflict());
-        }
-        if self.at(name) != expected {
-            return Err(conflict());
-        }
+        self.require_expected(name, expected)?;
         let base = expected.map(|tip| self.objects.commit(&tip)).transpose()?.map(|commit| commit.tree);
         let tree = tree::edit(&self.objects, base, &change.edits)?;
         if let Some(tip) = expected

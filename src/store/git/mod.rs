@@ -27,6 +27,8 @@ mod watch;
 
 use std::{
     cell::{Cell, Ref},
+    collections::BTreeMap,
+    ffi::OsString,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -43,11 +45,9 @@ pub use watch::Watch;
 use reading::Reading;
 
 use super::{
-    Change, CommitInfo, DomainRefs, Entry, EntryKind, Lease, Objects, Store, StoreError, StoreRef,
-    cache::FileCache,
-    layout::{DOMAINS, INBOXES, SEEN, SESSIONS},
+    Change, CommitInfo, Entry, EntryKind, Lease, Objects, RefListing, Store, StoreError, StoreRef, cache::FileCache,
 };
-use crate::model::{name::RepoName, oid::Oid};
+use crate::model::oid::Oid;
 
 /// git packs objects as chains of deltas. Without a cache, reading each object would inflate its whole chain again,
 /// which took 60 % of the time of a cold read. 16 MiB is enough for the chains of a domain.
@@ -145,6 +145,11 @@ impl GitStore {
     pub fn path(&self) -> PathBuf {
         self.repo().git_dir().to_owned()
     }
+
+    /// Returns a runner of git in the store.
+    fn git(&self, vars: &BTreeMap<OsString, OsString>) -> git_command::Git {
+        git_command::Git { git_dir: self.path(), top: self.path(), vars: vars.clone() }
+    }
 }
 
 /// The locks that a writer holds.
@@ -188,20 +193,8 @@ impl Store for GitStore {
         }
     }
 
-    fn domain_refs(&self) -> Result<DomainRefs, StoreError> {
-        let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(DOMAINS)?.parse().ok()?, tip));
-        let refs::Listing { found, broken } = refs::below(&self.repo(), &self.packed, DOMAINS)?;
-        Ok(DomainRefs { tips: found.into_iter().filter_map(named).collect(), broken })
-    }
-
-    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
-        let named = |(name, tip): (String, Oid)| Some((StoreRef::inbox(&name)?, tip));
-        Ok(refs::below(&self.repo(), &self.packed, INBOXES)?.found.into_iter().filter_map(named).collect())
-    }
-
-    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
-        let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(SESSIONS)?.parse().ok()?, tip));
-        Ok(refs::below(&self.repo(), &self.packed, SESSIONS)?.found.into_iter().filter_map(named).collect())
+    fn refs(&self, prefix: &str) -> Result<RefListing, StoreError> {
+        refs::below(&self.repo(), &self.packed, prefix)
     }
 
     fn cache(&self) -> Option<&FileCache> {
@@ -236,10 +229,5 @@ impl Store for GitStore {
 
     fn remotes(&self) -> Vec<super::remote::Remote> {
         self.configured_remotes()
-    }
-
-    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
-        let named = |(name, tip): (String, Oid)| Some((StoreRef::seen(&name)?, tip));
-        Ok(refs::below(&self.repo(), &self.packed, SEEN)?.found.into_iter().filter_map(named).collect())
     }
 }

@@ -50,7 +50,7 @@ impl GitStore {
     /// Returns an error if git fails.
     pub fn pack(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Packed, StoreError> {
         let top = self.path();
-        let git = Git { git_dir: top.clone(), top: top.clone(), vars: vars.clone() };
+        let git = self.git(vars);
         self.mark();
         self.pack_refs(&git, &top)?;
         let removed = match self.locks.acquire(PACKING) {

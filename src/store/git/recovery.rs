@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
 };
 
-use super::{GitStore, git_command::Git, objects::to_git, refs};
+use super::{GitStore, objects::to_git};
 use crate::{
     model::oid::Oid,
     platform::files::{self, Access},
@@ -56,9 +56,8 @@ impl GitStore {
     /// # Errors
     /// Returns an error if git cannot be run.
     pub fn is_whole(&self, vars: &BTreeMap<OsString, OsString>, commits: &[Oid]) -> Result<bool, StoreError> {
-        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
         let input = commits.iter().map(|commit| format!("{commit}\n")).collect();
-        match git.each_line(&["rev-list", "--verify-objects", "--quiet", "--stdin"], input, |_| {}) {
+        match self.git(vars).each_line(&["rev-list", "--verify-objects", "--quiet", "--stdin"], input, |_| {}) {
             Ok(()) => Ok(true),
             Err(StoreError::Git { problem, .. }) if says_missing(&problem) => Ok(false),
             Err(error) => Err(error),
@@ -73,7 +72,7 @@ impl GitStore {
     pub fn unusable_refs(&self) -> Result<Vec<(StoreRef, String)>, StoreError> {
         let (mut unusable, repo) = (Vec::new(), self.repo());
         for prefix in [layout::DOMAINS, layout::SESSIONS] {
-            let listing = refs::below(&repo, &self.packed, prefix)?;
+            let listing = self.refs(prefix)?;
             unusable.extend(listing.broken);
             for (name, id) in listing.found {
                 let kind = repo.try_find_header(to_git(&id)).ok().flatten().map(|header| header.kind());
@@ -99,10 +98,9 @@ impl GitStore {
             }
             Err(error) => Err(error),
             Ok(tip) => {
-                let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
                 let expected = tip.map(|tip| tip.to_string());
                 let args = ["update-ref", "--no-deref", "-d", &name.to_string()];
-                git.text(&args.into_iter().chain(expected.as_deref()).collect::<Vec<_>>()).map(drop)
+                self.git(vars).text(&args.into_iter().chain(expected.as_deref()).collect::<Vec<_>>()).map(drop)
             }
         }
     }
@@ -147,8 +145,8 @@ impl GitStore {
 
     /// Returns the number of commits in a history; 0 if some of it is missing.
     fn history_length(&self, vars: &BTreeMap<OsString, OsString>, tip: &Oid) -> usize {
-        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
-        git.text(&["rev-list", "--count", &tip.to_string()])
+        self.git(vars)
+            .text(&["rev-list", "--count", &tip.to_string()])
             .ok()
             .and_then(|count| count.trim().parse().ok())
             .unwrap_or(0)
@@ -159,7 +157,7 @@ impl GitStore {
     /// # Errors
     /// Returns an error if refs cannot be listed, or git cannot be run.
     pub fn lost_records(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<(String, String)>, StoreError> {
-        let listing = refs::below(&self.repo(), &self.packed, layout::LOCAL)?;
+        let listing = self.refs(layout::LOCAL)?;
         let mut lost = listing.broken;
         if !self.is_whole(vars, &listing.found.values().copied().collect::<Vec<_>>())? {
             for (name, tip) in listing.found {
@@ -176,8 +174,7 @@ impl GitStore {
     /// # Errors
     /// Returns an error if it cannot be removed.
     pub fn remove_record(&self, vars: &BTreeMap<OsString, OsString>, name: &str) -> Result<(), StoreError> {
-        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
-        if git.text(&["update-ref", "--no-deref", "-d", name]).is_ok() {
+        if self.git(vars).text(&["update-ref", "--no-deref", "-d", name]).is_ok() {
             return Ok(());
         }
         // git does not delete a ref that it cannot read.
@@ -199,10 +196,9 @@ impl GitStore {
 
     /// Returns every commit in the store that contains the realm, or the domain, of a ref.
     fn strays(&self, vars: &BTreeMap<OsString, OsString>, name: &StoreRef) -> Result<Vec<Oid>, StoreError> {
-        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
         let mut found = Vec::new();
         let args = ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)"];
-        git.each_line(&args, String::new(), |line| {
+        self.git(vars).each_line(&args, String::new(), |line| {
             let id = line.strip_prefix("commit ").and_then(|id| id.parse().ok());
             found.extend(id.filter(|id| self.is_of(name, id)));
         })?;
@@ -231,8 +227,7 @@ impl GitStore {
         let incoming = super::incoming::Incoming::new(&self.path())?;
         incoming.copy(&other.path().join("objects/pack"))?;
         incoming.take()?;
-        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
-        git.text(&["prune-packed", "--quiet"]).map(drop)
+        self.git(vars).text(&["prune-packed", "--quiet"]).map(drop)
     }
 
     /// Returns whether other users of this machine may read the store.

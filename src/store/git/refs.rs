@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     io::ErrorKind::{IsADirectory, NotADirectory, NotFound},
     path::Path,
     sync::Arc,
@@ -18,7 +18,11 @@ use gix::{
 };
 
 use super::objects::to_oid;
-use crate::{model::oid::Oid, platform::files::Stamp, store::StoreError};
+use crate::{
+    model::oid::Oid,
+    platform::files::Stamp,
+    store::{RefListing, StoreError},
+};
 
 /// Returns whether the repository with this git dir uses reftable. Check this before gix opens the repository, because
 /// gix would read its stub files as refs.
@@ -90,20 +94,11 @@ pub(crate) fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Target>
     Ok(Some(reference.map_err(|error| damaged(error.to_string()))?.target))
 }
 
-/// The refs below a prefix.
-#[derive(Debug, Default)]
-pub(crate) struct Listing {
-    /// The readable refs, by full name.
-    pub(crate) found: BTreeMap<String, Oid>,
-    /// The other refs by full name, with the problem of each.
-    pub(crate) broken: Vec<(String, String)>,
-}
-
 /// Returns the refs below `prefix`: first those with files and then the others from packed-refs, for the reason given
 /// in [`tip`].
-pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Result<Listing, StoreError> {
+pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Result<RefListing, StoreError> {
     let doing = || format!("list {prefix}");
-    let mut listing = Listing::default();
+    let mut listing = RefListing::default();
     let folder = prefix.try_into().map_err(StoreError::git(doing()))?;
     let mut loose = BTreeSet::new();
     match repo.refs.loose_iter_prefixed(folder) {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ffi::OsString};
 
 use gix::bstr::ByteSlice as _;
 
-use super::{GitStore, git_command::Git};
+use super::GitStore;
 use crate::store::{
     StoreError,
     remote::{Mapping, Remote},
@@ -35,7 +35,7 @@ impl GitStore {
     /// # Errors
     /// Returns an error if git cannot write it.
     pub fn record_remote(&self, remote: &Remote, vars: &BTreeMap<OsString, OsString>) -> Result<(), StoreError> {
-        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+        let git = self.git(vars);
         let key = |key: &str| format!("remote.{}.{key}", remote.name);
         git.text(&["config", "--local", &key("url"), &remote.url])?;
         if remote.mapping == Mapping::Branches {

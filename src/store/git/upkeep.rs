@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::{GitStore, git_command, packing};
+use super::{GitStore, packing};
 use crate::store::StoreError;
 
 /// The number of loose objects above which a store should be packed, the same as git's default (gc.auto).
@@ -47,8 +47,8 @@ impl GitStore {
     /// # Errors
     /// Returns an error if git cannot be run.
     pub fn fsck(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<String>, StoreError> {
-        let git = git_command::Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
-        let (said, is_sound) = git.output_and_errors(&["fsck", "--strict", "--no-dangling", "--no-progress"])?;
+        let args = ["fsck", "--strict", "--no-dangling", "--no-progress"];
+        let (said, is_sound) = self.git(vars).output_and_errors(&args)?;
         let lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("notice:"));
         let lines: Vec<_> = lines.map(str::to_owned).collect();
         Ok(if lines.is_empty() && !is_sound { vec!["it failed without a message".into()] } else { lines })

@@ -2,20 +2,17 @@
 //! that both share.
 
 use super::*;
-use crate::store::{Edit, TreePath, layout, write::write};
+use crate::{
+    store::{Edit, TreePath, layout, write::write},
+    testing::make::{self, put},
+};
 
 fn domain() -> StoreRef {
     StoreRef::Domain("s3".parse().unwrap())
 }
 
-fn put(path: TreePath, text: &str) -> (TreePath, Edit) {
-    (path, Edit::Put(text.into()))
-}
-
 fn change(edits: Vec<(TreePath, Edit)>) -> Change {
-    let time = "2026-01-24T12:00:00+01:00[+01:00]".parse().unwrap();
-    let author = Signature { name: "Ada".into(), email: "ada@example.org".into(), time };
-    Change { edits, message: "A change\n".into(), author, parents: Parents::Tip }
+    make::change("A change\n", edits)
 }
 
 fn versions() -> TreePath {
@@ -128,57 +125,15 @@ fn other_programs_may_write_anything() {
 }
 
 #[test]
-fn write_retries_after_a_lost_race() {
-    let store = MemoryStore::new();
-    let mut seen = Vec::new();
-    let mut decide = |tip: Option<Oid>| {
-        seen.push(tip);
-        Ok::<_, StoreError>(Some(change(vec![put(layout::domain(), "{}")])))
-    };
-    // The ref does not exist before or after the race.
-    store.race_next();
-    let first = write(&store, &domain(), &mut decide).unwrap();
-    store.race_next_with("domain.json", b"theirs");
-    let second = write(&store, &domain(), &mut decide).unwrap();
-    assert_eq!(seen[..3], [None, None, first]);
-    let theirs = store.commit(&seen[3].unwrap()).unwrap();
-    assert_eq!(theirs.parents, Vec::from_iter(first));
-    assert_eq!(store.commit(&second.unwrap()).unwrap().parents, Vec::from_iter(seen[3]));
-    // Another process wrote the same content, so the race changes nothing.
-    store.race_next();
-    let mut tips = Vec::new();
-    write(&store, &domain(), |tip| {
-        tips.push(store.commit(&tip.unwrap())?.tree);
-        Ok::<_, StoreError>(Some(change(vec![put(layout::source(&"web".parse().unwrap()), "{}")])))
-    })
-    .unwrap();
-    assert_eq!(tips[0], tips[1]);
-}
-
-#[test]
 fn write_gives_up_after_too_many_races() {
     let store = MemoryStore::new();
     let mut tries = 0;
     let result = write(&store, &domain(), |_| {
         tries += 1;
-        store.race_next();
+        store.race_next_with("domain.json", b"theirs");
         Ok(Some(change(vec![put(layout::domain(), "{}")])))
     });
     assert!(matches!(result, Err(StoreError::Conflict { name }) if name == "refs/blue/domains/s3"));
     assert_eq!(tries, 17);
     assert!(store.lock(&domain()).is_ok(), "the lock was let go");
-}
-
-#[test]
-fn calls_are_counted() {
-    let store = MemoryStore::create(&change(vec![put(layout::realm(), "{}")])).unwrap();
-    assert_eq!(store.calls(), Calls::default());
-    let tip = store.tip(&StoreRef::Realm).unwrap().unwrap();
-    let tree = store.commit(&tip).unwrap().tree;
-    let entries = store.entries(&tree).unwrap();
-    store.blob(&entries[0].id).unwrap();
-    store.domains().unwrap();
-    commit(&store, vec![put(layout::domain(), "{}")]).unwrap();
-    let once = Calls { tips: 2, domains: 1, locks: 1, changes: 1, entries: 1, blobs: 1, commits: 1 };
-    assert_eq!(store.calls(), once);
 }
