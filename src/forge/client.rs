@@ -2,7 +2,6 @@
 //! the forge's rate limits.
 
 use std::{
-    path::Path,
     sync::{
         Arc, Mutex,
         atomic::AtomicBool,
@@ -13,17 +12,12 @@ use std::{
 
 use serde_json::Value;
 use ureq::{
-    Agent, Body,
+    Agent, AsSendBody, Body,
     http::{HeaderMap, Request, Response},
     tls::{RootCerts, TlsConfig},
 };
 
-use super::{
-    ForgeError, Listed, Secret, bounded,
-    deadline::Deadline,
-    is_private, redirect,
-    response_cache::{CachedResponse, ResponseCache},
-};
+use super::{ForgeError, Listed, Secret, bounded, deadline::Deadline, is_private, redirect};
 
 /// The size limit of one response, in bytes.
 const MAX_ANSWER: u64 = 8 << 20;
@@ -48,7 +42,6 @@ pub struct Client {
     host: String,
     headers: Vec<(&'static str, String)>,
     secret: Option<Secret>,
-    cache: Option<ResponseCache>,
     /// The remaining time.
     deadline: Deadline,
     /// The time before which the forge asked for no further requests.
@@ -72,7 +65,6 @@ impl Client {
             host: host.to_owned(),
             headers: Vec::new(),
             secret,
-            cache: None,
             deadline: Deadline::new(LIMIT),
             pause: Mutex::new(None),
             step: Duration::from_millis(250),
@@ -84,12 +76,6 @@ impl Client {
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
-    }
-
-    /// Caches responses in a folder, so that unchanged ones are not transferred again.
-    #[must_use]
-    pub fn with_cache(self, folder: &Path) -> Self {
-        Self { cache: Some(ResponseCache::new(folder)), ..self }
     }
 
     /// Limits how long one command waits for this forge in total.
@@ -184,14 +170,12 @@ impl Client {
     ) -> Result<(Value, Option<String>), ForgeError> {
         let _running = self.deadline.run();
         let is_sent = method != "GET";
-        let cache = self.cache.as_ref().filter(|_| !is_sent);
-        let cached = cache.and_then(|cache| cache.get(url, self.secret.as_ref()));
         let mut at = url.to_owned();
         let (mut tries, mut redirects) = (0, 0);
         loop {
             self.wait_for_silence();
             tries += 1;
-            let outcome = self.once(method, &at, body, cached.as_ref())?;
+            let outcome = self.once(method, &at, body)?;
             // A write may have succeeded even without a response, so only reads are repeated.
             let backoff = self.step * 2_u32.pow(tries - 1);
             let is_time = |wait: Duration| self.deadline.left().is_some_and(|left| wait < left);
@@ -222,16 +206,7 @@ impl Client {
                 (tries, redirects) = (0, redirects + 1);
                 continue;
             }
-            if let (304, Some(CachedResponse { body, next, .. })) = (status, cached) {
-                return Ok((body, next));
-            }
-            let body = self.read(status, response)?;
-            let next = next_page(&headers);
-            if let (Some(cache), Some(etag)) = (cache, header(&headers, "etag")) {
-                let response = CachedResponse { etag: etag.to_owned(), body: body.clone(), next: next.clone() };
-                cache.put(url, self.secret.as_ref(), &response);
-            }
-            return Ok((body, next));
+            return Ok((self.read(status, response)?, next_page(&headers)));
         }
     }
 
@@ -249,13 +224,9 @@ impl Client {
         method: &'static str,
         url: &str,
         body: Option<&Value>,
-        cached: Option<&CachedResponse>,
     ) -> Result<Result<Response<Body>, ureq::Error>, ForgeError> {
         let left = self.deadline.left().ok_or_else(|| self.silent())?;
         let mut request = Request::builder().method(method).uri(url);
-        if let Some(cached) = cached {
-            request = request.header("if-none-match", &cached.etag);
-        }
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
@@ -268,14 +239,8 @@ impl Client {
         let start = Instant::now();
         let (agent, body) = (self.agent.clone(), body.map(Value::to_string));
         let outcome = self.run_cancellable(move || match body {
-            Some(body) => request
-                .body(body)
-                .map_err(Into::into)
-                .and_then(|request| agent.run(agent.configure_request(request).timeout_global(Some(left)).build())),
-            None => request
-                .body(())
-                .map_err(Into::into)
-                .and_then(|request| agent.run(agent.configure_request(request).timeout_global(Some(left)).build())),
+            Some(body) => run(&agent, request.body(body), left),
+            None => run(&agent, request.body(()), left),
         })?;
         let status = outcome.as_ref().ok().map(|response| response.status().as_u16());
         tracing::debug!(method, host = self.host, status, took = ?start.elapsed(), "asked a forge");
@@ -388,6 +353,15 @@ pub(super) fn agent() -> Agent {
         .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
         .build()
         .new_agent()
+}
+
+/// Sends a request within a time limit.
+pub(super) fn run<B: AsSendBody>(
+    agent: &Agent,
+    request: ureq::http::Result<Request<B>>,
+    limit: Duration,
+) -> Result<Response<Body>, ureq::Error> {
+    agent.run(agent.configure_request(request?).timeout_global(Some(limit)).build())
 }
 
 /// Returns the error in a response: `message`, and the individual errors that GitHub adds, which name a field and a

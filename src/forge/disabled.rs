@@ -2,7 +2,6 @@
 
 use std::{
     convert::Infallible,
-    path::Path,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -20,12 +19,6 @@ impl Client {
     /// Always returns an error.
     pub fn new(_host: &str, _base: &str, _secret: Option<Secret>) -> Result<Self, String> {
         Err("this program was built without the feature `forge`".into())
-    }
-
-    /// Never called.
-    #[must_use]
-    pub fn with_cache(self, _folder: &Path) -> Self {
-        self
     }
 
     /// Never called.

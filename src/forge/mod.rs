@@ -25,8 +25,6 @@ mod listed;
 mod pulls;
 #[cfg(feature = "forge")]
 mod redirect;
-#[cfg(feature = "forge")]
-mod response_cache;
 pub mod secret;
 #[cfg(test)]
 #[cfg(feature = "forge")]

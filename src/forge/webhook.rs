@@ -10,7 +10,11 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use ureq::http::{Request, Uri};
 
-use super::{Message, Secret, bounded, client::agent, is_private};
+use super::{
+    Message, Secret, bounded,
+    client::{agent, run},
+    is_private,
+};
 
 /// The prefix of a base64-encoded secret.
 const PREFIX: &str = "whsec_";
@@ -31,12 +35,8 @@ pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Du
         request = request.header("webhook-signature", signature(message, secret));
     }
     let host = url.parse::<Uri>().ok().and_then(|url| Some(url.host()?.to_owned())).unwrap_or_default();
-    let agent = agent();
     let failed = |error: ureq::Error| format!("{host} cannot be reached: {}", bounded(&error.to_string(), 200));
-    let sent = request
-        .body(message.body.to_owned())
-        .map_err(Into::into)
-        .and_then(|request| agent.run(agent.configure_request(request).timeout_global(Some(limit)).build()));
+    let sent = run(&agent(), request.body(message.body.to_owned()), limit);
     match sent.map_err(|error| failed(error).replace(url, &host))?.status().as_u16() {
         200..=299 => Ok(()),
         status @ 300..=399 => Err(format!("{host} redirects ({status}), and redirects are not followed")),

@@ -441,28 +441,6 @@ fn prepare_commits_only_intended_files() {
 }
 
 #[test]
-fn unchanged_responses_are_cached() {
-    let (world, forge) = on_forge();
-    create(&world).exits(0);
-    let first = status(&world);
-    let (asked, before) = (forge.log().len(), std::mem::take(&mut forge.state.lock().unwrap().unchanged));
-    assert_eq!(status(&world), first);
-    let asked_again = forge.log().len();
-    assert_eq!(forge.state.lock().unwrap().unchanged, asked_again, "all of it");
-    assert!(asked > asked_again && before < asked);
-    forge.set("blue", "title", json!("Another title"));
-    assert_eq!(of(&status(&world), "blue")["pr"]["title"], "Another title");
-    forge.state.lock().unwrap().unchanged = 0;
-    world.ok(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--no-cache"]);
-    assert_eq!(forge.state.lock().unwrap().unchanged, 0);
-    // The token is not on disk.
-    for file in world.path("home/blue/forge").read_dir().unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        assert!(!text.contains(TOKEN));
-    }
-}
-
-#[test]
 fn thirty_repositories_take_little_longer_than_one() {
     let world = World::new();
     let forge = GitHub::start(&world);

@@ -162,10 +162,6 @@ impl<'c> Forges<'c> {
             Some(limit) => client.with_limit(limit),
             None => client,
         };
-        let client = match self.ctx.env.cache() {
-            true => client.with_cache(&self.ctx.home.folder().join("forge")),
-            false => client,
-        };
         Ok(Arc::new(kind.prepare(client.cancelled_by(self.ctx.progress().flag()))))
     }
 
