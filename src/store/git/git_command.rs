@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
 };
 
 use crate::store::StoreError;
@@ -67,25 +67,13 @@ impl Git {
         let mut command = self.command(args);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (read, said) = std::thread::scope(|scope| {
-            scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
-            let said = scope.spawn(move || {
-                let mut said = Vec::new();
-                if let Some(mut stderr) = stderr {
-                    let _ = stderr.by_ref().take(MAX_SAID).read_to_end(&mut said);
-                    // Discard the rest, so that git does not block.
-                    let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-                }
-                String::from_utf8_lossy(&said).into_owned()
-            });
+        let (read, said) = converse(&mut child, Some(input), |stdout| {
             let mut lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines());
-            let read = lines.try_for_each(|line| line.map(|line| each(&line)));
-            (read, said.join().unwrap_or_default())
+            lines.try_for_each(|line| line.map(|line| each(&line)))
         });
         let status = child.wait().map_err(failed)?;
         if !status.success() {
-            return Err(StoreError::Git { doing: doing(), problem: said.trim().to_owned() });
+            return Err(StoreError::Git { doing: doing(), problem: String::from_utf8_lossy(&said).trim().to_owned() });
         }
         read.map_err(failed)
     }
@@ -98,6 +86,34 @@ impl Git {
         command.env_remove("GIT_WORK_TREE");
         command
     }
+}
+
+/// Feeds a child and passes its output to `read`, without a deadlock between the two. Also returns the start of its
+/// standard error.
+pub(super) fn converse<T>(
+    child: &mut Child,
+    input: Option<String>,
+    read: impl FnOnce(Option<ChildStdout>) -> T,
+) -> (T, Vec<u8>) {
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if let (Some(mut stdin), Some(input)) = (stdin, input) {
+                // A git process that has failed stops reading, and reports the reason itself.
+                let _ = stdin.write_all(input.as_bytes());
+            }
+        });
+        let said = scope.spawn(move || {
+            let mut said = Vec::new();
+            if let Some(mut stderr) = stderr {
+                let _ = stderr.by_ref().take(MAX_SAID).read_to_end(&mut said);
+                // Discard the rest, so that git does not block.
+                let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+            }
+            said
+        });
+        (read(stdout), said.join().unwrap_or_default())
+    })
 }
 
 /// Returns a command that runs git with these variables, in the current folder.

@@ -4,15 +4,18 @@
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
-    io::{Read as _, Write as _},
+    io::Read as _,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{ChildStdout, Command, Stdio},
     sync::mpsc,
     thread,
     time::Duration,
 };
 
-use super::{git_command::GUARD, incoming::Incoming};
+use super::{
+    git_command::{self, GUARD},
+    incoming::Incoming,
+};
 use crate::{
     model::oid::Oid,
     platform::process::{self, Group},
@@ -129,7 +132,11 @@ impl<'a> RemoteConnection<'a> {
         let mut patterns = ["realm", "domains/*", "sessions/*"].map(|name| format!("{prefix}{name}")).to_vec();
         let elsewhere = self.remote.mapping.other().there(&StoreRef::Realm);
         patterns.push(elsewhere.clone());
-        let outcome = self.run(&["ls-remote", "--quiet"], &patterns, None)?;
+        let args = ["ls-remote", "--quiet"];
+        let outcome = self.talk(self.command(&args), &args, &patterns, None)?;
+        if !outcome.success {
+            return Err(self.failed(&outcome));
+        }
         let mut listing = Listing::default();
         for line in outcome.stdout.lines() {
             listing.is_elsewhere |= line.split_once('\t').is_some_and(|(_, name)| name == elsewhere);
@@ -181,20 +188,7 @@ impl<'a> RemoteConnection<'a> {
     /// # Errors
     /// Returns an error if the remote cannot be reached.
     pub fn push(&self, moves: &[(StoreRef, Oid)]) -> Result<Vec<Pushed>, StoreError> {
-        let mut pushed = Vec::new();
-        for moves in moves.chunks(MAX_PUSHED) {
-            let specs: Vec<_> =
-                moves.iter().map(|(name, tip)| format!("{tip}:{}", self.remote.mapping.there(name))).collect();
-            let args = ["push", "--porcelain", "--no-verify", "--no-recurse-submodules", self.progress()];
-            let outcome = self.try_run(&args, &specs, None)?;
-            let before = pushed.len();
-            pushed.extend(outcome.stdout.lines().filter_map(|line| self.parse_push_line(line, &outcome.from_server)));
-            // git fails if any ref was refused. If it lists no ref, nothing was pushed.
-            if !outcome.success && pushed.len() == before {
-                return Err(self.failed(&outcome));
-            }
-        }
-        Ok(pushed)
+        self.update(moves, |there, tip| (format!("{tip}:{there}"), None))
     }
 
     /// Deletes refs at the remote if they still point to the given commits. Returns the remote's answer for each ref.
@@ -202,22 +196,30 @@ impl<'a> RemoteConnection<'a> {
     /// # Errors
     /// Returns an error if the remote cannot be reached.
     pub fn delete(&self, refs: &[(StoreRef, Oid)]) -> Result<Vec<Pushed>, StoreError> {
-        let mut deleted = Vec::new();
+        self.update(refs, |there, tip| (format!(":{there}"), Some(format!("--force-with-lease={there}:{tip}"))))
+    }
+
+    /// Updates refs at the remote. `spec` returns the refspec and the option for a name at the remote and a commit.
+    fn update(
+        &self,
+        refs: &[(StoreRef, Oid)],
+        spec: impl Fn(&str, &Oid) -> (String, Option<String>),
+    ) -> Result<Vec<Pushed>, StoreError> {
+        let mut answers = Vec::new();
         for refs in refs.chunks(MAX_PUSHED) {
-            let there: Vec<_> = refs.iter().map(|(name, tip)| (self.remote.mapping.there(name), tip)).collect();
-            let leases: Vec<_> = there.iter().map(|(name, tip)| format!("--force-with-lease={name}:{tip}")).collect();
-            let specs: Vec<_> = there.iter().map(|(name, _)| format!(":{name}")).collect();
+            let specs = refs.iter().map(|(name, tip)| spec(&self.remote.mapping.there(name), tip));
+            let (specs, options): (Vec<_>, Vec<_>) = specs.unzip();
             let mut args = vec!["push", "--porcelain", "--no-verify", "--no-recurse-submodules", self.progress()];
-            args.extend(leases.iter().map(String::as_str));
-            let outcome = self.try_run(&args, &specs, None)?;
-            let before = deleted.len();
-            let parse = |line| self.parse_push_line(line, &outcome.from_server);
-            deleted.extend(outcome.stdout.lines().filter_map(parse));
-            if !outcome.success && deleted.len() == before {
+            args.extend(options.iter().flatten().map(String::as_str));
+            let outcome = self.talk(self.command(&args), &args, &specs, None)?;
+            let before = answers.len();
+            answers.extend(outcome.stdout.lines().filter_map(|line| self.parse_push_line(line, &outcome.from_server)));
+            // git fails if any ref was refused. If it lists no ref, nothing was updated.
+            if !outcome.success && answers.len() == before {
                 return Err(self.failed(&outcome));
             }
         }
-        Ok(deleted)
+        Ok(answers)
     }
 
     /// Parses a line of `git push --porcelain`: a flag, the refs, and the outcome. A refusal by the server gets the
@@ -245,15 +247,6 @@ impl<'a> RemoteConnection<'a> {
         StoreError::Remote { url: self.shown_url(), problem }
     }
 
-    fn run(&self, args: &[&str], below: &[String], input: Option<String>) -> Result<Outcome, StoreError> {
-        let outcome = self.try_run(args, below, input)?;
-        if outcome.success { Ok(outcome) } else { Err(self.failed(&outcome)) }
-    }
-
-    fn try_run(&self, args: &[&str], below: &[String], input: Option<String>) -> Result<Outcome, StoreError> {
-        self.talk(self.command(args), args, below, input)
-    }
-
     fn talk(
         &self,
         mut command: Command,
@@ -276,7 +269,8 @@ impl<'a> RemoteConnection<'a> {
             }
             None => (command.spawn().map_err(cannot)?, None),
         };
-        let (stdout, words) = feed_and_read(&mut child, input).map_err(cannot)?;
+        let (stdout, words) = git_command::converse(&mut child, input, read_output);
+        let stdout = stdout.map_err(cannot)?;
         drop(watch);
         let status = child.wait().map_err(cannot)?;
         tracing::debug!(command = args.first(), status = status.code(), "ran git");
@@ -335,7 +329,7 @@ impl<'a> RemoteConnection<'a> {
     /// Returns the user's ssh command with options that disable prompts. A program other than OpenSSH gets no options.
     fn quiet_ssh(&self) -> Option<OsString> {
         let var = |name: &str| self.vars.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned();
-        let configured = || super::git_command::global_config(&self.vars, "core.sshCommand").map(OsString::from);
+        let configured = || git_command::global_config(&self.vars, "core.sshCommand").map(OsString::from);
         if var("GIT_SSH").is_some() || var("GIT_SSH_VARIANT").is_some() {
             return None;
         }
@@ -398,33 +392,14 @@ impl Drop for Watch {
     }
 }
 
-/// Feeds a child and reads its output up to a limit, without a deadlock between the two.
-fn feed_and_read(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8>, Vec<u8>)> {
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    std::thread::scope(|scope| {
-        let fed = scope.spawn(move || {
-            if let (Some(mut stdin), Some(input)) = (stdin, input) {
-                // A git process that has failed stops reading, and reports the reason itself.
-                let _ = stdin.write_all(input.as_bytes());
-            }
-        });
-        let said = scope.spawn(move || {
-            let mut words = Vec::new();
-            if let Some(mut stderr) = stderr {
-                let _ = stderr.by_ref().take(MAX_WORDS as u64 * 4).read_to_end(&mut words);
-                // Discard the rest, so that the child does not block.
-                let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-            }
-            words
-        });
-        let mut text = Vec::new();
-        if let Some(mut stdout) = stdout {
-            stdout.by_ref().take(MAX_OUTPUT + 1).read_to_end(&mut text)?;
-            std::io::copy(&mut stdout, &mut std::io::sink())?;
-        }
-        let _ = fed.join();
-        Ok((text, said.join().unwrap_or_default()))
-    })
+/// Reads the output of a child up to a limit, and discards the rest, so that the child does not block.
+fn read_output(stdout: Option<ChildStdout>) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    if let Some(mut stdout) = stdout {
+        stdout.by_ref().take(MAX_OUTPUT + 1).read_to_end(&mut text)?;
+        std::io::copy(&mut stdout, &mut std::io::sink())?;
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
