@@ -333,11 +333,11 @@ impl Judging<'_> {
         Ok(entry.filter(|entry| entry.kind == EntryKind::Blob).map(|entry| entry.id))
     }
 
-    fn read<T: DeserializeOwned>(&self, blob: &Oid) -> Result<Option<T>, StoreError> {
-        match self.store.blob(blob) {
-            Ok(bytes) => Ok(codec::decode(&bytes).ok()),
-            Err(error) if error.is_damage() => Ok(None),
-            Err(error) => Err(error),
-        }
+    fn read<T: DeserializeOwned>(&self, blob: Option<Oid>) -> Result<Option<T>, StoreError> {
+        read::readable(self.store, blob)
+    }
+
+    fn read_at<T: DeserializeOwned>(&self, tree: &Oid, path: &TreePath) -> Result<Option<T>, StoreError> {
+        self.read(read::lookup(self.store, tree, path.as_str())?.map(|entry| entry.id))
     }
 }

@@ -37,10 +37,7 @@ impl Relation {
         if ours == theirs {
             return Ok(Self { bases: vec![*ours], is_contained: true, contains: true, ..Self::default() });
         }
-        let mut walk = Walk { store, marks: BTreeMap::new(), queue: BinaryHeap::new(), parents: BTreeMap::new() };
-        walk.mark(ours, OURS)?;
-        walk.mark(theirs, THEIRS)?;
-        walk.run()?;
+        let walk = Walk::between(store, ours, theirs)?;
         let found = |mark: u8| walk.marks.values().filter(|held| **held == mark).count();
         let (ahead, behind) = (found(OURS), found(THEIRS));
         let met: BTreeSet<Oid> = walk
@@ -72,7 +69,15 @@ struct Walk<'a, O: Objects + ?Sized> {
     parents: BTreeMap<Oid, Vec<Oid>>,
 }
 
-impl<O: Objects + ?Sized> Walk<'_, O> {
+impl<'a, O: Objects + ?Sized> Walk<'a, O> {
+    fn between(store: &'a O, ours: &Oid, theirs: &Oid) -> Result<Self, StoreError> {
+        let mut walk = Self { store, marks: BTreeMap::new(), queue: BinaryHeap::new(), parents: BTreeMap::new() };
+        walk.mark(ours, OURS)?;
+        walk.mark(theirs, THEIRS)?;
+        walk.run()?;
+        Ok(walk)
+    }
+
     fn mark(&mut self, id: &Oid, mark: u8) -> Result<(), StoreError> {
         let held = self.marks.entry(*id).or_default();
         if *held | mark != *held {
@@ -118,10 +123,7 @@ pub fn added<O: Objects + ?Sized>(store: &O, known: &Oid, tip: &Oid) -> Result<V
     if known == tip {
         return Ok(Vec::new());
     }
-    let mut walk = Walk { store, marks: BTreeMap::new(), queue: BinaryHeap::new(), parents: BTreeMap::new() };
-    walk.mark(known, OURS)?;
-    walk.mark(tip, THEIRS)?;
-    walk.run()?;
+    let walk = Walk::between(store, known, tip)?;
     let is_added = |id: &Oid| walk.marks.get(id) == Some(&THEIRS);
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut open: Vec<_> = Some((*tip, false)).filter(|_| is_added(tip)).into_iter().collect();

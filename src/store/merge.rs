@@ -267,7 +267,7 @@ impl Merging<'_> {
         match &place {
             TreeFile::Contract(name) => {
                 let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
-                let base = base.map(|base| self.read::<Contract>(&base)).transpose()?.flatten();
+                let base = read::readable(self.store, base)?;
                 let newer = self.newer_of(name, &our, &their)?;
                 let merged = merge::contract(base.as_ref(), &our, &their, newer);
                 self.put_contract(&place, &our, merged, name);
@@ -289,7 +289,7 @@ impl Merging<'_> {
             }
             TreeFile::Source(repo) => {
                 let Some([our, their]) = self.both::<Source>(&place, our, their)? else { return Ok(()) };
-                let base = base.map(|base| self.read::<Source>(&base)).transpose()?.flatten();
+                let base = read::readable(self.store, base)?;
                 match merge::source(base.as_ref(), &our, &their, self.newer(repo)?) {
                     Some(winner) => self.put(&place, &our, &winner),
                     None => drop(self.merge.edits.insert(place.path(), Edit::Remove)),
@@ -297,7 +297,7 @@ impl Merging<'_> {
             }
             TreeFile::Domain => {
                 let Some([our, their]) = self.both::<Domain>(&place, our, their)? else { return Ok(()) };
-                let base = base.map(|base| self.read::<Domain>(&base)).transpose()?.flatten();
+                let base = read::readable(self.store, base)?;
                 self.put(&place, &our, &merge::domain(base.as_ref(), &our, &their));
             }
             TreeFile::Repo(repo) => {
@@ -355,7 +355,7 @@ impl Merging<'_> {
         our: Oid,
         their: Oid,
     ) -> Result<Option<[T; 2]>, StoreError> {
-        Ok(match (self.read(&our)?, self.read(&their)?) {
+        Ok(match (read::readable(self.store, Some(our))?, read::readable(self.store, Some(their))?) {
             (Some(ours), Some(theirs)) => Some([ours, theirs]),
             (Some(_), None) => None,
             (None, Some(_)) => {
@@ -372,14 +372,6 @@ impl Merging<'_> {
     fn smaller(&mut self, place: &TreeFile, our: Oid, their: Oid) {
         if their < our {
             self.merge.edits.insert(place.path(), Edit::Link(EntryKind::Blob, their));
-        }
-    }
-
-    fn read<T: DeserializeOwned>(&self, blob: &Oid) -> Result<Option<T>, StoreError> {
-        match self.store.blob(blob) {
-            Ok(bytes) => Ok(codec::decode(&bytes).ok()),
-            Err(error) if error.is_damage() => Ok(None),
-            Err(error) => Err(error),
         }
     }
 
@@ -413,7 +405,7 @@ impl Merging<'_> {
         let path = layout::contract(name);
         for base in self.bases {
             let Some(held) = read::lookup(self.store, base, path.as_str())? else { continue };
-            let Some(former) = self.read::<Contract>(&held.id)? else { continue };
+            let Some(former) = read::readable::<Contract>(self.store, Some(held.id))? else { continue };
             return Ok(merge::taken_over(&former.owner, ours, theirs));
         }
         Ok(Newer::Unknown)

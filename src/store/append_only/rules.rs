@@ -27,7 +27,7 @@ impl Judging<'_> {
             TreeFile::Realm if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
             TreeFile::Domain => return self.membership(step, before, after),
             TreeFile::Version(name, _) => {
-                let held = before.map(|blob| self.read::<Contract>(&blob)).transpose()?.flatten();
+                let held = self.read::<Contract>(before)?;
                 let owner = held.map(|contract| contract.owner).or(self.owner(&step.before, name)?);
                 match (before, after, owner) {
                     (Some(_), None, owner) => Some((Rule::VersionRemoved, owner.into_iter().collect())),
@@ -61,9 +61,7 @@ impl Judging<'_> {
             TreeFile::Source(_) if after.is_none() && self.is_removal(step)? => None,
             TreeFile::Source(repo) => return own(repo, Rule::SourceChanged),
             TreeFile::Repo(repo) => {
-                let held = before.map(|blob| self.read::<Repo>(&blob)).transpose()?.flatten();
-                let new = after.map(|blob| self.read::<Repo>(&blob)).transpose()?.flatten();
-                let is_broken = match (held, new) {
+                let is_broken = match (self.read::<Repo>(before)?, self.read::<Repo>(after)?) {
                     (Some(held), Some(new)) => {
                         !held.roots.iter().all(|root| new.roots.contains(root))
                             || (held.url != new.url && !claims(repo))
@@ -77,9 +75,7 @@ impl Judging<'_> {
                 Some((Rule::RecordRemoved, Vec::new()))
             }
             TreeFile::SetAside(_) => {
-                let read = |blob: Option<Oid>| Ok(blob.map(|blob| self.read::<SetAside>(&blob)).transpose()?.flatten());
-                let [held, new]: [Result<Option<SetAside>, StoreError>; 2] = [read(before), read(after)];
-                let is_broken = match (held?, new?) {
+                let is_broken = match (self.read::<SetAside>(before)?, self.read::<SetAside>(after)?) {
                     (None, _) => false,
                     (Some(held), Some(new)) => SetAside { settled: None, ..new } != SetAside { settled: None, ..held },
                     (Some(_), None) => true,
@@ -109,10 +105,7 @@ impl Judging<'_> {
 
     /// Returns whether the owner of a contract offered it to the repository that the commit claims to be by.
     fn is_offered(&self, step: &Step<'_>, name: &ContractName, owner: &RepoName) -> Result<bool, StoreError> {
-        let Some(entry) = read::lookup(self.store, &step.before, layout::transfers(name).as_str())? else {
-            return Ok(false);
-        };
-        let transfers = self.read::<Transfers>(&entry.id)?;
+        let transfers = self.read_at::<Transfers>(&step.before, &layout::transfers(name))?;
         Ok(transfers.is_some_and(|transfers| {
             transfers.offered(owner).is_some() && transfers.offered(owner) == step.claim.as_ref()
         }))
@@ -121,12 +114,11 @@ impl Judging<'_> {
     /// Returns whether a repository renamed itself: its entry has moved to the new name, and the commit claims to be by
     /// the repository. A record may be removed only if the former name is in use again.
     fn is_honest_rename(&self, step: &Step<'_>, old: &RepoName, after: Option<Oid>) -> Result<bool, StoreError> {
-        let entry = |tree: &Oid, name: &RepoName| -> Result<Option<Repo>, StoreError> {
-            let entry = read::lookup(self.store, tree, layout::repo(name).as_str())?;
-            Ok(entry.map(|entry| self.read::<Repo>(&entry.id)).transpose()?.flatten())
-        };
-        let Some(blob) = after else { return Ok(entry(&step.info.tree, old)?.is_some()) };
-        let Some(rename) = self.read::<Rename>(&blob)? else { return Ok(false) };
+        let entry = |tree: &Oid, name: &RepoName| self.read_at::<Repo>(tree, &layout::repo(name));
+        if after.is_none() {
+            return Ok(entry(&step.info.tree, old)?.is_some());
+        }
+        let Some(rename) = self.read::<Rename>(after)? else { return Ok(false) };
         let (held, new) = (entry(&step.before, old)?, entry(&step.info.tree, &rename.to)?);
         let is_same = held.zip(new).is_some_and(|(held, new)| (held.url, held.roots) == (new.url, new.roots));
         Ok(is_same && rename.from == *old && step.claim.as_ref() == Some(&rename.to))
@@ -138,10 +130,8 @@ impl Judging<'_> {
         before: Option<Oid>,
         after: Option<Oid>,
     ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
-        let read = |blob: Option<Oid>| Ok(blob.map(|blob| self.read::<Domain>(&blob)).transpose()?.flatten());
-        let held: Result<Option<Domain>, StoreError> = read(before);
-        let (Some(held), new) = (held?, read(after)?) else { return Ok(None) };
-        let Some(new) = new else { return Ok(Some((Rule::RecordRemoved, held.members))) };
+        let Some(held) = self.read::<Domain>(before)? else { return Ok(None) };
+        let Some(new) = self.read::<Domain>(after)? else { return Ok(Some((Rule::RecordRemoved, held.members))) };
         if new.removed && self.is_removal(step)? {
             return Ok(None);
         }
@@ -153,15 +143,14 @@ impl Judging<'_> {
     /// Returns whether a commit removes a domain that nobody uses, which any repository may do: one without bindings
     /// and with retired contracts only.
     fn is_removal(&self, step: &Step<'_>) -> Result<bool, StoreError> {
-        let domain = read::lookup(self.store, &step.info.tree, layout::domain().as_str())?;
-        let domain = domain.map(|entry| self.read::<Domain>(&entry.id)).transpose()?.flatten();
+        let domain = self.read_at::<Domain>(&step.info.tree, &layout::domain())?;
         if !domain.is_some_and(|domain| domain.removed)
             || !read::folder(self.store, &step.before, layout::BINDINGS)?.is_empty()
         {
             return Ok(false);
         }
         for entry in read::folder(self.store, &step.before, layout::CONTRACTS)? {
-            if self.read::<Contract>(&entry.id)?.is_none_or(|contract| contract.retired.is_none()) {
+            if self.read::<Contract>(Some(entry.id))?.is_none_or(|contract| contract.retired.is_none()) {
                 return Ok(false);
             }
         }
@@ -176,7 +165,7 @@ impl Judging<'_> {
             documents.extend(read::folder(self.store, tree, layout::versions(name).as_str())?.pop());
         }
         for entry in documents.iter().filter(|entry| entry.kind == EntryKind::Blob) {
-            if let Some(contract) = self.read::<Contract>(&entry.id)? {
+            if let Some(contract) = self.read::<Contract>(Some(entry.id))? {
                 return Ok(Some(contract.owner));
             }
         }

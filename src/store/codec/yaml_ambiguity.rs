@@ -184,29 +184,9 @@ mod tests {
 
     #[test]
     fn ambiguous_scalars_must_be_quoted() {
-        for plain in [
-            "no",
-            "Yes",
-            "ON",
-            "off",
-            "0755",
-            "00",
-            "08",
-            "1_000",
-            "0o17",
-            "0x1F",
-            "0b11",
-            "+1",
-            ".5",
-            "1.",
-            "1:30",
-            "190:20:30",
-            "1:30.5",
-            "-0755",
-            "+0x10",
-            "1_0.5",
-            "1_0e3",
-        ] {
+        let ambiguous = "no Yes ON off 0755 00 08 1_000 0o17 0x1F 0b11 +1 .5 1. 1:30 190:20:30 1:30.5 -0755 +0x10 \
+                         1_0.5 1_0e3";
+        for plain in ambiguous.split(' ') {
             for text in [format!("a:\n  - {plain}\n"), format!("{{a: {plain}}}"), format!("{plain}: 1\n")] {
                 assert!(!super::is_plain(&text), "{text}");
                 let problem = codec::value(text.as_bytes()).map(|read| panic!("{text}: {read:?}")).unwrap_err();
@@ -229,34 +209,11 @@ mod tests {
 
     #[test]
     fn unambiguous_scalars_need_no_quotes() {
-        for plain in [
-            "0",
-            "-1",
-            "1.5",
-            "1e3",
-            "1.5e-3",
-            "true",
-            "~",
-            "null",
-            "1.2.3",
-            "2026-01-01",
-            "y",
-            "n",
-            "x",
-            "note",
-            "8080:80",
-            "host:80",
-            "0xyz",
-            "1:2:x",
-            "-",
-            "e3",
-            "1 000",
-            "_1",
-        ] {
+        let unambiguous =
+            "0 -1 1.5 1e3 1.5e-3 true ~ null 1.2.3 2026-01-01 y n x note 8080:80 host:80 0xyz 1:2:x e3 _1";
+        for plain in unambiguous.split(' ').chain(["1 000"]) {
             let text = format!("a: {plain}\n");
-            if plain != "-" {
-                assert!(codec::value(text.as_bytes()).is_ok(), "{text}");
-            }
+            assert!(codec::value(text.as_bytes()).is_ok(), "{text}");
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::de::DeserializeOwned;
-
 use super::{decode, file, folder as read_folder, lookup, published::Published, reader::Reader};
 use crate::{
     model::{
@@ -159,8 +157,8 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
         }
         versions.insert(contract, published.into_keys().collect());
     }
-    let bindings = reader.all(tree, layout::BINDINGS, Subject::Binding)?;
-    let sources = reader.all(tree, layout::SOURCES, Subject::Source)?;
+    let bindings = reader.all(tree, layout::BINDINGS, |repo: &RepoName| Subject::Binding(repo.clone()))?;
+    let sources = reader.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?;
     let conflicts = reader.conflicts(tree)?;
     Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, conflicts, damage: reader.damage })
 }
@@ -245,8 +243,8 @@ impl Reader<'_> {
     /// Completes a view that has its contracts. The damage found so far is part of it.
     fn all_but_contracts(mut self, tree: &Oid, view: DomainView) -> Result<DomainView, StoreError> {
         Ok(DomainView {
-            bindings: self.all(tree, layout::BINDINGS, Subject::Binding)?,
-            sources: self.all(tree, layout::SOURCES, Subject::Source)?,
+            bindings: self.all(tree, layout::BINDINGS, |repo: &RepoName| Subject::Binding(repo.clone()))?,
+            sources: self.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?,
             transfers: self.transfers(tree)?,
             approvals: self.approvals(tree)?,
             conflicts: self.conflicts(tree)?,
@@ -324,13 +322,7 @@ impl Reader<'_> {
 
     /// Returns the transfers of contracts to other owners.
     fn transfers(&mut self, tree: &Oid) -> Result<BTreeMap<ContractName, Transfers>, StoreError> {
-        let mut all = BTreeMap::new();
-        for (name, entry) in self.named::<ContractName>(tree, layout::TRANSFERS)? {
-            if let Some(record) = self.document(layout::TRANSFERS, &entry, Subject::Other)? {
-                all.insert(name, record);
-            }
-        }
-        Ok(all)
+        self.all(tree, layout::TRANSFERS, |_| Subject::Other)
     }
 
     /// Returns the approvals of breaking changes, by contract.
@@ -368,21 +360,5 @@ impl Reader<'_> {
         conflicts.set_aside = records.into_values().filter(SetAside::is_open).collect();
         conflicts.bindings = repos.iter().filter_map(|entry| entry.name.parse().ok()).collect();
         Ok(conflicts)
-    }
-
-    /// Reads all documents of a folder, by name.
-    fn all<T: DeserializeOwned>(
-        &mut self,
-        tree: &Oid,
-        folder: &str,
-        subject: impl Fn(RepoName) -> Subject,
-    ) -> Result<BTreeMap<RepoName, T>, StoreError> {
-        let mut all = BTreeMap::new();
-        for (name, entry) in self.named::<RepoName>(tree, folder)? {
-            if let Some(document) = self.document(folder, &entry, subject(name.clone()))? {
-                all.insert(name, document);
-            }
-        }
-        Ok(all)
     }
 }

@@ -85,6 +85,19 @@ pub(super) fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> R
     }
 }
 
+/// Returns the document in a blob, or `None` if there is no blob or it cannot be read because it is damaged.
+///
+/// # Errors
+/// Returns an error if reading fails for another reason.
+pub(super) fn readable<T: DeserializeOwned>(store: &dyn Store, blob: Option<Oid>) -> Result<Option<T>, StoreError> {
+    let Some(blob) = blob else { return Ok(None) };
+    match store.blob(&blob) {
+        Ok(bytes) => Ok(codec::decode(&bytes).ok()),
+        Err(error) if error.is_damage() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Returns the content of `realm.json`.
 ///
 /// # Errors
@@ -187,11 +200,7 @@ pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
     };
     let tree = store.commit(&tip)?.tree;
     let mut reader = Reader { store, within: StoreRef::Realm, damage: Vec::new() };
-    for (name, entry) in reader.named::<RepoName>(&tree, layout::REPOS)? {
-        if let Some(repo) = reader.document(layout::REPOS, &entry, Subject::Other)? {
-            view.repos.insert(name, repo);
-        }
-    }
+    view.repos = reader.all(&tree, layout::REPOS, |_| Subject::Other)?;
     view.damage = reader.damage;
     Ok(view)
 }
@@ -203,11 +212,7 @@ pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
 pub fn set_aside_in(store: &dyn Store, tree: &Oid) -> Result<BTreeMap<ConflictId, SetAside>, StoreError> {
     let mut records = BTreeMap::new();
     for entry in folder(store, tree, &format!("{}/{}", layout::CONFLICTS, layout::SET_ASIDE))? {
-        let bytes = match store.blob(&entry.id) {
-            Err(error) if error.is_damage() => continue,
-            bytes => bytes?,
-        };
-        if let (Some(id), Ok(record)) = (layout::stem::<ConflictId>(&entry.name), codec::decode::<SetAside>(&bytes)) {
+        if let (Some(id), Some(record)) = (layout::stem::<ConflictId>(&entry.name), readable(store, Some(entry.id))?) {
             records.insert(id, record);
         }
     }

@@ -1,5 +1,7 @@
 //! Reads the documents of one ref. A document that cannot be read is recorded as damage under its name.
 
+use std::{collections::BTreeMap, str::FromStr};
+
 use serde::de::DeserializeOwned;
 
 use super::{decode, lookup};
@@ -26,32 +28,25 @@ impl Reader<'_> {
     /// Returns the entries of a folder. Anything else in its place is an error, because otherwise it would look as if
     /// everything in the folder had been deleted.
     pub(super) fn folder(&self, tree: &Oid, folder: &str) -> Result<Vec<Entry>, StoreError> {
-        match lookup(self.store, tree, folder)? {
-            Some(entry) if entry.kind != EntryKind::Tree => Err(self.no_folder(folder)),
-            Some(entry) => self.store.entries(&entry.id),
-            None => Ok(Vec::new()),
-        }
+        self.find(tree, folder)?.map_or(Ok(Vec::new()), |id| self.store.entries(&id))
     }
 
     /// Returns the entry with this name in a folder.
     pub(super) fn entry(&self, tree: &Oid, folder: &str, name: &str) -> Result<Option<Entry>, StoreError> {
-        match lookup(self.store, tree, folder)? {
-            Some(entry) if entry.kind != EntryKind::Tree => Err(self.no_folder(folder)),
-            Some(entry) => self.store.entry(&entry.id, name),
-            None => Ok(None),
-        }
+        self.find(tree, folder)?.map_or(Ok(None), |id| self.store.entry(&id, name))
     }
 
-    fn no_folder(&self, folder: &str) -> StoreError {
-        StoreError::Damaged { what: format!("{}:{folder}", self.within), problem: "it is not a directory".into() }
+    fn find(&self, tree: &Oid, folder: &str) -> Result<Option<Oid>, StoreError> {
+        let found = lookup(self.store, tree, folder)?;
+        if found.as_ref().is_some_and(|entry| entry.kind != EntryKind::Tree) {
+            let problem = "it is not a directory".into();
+            return Err(StoreError::Damaged { what: format!("{}:{folder}", self.within), problem });
+        }
+        Ok(found.map(|entry| entry.id))
     }
 
     /// Returns the entries of a folder named `<name>.json`. All others are recorded as damage.
-    pub(super) fn named<N: std::str::FromStr>(
-        &mut self,
-        tree: &Oid,
-        folder: &str,
-    ) -> Result<Vec<(N, Entry)>, StoreError> {
+    pub(super) fn named<N: FromStr>(&mut self, tree: &Oid, folder: &str) -> Result<Vec<(N, Entry)>, StoreError> {
         let mut named = Vec::new();
         for entry in self.folder(tree, folder)? {
             match layout::stem(&entry.name) {
@@ -60,6 +55,22 @@ impl Reader<'_> {
             }
         }
         Ok(named)
+    }
+
+    /// Returns all documents of a folder, by name.
+    pub(super) fn all<N: FromStr + Ord, T: DeserializeOwned>(
+        &mut self,
+        tree: &Oid,
+        folder: &str,
+        subject: impl Fn(&N) -> Subject,
+    ) -> Result<BTreeMap<N, T>, StoreError> {
+        let mut all = BTreeMap::new();
+        for (name, entry) in self.named(tree, folder)? {
+            if let Some(document) = self.document(folder, &entry, subject(&name))? {
+                all.insert(name, document);
+            }
+        }
+        Ok(all)
     }
 
     pub(super) fn document<T: DeserializeOwned>(
