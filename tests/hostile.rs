@@ -267,23 +267,9 @@ fn blob_in_place_of_a_tree_is_reported() {
     let (world, blob) = published(":contracts/paths.json");
     for folder in ["contracts", "versions", "sources"] {
         let kept = world.in_store(&["ls-tree", "refs/blue/domains/s3"]);
-        let kept = kept.lines().filter(|line| !line.ends_with(&format!("	{folder}")));
-        let entries: String = kept
-            .map(|line| {
-                format!(
-                    "{line}
-"
-                )
-            })
-            .collect();
-        std::fs::write(
-            world.store().join("entries"),
-            format!(
-                "{entries}100644 blob {blob}	{folder}
-"
-            ),
-        )
-        .unwrap();
+        let kept = kept.lines().filter(|line| !line.ends_with(&format!("\t{folder}")));
+        let entries: String = kept.map(|line| format!("{line}\n")).collect();
+        std::fs::write(world.store().join("entries"), format!("{entries}100644 blob {blob}\t{folder}\n")).unwrap();
         let output = world.sandbox.command("sh", &world.store()).args(["-c", "git mktree < entries"]).output().unwrap();
         let tree = String::from_utf8(output.stdout).unwrap().trim().to_owned();
         let commit = world.in_store(&["commit-tree", "-m", "Hostile", &tree]);

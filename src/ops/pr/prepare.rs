@@ -108,8 +108,7 @@ fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<P
             shell_word(branch)
         )));
     }
-    if let Some(left) = place.work.in_progress().map_err(git)? {
-        let word = left.word();
+    if let Some(word) = place.work.in_progress().map_err(git)? {
         let message = format!("{at} is in the middle of a {word}");
         let next = format!("git -C {} {word} --continue  # or --abort", shell_path(&place.path));
         return Err(RepoProblem::new(name, ErrorCode::OperationInProgress, message).next(next));

@@ -16,31 +16,6 @@ pub struct Uncommitted {
     pub conflicts: Vec<String>,
 }
 
-/// An operation of git that is in progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InProgress {
-    /// `git merge`
-    Merge,
-    /// `git cherry-pick`
-    CherryPick,
-    /// `git revert`
-    Revert,
-    /// `git rebase`
-    Rebase,
-}
-
-impl InProgress {
-    /// Returns the name of the operation.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Merge => "merge",
-            Self::CherryPick => "cherry-pick",
-            Self::Revert => "revert",
-            Self::Rebase => "rebase",
-        }
-    }
-}
-
 impl Work {
     /// Returns the uncommitted changes.
     ///
@@ -51,20 +26,20 @@ impl Work {
         Ok(parse(&self.text(&args)?))
     }
 
-    /// Returns the operation in progress, if there is one.
+    /// Returns the name of the git command that is in progress, such as `merge`, if there is one.
     ///
     /// # Errors
     /// Returns an error if git fails.
-    pub fn in_progress(&self) -> Result<Option<InProgress>, StoreError> {
+    pub fn in_progress(&self) -> Result<Option<&'static str>, StoreError> {
         let heads = [
-            ("MERGE_HEAD", InProgress::Merge),
-            ("CHERRY_PICK_HEAD", InProgress::CherryPick),
-            ("REVERT_HEAD", InProgress::Revert),
-            ("REBASE_HEAD", InProgress::Rebase),
+            ("MERGE_HEAD", "merge"),
+            ("CHERRY_PICK_HEAD", "cherry-pick"),
+            ("REVERT_HEAD", "revert"),
+            ("REBASE_HEAD", "rebase"),
         ];
-        for (name, left) in heads {
+        for (name, command) in heads {
             if self.has_ref(name)? {
-                return Ok(Some(left));
+                return Ok(Some(command));
             }
         }
         Ok(None)

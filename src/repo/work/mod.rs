@@ -15,7 +15,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-pub use change::{InProgress, Uncommitted, clone};
+pub use change::{Uncommitted, clone};
 pub use credential::password;
 pub use worktree_status::WorkStatus;
 pub use worktrees::{Start, Worktree};

@@ -37,24 +37,22 @@ impl Git {
 
     /// Does the same as [`Self::text`], and also returns whether a signal ended git, which then could not clean up.
     pub(crate) fn text_and_killed(&self, args: &[&str]) -> (Result<String, StoreError>, bool) {
-        let doing = || format!("run git {}", args.join(" "));
         let output = match self.command(args).output() {
             Ok(output) => output,
-            Err(error) => return (Err(StoreError::git(doing())(error)), false),
+            Err(error) => return (Err(StoreError::git(doing(args))(error)), false),
         };
         tracing::debug!(command = args.first(), status = output.status.code(), "ran git");
         if !output.status.success() {
             let problem = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             let problem = if problem.is_empty() { output.status.to_string() } else { problem };
-            return (Err(StoreError::Git { doing: doing(), problem }), output.status.code().is_none());
+            return (Err(StoreError::Git { doing: doing(args), problem }), output.status.code().is_none());
         }
-        (String::from_utf8(output.stdout).map_err(|error| StoreError::git(doing())(error)), false)
+        (String::from_utf8(output.stdout).map_err(|error| StoreError::git(doing(args))(error)), false)
     }
 
     /// Runs git in the repository. Returns its standard output and error, and whether it succeeded.
     pub(crate) fn output_and_errors(&self, args: &[&str]) -> Result<(String, bool), StoreError> {
-        let output = self.command(args).output();
-        let output = output.map_err(|error| StoreError::git(format!("run git {}", args.join(" ")))(error))?;
+        let output = self.command(args).output().map_err(StoreError::git(doing(args)))?;
         let said = [output.stdout, output.stderr].concat();
         Ok((String::from_utf8_lossy(&said).into_owned(), output.status.success()))
     }
@@ -62,8 +60,7 @@ impl Git {
     /// Runs git in the repository with `input` on its standard input, and passes each line of its output to `each`,
     /// because the output may not fit into memory.
     pub(crate) fn each_line(&self, args: &[&str], input: String, mut each: impl FnMut(&str)) -> Result<(), StoreError> {
-        let doing = || format!("run git {}", args.join(" "));
-        let failed = |error| StoreError::git(doing())(error);
+        let failed = |error| StoreError::git(doing(args))(error);
         let mut command = self.command(args);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
@@ -73,7 +70,10 @@ impl Git {
         });
         let status = child.wait().map_err(failed)?;
         if !status.success() {
-            return Err(StoreError::Git { doing: doing(), problem: String::from_utf8_lossy(&said).trim().to_owned() });
+            return Err(StoreError::Git {
+                doing: doing(args),
+                problem: String::from_utf8_lossy(&said).trim().to_owned(),
+            });
         }
         read.map_err(failed)
     }
@@ -86,6 +86,10 @@ impl Git {
         command.env_remove("GIT_WORK_TREE");
         command
     }
+}
+
+fn doing(args: &[&str]) -> String {
+    format!("run git {}", args.join(" "))
 }
 
 /// Feeds a child and passes its output to `read`, without a deadlock between the two. Also returns the start of its

@@ -75,19 +75,9 @@ impl Locks {
     /// Returns the errors of [`Self::acquire`].
     pub(super) fn acquire_within(&self, wait: &mut Wait<'_>, name: &str) -> Result<HeldLock, StoreError> {
         let path = self.folder.join(name);
-        let mut file = self.open(&path)?;
-        loop {
-            match file.try_lock() {
-                Ok(()) => {
-                    tracing::debug!(name, tries = wait.tries, "locked");
-                    let mut held = HeldLock { file, path, noted_at: None };
-                    held.sign()?;
-                    return Ok(held);
-                }
-                Err(TryLockError::WouldBlock) => wait.step(&path, || holder(&mut file))?,
-                Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
-            }
-        }
+        let file = self.locked(wait, &path, File::try_lock)?;
+        tracing::debug!(name, tries = wait.tries, "locked");
+        HeldLock::signed(file, path)
     }
 
     /// Takes the lock `name` if it is free.
@@ -95,9 +85,7 @@ impl Locks {
         let path = self.folder.join(name);
         let file = self.open(&path).ok()?;
         file.try_lock().ok()?;
-        let mut held = HeldLock { file, path, noted_at: None };
-        held.sign().ok()?;
-        Some(held)
+        HeldLock::signed(file, path).ok()
     }
 
     /// Waits for the lock `name` in shared mode.
@@ -105,13 +93,21 @@ impl Locks {
     /// # Errors
     /// Returns [`StoreError::Locked`] with the exclusive holder if the deadline has passed.
     pub(super) fn share(&self, name: &str) -> Result<Shared, StoreError> {
-        let path = self.folder.join(name);
-        let mut file = self.open(&path)?;
-        let mut wait = self.begin();
+        self.locked(&mut self.begin(), &self.folder.join(name), File::try_lock_shared).map(Shared)
+    }
+
+    /// Opens a lock file and waits until it is locked.
+    fn locked(
+        &self,
+        wait: &mut Wait<'_>,
+        path: &Path,
+        try_lock: impl Fn(&File) -> Result<(), TryLockError>,
+    ) -> Result<File, StoreError> {
+        let mut file = self.open(path)?;
         loop {
-            match file.try_lock_shared() {
-                Ok(()) => return Ok(Shared(file)),
-                Err(TryLockError::WouldBlock) => wait.step(&path, || holder(&mut file))?,
+            match try_lock(&file) {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) => wait.step(path, || holder(&mut file))?,
                 Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
             }
         }
@@ -172,6 +168,12 @@ impl Wait<'_> {
 }
 
 impl HeldLock {
+    fn signed(file: File, path: PathBuf) -> Result<Self, StoreError> {
+        let mut held = Self { file, path, noted_at: None };
+        held.sign()?;
+        Ok(held)
+    }
+
     /// Returns when a dead holder wrote the records that were found.
     pub(super) fn noted_at(&self) -> Option<SystemTime> {
         self.noted_at

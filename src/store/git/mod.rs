@@ -153,12 +153,7 @@ impl GitStore {
 }
 
 /// The locks that a writer holds.
-struct Writing<'a> {
-    _objects: Box<dyn Lease + 'a>,
-    _name: lock::HeldLock,
-}
-
-impl Lease for Writing<'_> {}
+impl Lease for (Box<dyn Lease + '_>, lock::HeldLock) {}
 
 /// Enables an object cache, because each look-up of a path reads the same trees again.
 pub(crate) fn cached(mut repo: gix::Repository) -> gix::Repository {
@@ -211,7 +206,7 @@ impl Store for GitStore {
 
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
         let objects = self.keep()?;
-        Ok(Box::new(Writing { _objects: objects, _name: self.locks.acquire(&name.lock_name())? }))
+        Ok(Box::new((objects, self.locks.acquire(&name.lock_name())?)))
     }
 
     fn keep(&self) -> Result<Box<dyn Lease + '_>, StoreError> {

@@ -81,16 +81,10 @@ pub fn contracts_at(
         }
     }
     for (contract, folder) in reader.version_folders(&tree)? {
-        let versions = view.versions.entry(contract.clone()).or_default();
         if only.contains(&contract) {
-            let published = reader.published(&contract, &folder)?;
-            if let (false, Some((version, newest))) =
-                (view.contracts.contains_key(&contract), published.last_key_value())
-                && let Some(document) = reader.version(&contract, newest)?
-            {
-                view.published.insert((contract, version.clone()), document);
-            }
-            versions.extend(published.into_keys());
+            reader.add_published(&mut view, &contract, &folder)?;
+        } else {
+            view.versions.entry(contract).or_default();
         }
     }
     reader.all_but_contracts(&tree, view)
@@ -118,13 +112,7 @@ pub fn contract_at(
     if let Some(folder) = reader.entry(&tree, layout::VERSIONS, contract.as_str())?
         && reader.is_folder(contract, &folder)
     {
-        let published = reader.published(contract, &folder)?;
-        if let (None, Some((version, newest))) = (view.contracts.get(contract), published.last_key_value())
-            && let Some(document) = reader.version(contract, newest)?
-        {
-            view.published.insert((contract.clone(), version.clone()), document);
-        }
-        view.versions.insert(contract.clone(), published.into_keys().collect());
+        reader.add_published(&mut view, contract, &folder)?;
     }
     view.damage = reader.damage;
     Ok(view)
@@ -313,6 +301,24 @@ impl Reader<'_> {
             }
         }
         Ok(published)
+    }
+
+    /// Adds the published versions of a contract to a view, and the document of the newest one if there is no current
+    /// document.
+    fn add_published(
+        &mut self,
+        view: &mut DomainView,
+        contract: &ContractName,
+        folder: &Entry,
+    ) -> Result<(), StoreError> {
+        let published = self.published(contract, folder)?;
+        if let (None, Some((version, newest))) = (view.contracts.get(contract), published.last_key_value())
+            && let Some(document) = self.version(contract, newest)?
+        {
+            view.published.insert((contract.clone(), version.clone()), document);
+        }
+        view.versions.insert(contract.clone(), published.into_keys().collect());
+        Ok(())
     }
 
     /// Reads one published document.
