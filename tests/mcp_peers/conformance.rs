@@ -34,7 +34,7 @@ fn required(suite: &Path, revision: &str) -> Vec<String> {
 #[test]
 fn scenarios_pass_except_those_listed() {
     let world = World::pair();
-    world.set("GIT_BLUE_CONFORMANCE", "1");
+    world.set("GIT_BLUE_CONFORMANCE", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_peers/conformance.json"));
     let daemon = Daemon::start(&world);
     let proxy = proxy(daemon.address.clone(), daemon.token.clone());
     let suite = peers().join("conformance/node_modules/@modelcontextprotocol/conformance");

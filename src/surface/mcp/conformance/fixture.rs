@@ -1,8 +1,8 @@
-//! The fixtures, read from `fixtures.json`.
+//! The fixtures, read from a file.
 
 #![expect(deprecated, reason = "the suite asks for what older eras have")]
 
-use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
+use std::{collections::BTreeMap, path::Path, sync::OnceLock, time::Duration};
 
 use rmcp::{
     ErrorData, RoleServer,
@@ -21,14 +21,6 @@ use super::rounds;
 
 /// The pause of a tool between two messages.
 const PAUSE: Duration = Duration::from_millis(50);
-
-static ALL: LazyLock<Fixtures> = LazyLock::new(|| {
-    let mut all: Fixtures = serde_json::from_str(include_str!("fixtures.json"))
-        .unwrap_or_else(|error| unreachable!("the fixtures are this project's own: {error}"));
-    all.tools.iter_mut().for_each(|(name, tool)| name.clone_into(&mut tool.name));
-    all.prompts.iter_mut().for_each(|(name, prompt)| name.clone_into(&mut prompt.name));
-    all
-});
 
 /// All fixtures.
 #[derive(Debug, Deserialize)]
@@ -78,9 +70,18 @@ fn of<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
 }
 
 impl Fixtures {
-    /// Returns the fixtures.
-    pub fn all() -> &'static Self {
-        &ALL
+    /// Returns the fixtures in a file, which is read once.
+    pub fn of(path: &Path) -> &'static Self {
+        static ALL: OnceLock<Fixtures> = OnceLock::new();
+        ALL.get_or_init(|| {
+            let text = std::fs::read(path);
+            let text = text.unwrap_or_else(|error| unreachable!("cannot read {}: {error}", path.display()));
+            let mut all: Self = serde_json::from_slice(&text)
+                .unwrap_or_else(|error| unreachable!("the fixtures are this project's own: {error}"));
+            all.tools.iter_mut().for_each(|(name, tool)| name.clone_into(&mut tool.name));
+            all.prompts.iter_mut().for_each(|(name, prompt)| name.clone_into(&mut prompt.name));
+            all
+        })
     }
 
     /// Returns the tool of this name.

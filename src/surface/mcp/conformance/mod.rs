@@ -1,5 +1,5 @@
-//! The tools, prompts and resources that the conformance suite of MCP expects, from `fixtures.json`. Only debug
-//! builds contain them, and offer them if `GIT_BLUE_CONFORMANCE` is set.
+//! Offers the tools, prompts and resources that the conformance suite of MCP expects. Only debug builds do so, if
+//! `GIT_BLUE_CONFORMANCE` names the file that describes them: `tests/mcp_peers/conformance.json`.
 //!
 //! Everything else, including the transport, is the ordinary server.
 
@@ -24,7 +24,7 @@ use rmcp::{
 use super::server::Server;
 use fixture::Fixtures;
 
-/// Enables the fixtures.
+/// The variable with the file of the fixtures.
 const VARIABLE: &str = "GIT_BLUE_CONFORMANCE";
 
 /// The server, with the fixtures if they are enabled.
@@ -38,10 +38,10 @@ type Context = RequestContext<RoleServer>;
 type Answer<T> = Result<T, ErrorData>;
 
 impl Conforming {
-    /// Wraps a server, adding the fixtures if its environment enables them.
+    /// Wraps a server, adding the fixtures if its environment names them.
     pub fn new(server: Server) -> Self {
-        let is_on = server.env().var(VARIABLE).is_some();
-        Self { server, fixtures: is_on.then(Fixtures::all) }
+        let fixtures = server.env().var(VARIABLE).map(|path| Fixtures::of(path.as_ref()));
+        Self { server, fixtures }
     }
 }
 
