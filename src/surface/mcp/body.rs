@@ -20,8 +20,6 @@ pub struct Body {
     pub fields: Map<String, Value>,
     /// The next steps.
     pub next_steps: Vec<NextStep>,
-    /// The whole answer as JSON, until its lists are paged. There are no fields until then.
-    pub unpaged: Option<String>,
 }
 
 /// The maximum number of next steps in an answer.
@@ -40,12 +38,7 @@ impl Body {
         let Value::Object(mut fields) = answer.to_value() else { unreachable!("answers are objects") };
         fields.remove("next_steps");
         let next_steps = answer.next_steps().iter().map(|step| for_client(step, false)).collect();
-        Self { fields, next_steps, unpaged: None }
-    }
-
-    /// Converts an answer whose lists are to be paged.
-    pub fn unpaged(answer: &dyn AnyAnswer, next_steps: Vec<NextStep>) -> Self {
-        Self { fields: Map::new(), next_steps, unpaged: Some(answer.to_text()) }
+        Self { fields, next_steps }
     }
 
     /// Returns whether the answer fits one message.

@@ -5,34 +5,45 @@ mod listed;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use self::listed::Listed;
 use super::{
     body::{Body, to_string},
     size_limit::{MAX_BODY, message_bytes},
 };
-use crate::error::OpError;
+use crate::error::{NextStep, OpError};
 
 /// The lists of an answer that are paged, in this order and as if they were one list.
 pub type Lists = &'static [&'static str];
 
-/// Reduces the lists of an answer to the page after `cursor`: at most `limit` items, and only as many as fit.
+/// The part of the lists that a client asks for: at most `limit` items after `cursor`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// The maximum number of items.
+    pub limit: Option<usize>,
+    /// The cursor of the page before.
+    pub cursor: Option<&'a str>,
+}
+
+/// Converts an answer, given as JSON. Its lists are reduced to the wanted part, and to as many items as fit beside the
+/// next steps.
 ///
 /// # Errors
 /// Returns an error if the cursor was made for another answer.
-pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<&str>) -> Result<(), OpError> {
-    let text = body.unpaged.take().unwrap_or_else(|| to_string(&body.fields));
-    let Listed { fields, lists: mut listed } = Listed::of(&text, lists);
+pub fn page(text: &str, next_steps: Vec<NextStep>, lists: Lists, wanted: Wanted<'_>) -> Result<Body, OpError> {
+    let Wanted { limit, cursor } = wanted;
+    let mut body = Body { fields: Map::new(), next_steps };
+    let Listed { fields, lists: mut listed } = Listed::of(text, lists);
     let total = listed.values().map(Vec::len).sum::<usize>();
     // An answer takes more bytes in a message than its text has.
     if limit.is_none() && cursor.is_none() && text.len() <= MAX_BODY {
-        body.fields = listed::value(&text);
+        body.fields = listed::value(text);
         body.fields.remove("next_steps");
         body.fields.insert("next_cursor".into(), Value::Null);
         if body.fits() {
             body.fields.insert("total".into(), json!(total));
-            return Ok(());
+            return Ok(body);
         }
     }
     let mark = mark(&fields, &listed);
@@ -61,7 +72,7 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
         body.fields.insert("next_cursor".into(), json!(format!("{end}-{mark}")));
         body.next_steps.push(format!("call again with cursor {end}-{mark}: the next of {total} entries").into());
     }
-    Ok(())
+    Ok(body)
 }
 
 /// Returns a hash of the answer that a cursor was made for.
@@ -118,26 +129,22 @@ mod tests {
     use super::*;
     use crate::error::ErrorCode;
 
-    fn body(value: Value) -> Body {
-        let Value::Object(fields) = value else { panic!("not an object") };
-        Body { fields, ..Body::default() }
-    }
+    const LISTS: Lists = &["errors", "warnings"];
 
-    fn check(errors: usize, warnings: usize) -> Body {
+    fn page(errors: usize, warnings: usize, limit: Option<usize>, cursor: Option<&str>) -> Result<Body, OpError> {
         let finding = |n| json!({"code": "deprecated", "message": format!("finding {n}"), "repo": "fungal"});
         let findings = |from, count| (from..from + count).map(finding).collect::<Vec<_>>();
-        body(json!({"status": "success", "errors": findings(0, errors), "warnings": findings(errors, warnings)}))
+        let answer =
+            json!({"status": "success", "errors": findings(0, errors), "warnings": findings(errors, warnings)});
+        super::page(&answer.to_string(), Vec::new(), LISTS, Wanted { limit, cursor })
     }
-
-    const LISTS: Lists = &["errors", "warnings"];
 
     #[test]
     fn pages_join_into_the_whole_list() {
         for (errors, warnings, limit) in [(3, 1_500, None), (400, 400, Some(7)), (0, 2_000, None)] {
             let (mut cursor, mut seen, mut pages): (Option<String>, Vec<Value>, usize) = (None, Vec::new(), 0);
             loop {
-                let mut one = check(errors, warnings);
-                page(&mut one, LISTS, limit, cursor.as_deref()).unwrap();
+                let one = page(errors, warnings, limit, cursor.as_deref()).unwrap();
                 assert!(one.fits(), "page {pages} weighs too much");
                 for list in LISTS {
                     seen.extend(one.fields[*list].as_array().unwrap().iter().map(|finding| finding["message"].clone()));
@@ -156,18 +163,16 @@ mod tests {
 
     #[test]
     fn a_short_list_is_one_page() {
-        let mut one = check(2, 3);
-        page(&mut one, LISTS, None, None).unwrap();
+        let one = page(2, 3, None, None).unwrap();
         assert_eq!((&one.fields["total"], &one.fields["next_cursor"]), (&json!(5), &Value::Null));
     }
 
     #[test]
     fn a_cursor_of_another_list_is_refused() {
-        let mut first = check(1, 10);
-        page(&mut first, LISTS, Some(3), None).unwrap();
+        let first = page(1, 10, Some(3), None).unwrap();
         let cursor = first.fields["next_cursor"].as_str().unwrap().to_owned();
-        for (mut other, cursor) in [(check(1, 11), &*cursor), (check(1, 10), "x"), (check(1, 10), "-")] {
-            assert_eq!(page(&mut other, LISTS, None, Some(cursor)).unwrap_err().code, ErrorCode::StaleCursor);
+        for (warnings, cursor) in [(11, &*cursor), (10, "x"), (10, "-")] {
+            assert_eq!(page(1, warnings, None, Some(cursor)).unwrap_err().code, ErrorCode::StaleCursor);
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     body::{Body, to_string},
-    paging,
+    paging::{self, Lists, Wanted},
 };
 use crate::{
     error::OpError,
@@ -120,8 +120,7 @@ fn change(ctx: &Ctx, _: &ReaderName, given: &Map<String, Value>) -> Result<Body,
     body.fields.insert("owner".into(), json!(got.contract.owner));
     body.fields.insert("compatibility".into(), json!(got.contract.compatibility));
     body.fields.insert("current_repo".into(), json!(got.current_repo));
-    paging::page(&mut body, &["importers"], None, None)?;
-    Ok(body)
+    first_page(body, &["importers"])
 }
 
 fn release(ctx: &Ctx, _: &ReaderName, _: &Map<String, Value>) -> Result<Body, OpError> {
@@ -130,8 +129,7 @@ fn release(ctx: &Ctx, _: &ReaderName, _: &Map<String, Value>) -> Result<Body, Op
     body.fields.remove("schema_hashes");
     body.fields.remove("notifications");
     body.fields.extend(status(ctx)?.fields);
-    paging::page(&mut body, &["errors", "warnings", "imports"], None, None)?;
-    Ok(body)
+    first_page(body, &["errors", "warnings", "imports"])
 }
 
 /// Returns the state of the repository's imports.
@@ -139,6 +137,10 @@ fn status(ctx: &Ctx) -> Result<Body, OpError> {
     let request = realm::status::Request { reader: None, ..Default::default() };
     let mut body = Body::of(&realm::status::run(ctx, &request)?.answer);
     body.fields.retain(|name, _| ["realm", "current_repo", "imports"].contains(&name.as_str()));
-    paging::page(&mut body, &["imports"], None, None)?;
-    Ok(body)
+    first_page(body, &["imports"])
+}
+
+/// Reduces these lists to the items that fit into a message.
+fn first_page(body: Body, lists: Lists) -> Result<Body, OpError> {
+    paging::page(&to_string(&body.fields), body.next_steps, lists, Wanted::default())
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 /// The parts of an answer.
 pub struct Listed<'t> {
@@ -20,19 +20,18 @@ impl<'t> Listed<'t> {
     /// Finds the lists of these names in the text of an answer.
     pub fn of(text: &'t str, names: &[&'static str]) -> Self {
         let mut found = Self { fields: BTreeMap::new(), lists: BTreeMap::new() };
-        let mut scanner = Scanner { text, at: 0 };
-        scanner.members(|scanner, name| {
-            if names.contains(&name) && scanner.is_list() {
-                let mut items = Vec::new();
-                scanner.items(|scanner| items.push(scanner.value()));
-                found.lists.insert(name, items);
-            } else {
-                let value = scanner.value();
-                if name != "next_steps" {
-                    found.fields.insert(name, value);
-                }
+        let mut members = Values(&text[1..]);
+        while let Some(name) = members.next() {
+            let name = name.trim_matches('"');
+            if let Some(items) = members.0.strip_prefix('[').filter(|_| names.contains(&name)) {
+                members.0 = items;
+                found.lists.insert(name, members.by_ref().collect());
+                // Continue after the list.
+                members.0 = members.0.trim_start_matches(']').trim_start_matches(',');
+            } else if let Some(value) = members.next().filter(|_| name != "next_steps") {
+                found.fields.insert(name, value);
             }
-        });
+        }
         found
     }
 }
@@ -42,85 +41,19 @@ pub fn value<T: DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).unwrap_or_else(|error| unreachable!("this program wrote it: {error}"))
 }
 
-/// A cursor in a text.
-struct Scanner<'t> {
-    text: &'t str,
-    at: usize,
-}
+/// The values up to a closing bracket, and the text that follows. The values of an object include the names of its
+/// members.
+struct Values<'t>(&'t str);
 
-impl<'t> Scanner<'t> {
-    fn byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
+impl<'t> Iterator for Values<'t> {
+    type Item = &'t str;
 
-    fn is_list(&self) -> bool {
-        self.byte() == Some(b'[')
-    }
-
-    /// Calls `each` for every member of the object at the cursor, after its name. `each` must advance to the end of the
-    /// value.
-    fn members(&mut self, mut each: impl FnMut(&mut Self, &'t str)) {
-        self.at += 1;
-        while self.byte() == Some(b'"') {
-            let name = self.value();
-            self.at += 1;
-            each(self, &name[1..name.len() - 1]);
-            self.separator();
-        }
-        self.at += 1;
-    }
-
-    /// Calls `each` for every entry of the list at the cursor. `each` must advance to the end of the entry.
-    fn items(&mut self, mut each: impl FnMut(&mut Self)) {
-        self.at += 1;
-        while self.byte().is_some_and(|byte| byte != b']') {
-            each(self);
-            self.separator();
-        }
-        self.at += 1;
-    }
-
-    fn separator(&mut self) {
-        if self.byte() == Some(b',') {
-            self.at += 1;
-        }
-    }
-
-    /// Returns the value at the cursor, and advances past it.
-    fn value(&mut self) -> &'t str {
-        let (start, mut depth) = (self.at, 0);
-        while let Some(byte) = self.byte() {
-            match byte {
-                b'"' => self.string(),
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' | b',' if depth == 0 => break,
-                b'}' | b']' => depth -= 1,
-                // The name of a member.
-                b':' if depth == 0 => break,
-                _ => {}
-            }
-            self.at += 1;
-        }
-        &self.text[start..self.at]
-    }
-
-    /// Advances to the closing quote of the string at the cursor.
-    fn string(&mut self) {
-        let bytes = self.text.as_bytes();
-        loop {
-            let rest = bytes.get(self.at + 1..).unwrap_or_default();
-            match memchr::memchr2(b'"', b'\\', rest) {
-                Some(found) if rest[found] == b'\\' => self.at += found + 2,
-                Some(found) => {
-                    self.at += found + 1;
-                    return;
-                }
-                None => {
-                    self.at = bytes.len();
-                    return;
-                }
-            }
-        }
+    fn next(&mut self) -> Option<&'t str> {
+        let mut values = serde_json::Deserializer::from_str(self.0).into_iter::<IgnoredAny>();
+        values.next()?.ok()?;
+        let (value, rest) = self.0.split_at(values.byte_offset());
+        self.0 = rest.strip_prefix([',', ':']).unwrap_or(rest);
+        Some(value)
     }
 }
 

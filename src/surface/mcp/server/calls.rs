@@ -17,7 +17,6 @@ use crate::surface::mcp::{
     client::ClientOfRequest,
     open::{Project, open},
     outbox::{Answer, NotificationSource},
-    paging,
     project::{self, NoProject, Roots},
     refusal::failed,
     roots::Outcome,
@@ -213,9 +212,6 @@ pub fn opened(settings: &Settings, project: &Project, arguments: &Arguments) -> 
 /// Returns an error if the operation fails.
 pub fn answer(call: &Call<'_>) -> Result<Body, OpError> {
     let mut body = (call.tool.kind.run)(call)?;
-    if !call.tool.kind.lists.is_empty() {
-        paging::page(&mut body, call.tool.kind.lists, call.arguments.count("limit"), call.arguments.text("cursor"))?;
-    }
     body.cut(call.tool.rest_hint());
     Ok(body)
 }

@@ -3,7 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::Tool;
-use crate::surface::mcp::{body::Body, settings::Settings, size_limit::MAX_BODY, steps::for_client};
+use crate::surface::mcp::{
+    body::Body,
+    paging::{self, Wanted},
+    settings::Settings,
+    size_limit::MAX_BODY,
+    steps::for_client,
+};
 use crate::{
     error::OpError,
     model::name::ReaderName,
@@ -32,16 +38,22 @@ impl Call<'_> {
     /// # Errors
     /// Returns an error if a value does not parse as its field, or the operation fails.
     pub fn ask(&self, fields: Map<String, Value>) -> Result<Body, OpError> {
-        Ok(self.body(&*(self.tool.call.run)(self.ctx, fields)?))
+        self.body(&*(self.tool.call.run)(self.ctx, fields)?)
     }
 
-    /// Converts an answer. Its next steps become calls of tools that the server offers.
-    pub fn body(&self, answer: &dyn AnyAnswer) -> Body {
-        let steps = answer.next_steps().iter().map(|step| for_client(step, !self.settings.read_only)).collect();
-        if !self.tool.kind.lists.is_empty() {
-            return Body::unpaged(answer, steps);
+    /// Converts an answer, and pages its lists. Its next steps become calls of tools that the server offers.
+    ///
+    /// # Errors
+    /// Returns an error if the cursor of the call was made for another answer.
+    pub fn body(&self, answer: &dyn AnyAnswer) -> Result<Body, OpError> {
+        let next_steps = answer.next_steps().iter().map(|step| for_client(step, !self.settings.read_only)).collect();
+        match self.tool.kind.lists {
+            [] => Ok(Body { next_steps, ..Body::of(answer) }),
+            lists => {
+                let wanted = Wanted { limit: self.arguments.count("limit"), cursor: self.arguments.text("cursor") };
+                paging::page(&answer.to_text(), next_steps, lists, wanted)
+            }
         }
-        Body { next_steps: steps, ..Body::of(answer) }
     }
 
     /// Returns whether the call asks for full detail.

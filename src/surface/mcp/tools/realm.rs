@@ -75,8 +75,8 @@ pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     limit_contracts(&mut answer.body.domains);
     limit_own_contracts(&mut answer.body);
     let omitted = leave_out_current_imports(&mut answer.body.imports);
-    let mut body = call.body(&answer);
-    body.next_steps.extend(repos.into_iter().chain(omitted));
+    answer.next_steps.extend(repos.into_iter().chain(omitted));
+    let mut body = call.body(&answer)?;
     body.fit("domains", &cursors);
     body.suggest_next_page();
     Ok(body)
@@ -121,9 +121,8 @@ pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(TOPOLOGY_PAGE, |fields| {
         let mut answer = topology::run(call.ctx, &operation::read(fields)?)?;
         let repos = limit_repos(&mut answer.body.repos);
-        let mut body = call.body(&answer);
-        body.next_steps.extend(repos);
-        Ok(body)
+        answer.next_steps.extend(repos);
+        call.body(&answer)
     })
 }
 
@@ -136,16 +135,14 @@ pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
     }
     let mut answer = check::run(call.ctx, &request)?;
     let RealmCheck { current_repo, schema_hashes: hashes, warnings, .. } = &mut answer.body;
-    let mut lines = Vec::new();
     if !call.is_full() {
         if let Some(repo) = current_repo.as_ref().filter(|_| hashes.len() > 20) {
             hashes.retain(|one| one.owner == *repo);
         }
-        lines = group_warnings(warnings);
+        let lines = group_warnings(warnings);
+        answer.next_steps.extend(lines);
     }
-    let mut body = call.body(&answer);
-    body.next_steps.extend(lines);
-    Ok(body)
+    call.body(&answer)
 }
 
 /// Keeps the first warnings of each code, and returns a next step for each code that has more.

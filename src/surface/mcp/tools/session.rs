@@ -9,6 +9,6 @@ use crate::{
 pub fn notifications_list(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(50, |fields| {
         let request = list::Request { reader: call.reader.clone(), ..operation::read(fields)? };
-        Ok(call.body(&list::run(call.ctx, &request)?))
+        call.body(&list::run(call.ctx, &request)?)
     })
 }
