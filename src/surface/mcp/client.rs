@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use rmcp::{RoleServer, service::RequestContext};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{idle_projects::IdleProjects, outbox::SentNotifications};
-use crate::{error::ErrorCode, model::name::ReaderName, surface::locked::locked};
+use super::{idle_projects::IdleProjects, log::Log, outbox::SentNotifications};
+use crate::{model::name::ReaderName, surface::locked::locked};
 
 /// A reader while it is connected.
 #[derive(Debug, Clone)]
@@ -71,9 +71,8 @@ impl ClientOfRequest {
 }
 
 impl Unrecorded {
-    /// Records the notifications as seen. Returns false if the store is locked and this must be retried. On other
-    /// errors it returns true, and the notifications are shown again.
+    /// Records the notifications, as [`SentNotifications::is_settled`] does.
     pub fn is_settled(&self) -> bool {
-        !matches!(self.told.record(), Err(error) if error.code == ErrorCode::Locked)
+        self.told.is_settled(&Log::default())
     }
 }

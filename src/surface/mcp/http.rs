@@ -40,7 +40,8 @@ use super::{
     http_delivery::{AfterFlush, Written},
     jsonrpc_frame::{self, Frame},
     log::Log,
-    pending::{ActiveRequests, RequestIdGuard},
+    outbox::AGAIN,
+    pending::{Pending, RequestIdGuard},
     rate::Rate,
     refusal::refused,
     runtime,
@@ -63,9 +64,6 @@ const MAX_SESSIONS: usize = 256;
 const SESSION_AGE: Duration = Duration::from_secs(30 * 60);
 /// The maximum number of clients that are remembered. The one with the oldest request is dropped.
 const MAX_CLIENTS: usize = 1_024;
-/// The interval at which recording notifications as seen is retried while another process holds the lock.
-const AGAIN: Duration = Duration::from_millis(100);
-
 /// The error code for too many requests, from the range that JSON-RPC reserves for servers.
 const TOO_OFTEN: ErrorCode = ErrorCode(-32_000);
 
@@ -86,7 +84,6 @@ type Service = StreamableHttpService<Handler, LocalSessionManager>;
 pub struct Mcp {
     work: mpsc::UnboundedSender<Work>,
     sessions: Arc<LocalSessionManager>,
-    active_requests: Arc<ActiveRequests>,
     rate_limit: u32,
     clients: Mutex<VecDeque<Known>>,
 }
@@ -99,6 +96,8 @@ struct Known {
     client: Client,
     /// Its rate limit.
     rate: Arc<Rate>,
+    /// The requests of its session that are being answered.
+    pending: Arc<Pending>,
     /// Whether the protocol version of its session has batches.
     has_batches: Arc<AtomicBool>,
 }
@@ -129,7 +128,7 @@ impl Mcp {
         thread
             .spawn(move || runtime.block_on(serve(service, queue, stopping)))
             .map_err(|error| OpError::cannot(error::ErrorCode::Io, format!("cannot start the MCP server: {error}")))?;
-        Ok(Self { work, sessions, active_requests: Arc::default(), rate_limit, clients: Mutex::default() })
+        Ok(Self { work, sessions, rate_limit, clients: Mutex::default() })
     }
 
     /// Answers a POST whose body was already read: one message, or a batch if the protocol version has batches.
@@ -178,8 +177,8 @@ impl Mcp {
                     if is_initialize(&message) && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
                         return full();
                     }
-                    if let (Some(session), JsonRpcMessage::Request(request)) = (&session, &*message) {
-                        id_guard = match RequestIdGuard::take(&self.active_requests, session, &request.id) {
+                    if let (Some(_), JsonRpcMessage::Request(request)) = (&session, &*message) {
+                        id_guard = match RequestIdGuard::take(&known.pending, &request.id) {
                             Ok(id_guard) => Some(id_guard),
                             Err(error) => return wrong(&error),
                         };
@@ -212,7 +211,7 @@ impl Mcp {
             let name = format!("mcp-{}", &hash::canonical(&key)[..32]);
             let reader = name.parse().unwrap_or_else(|_| unreachable!("it is a name"));
             let rate = Arc::new(Rate::new(self.rate_limit));
-            Known { key, client: Client::new(reader), rate, has_batches: Arc::default() }
+            Known { key, client: Client::new(reader), rate, pending: Arc::default(), has_batches: Arc::default() }
         });
         if clients.len() >= MAX_CLIENTS {
             clients.pop_front();

@@ -4,6 +4,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
@@ -12,13 +13,14 @@ use serde_json::{Map, Value};
 use super::{
     body::{Body, to_string},
     idle_projects::IdleProjects,
+    log::Log,
     open::{Project, open},
     size_limit::{ENVELOPE, MAX_MESSAGE, message_bytes},
     steps::for_client,
 };
 use crate::{
     env::Env,
-    error::{NextStep, OpError},
+    error::{ErrorCode, NextStep, OpError},
     model::name::ReaderName,
     ops::{
         inboxes::{
@@ -32,6 +34,9 @@ use crate::{
     surface::{cli::text::escape_in_json, locked::locked},
     wire::Notification,
 };
+
+/// The interval at which recording notifications as seen is retried while another process holds the lock.
+pub const AGAIN: Duration = Duration::from_millis(100);
 
 /// The finished answers by the id of their request.
 #[derive(Debug, Default)]
@@ -186,11 +191,18 @@ impl NotificationSource {
 }
 
 impl SentNotifications {
-    /// Records the notifications as seen.
-    ///
-    /// # Errors
-    /// Returns an error if the store cannot be written.
-    pub fn record(&self) -> Result<(), OpError> {
+    /// Records the notifications as seen. Returns false if another process holds the lock, so that this must be retried.
+    /// After other errors it returns true, and the notifications will be shown again.
+    pub fn is_settled(&self, log: &Log) -> bool {
+        match self.record() {
+            Err(error) if error.code == ErrorCode::Locked => return false,
+            Err(error) => log.say(|| format!("not recorded as seen: {}", error.message)),
+            Ok(()) => {}
+        }
+        true
+    }
+
+    fn record(&self) -> Result<(), OpError> {
         let NotificationSource { env, project, reader, idle, .. } = &self.source;
         let ctx = open(env, project)?;
         let Ok(acting) = ctx.require_reader() else { return Ok(()) };

@@ -21,7 +21,10 @@ impl Pending {
     pub fn begin(&self, id: &RequestId) -> Result<(), JsonRpcError> {
         match locked(&self.0).insert(id.clone()) {
             true => Ok(()),
-            false => Err(taken(id)),
+            false => {
+                let message = format!("the request {id} is still being answered: use another id");
+                Err(JsonRpcError::new(Some(id.clone()), ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)))
+            }
         }
     }
 
@@ -41,14 +44,11 @@ impl Pending {
     }
 }
 
-/// The requests of all sessions that are being answered, by session and id.
-pub type ActiveRequests = Mutex<HashSet<(String, RequestId)>>;
-
-/// Reserves the id of a request in a session until it is dropped.
+/// Reserves the id of a request until it is dropped.
 #[derive(Debug)]
 pub struct RequestIdGuard {
-    all: Arc<ActiveRequests>,
-    own: (String, RequestId),
+    all: Arc<Pending>,
+    id: RequestId,
 }
 
 impl RequestIdGuard {
@@ -56,23 +56,14 @@ impl RequestIdGuard {
     ///
     /// # Errors
     /// Returns an error if another request with this id is being answered.
-    pub fn take(all: &Arc<ActiveRequests>, session: &str, id: &RequestId) -> Result<Self, JsonRpcError> {
-        let own = (session.to_owned(), id.clone());
-        match locked(all).insert(own.clone()) {
-            true => Ok(Self { all: all.clone(), own }),
-            false => Err(taken(id)),
-        }
+    pub fn take(all: &Arc<Pending>, id: &RequestId) -> Result<Self, JsonRpcError> {
+        all.begin(id)?;
+        Ok(Self { all: all.clone(), id: id.clone() })
     }
 }
 
 impl Drop for RequestIdGuard {
     fn drop(&mut self) {
-        locked(&self.all).remove(&self.own);
+        self.all.end(&self.id);
     }
-}
-
-/// Returns the error for a request whose id is in use.
-fn taken(id: &RequestId) -> JsonRpcError {
-    let message = format!("the request {id} is still being answered: use another id");
-    JsonRpcError::new(Some(id.clone()), ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
 }

@@ -1,7 +1,7 @@
 //! Writes the messages of a connection one by one. The answer of a tool is assembled only when it is about to be
 //! written, so that the notifications in one answer are recorded as seen before the next answer is assembled.
 
-use std::{future::Future, io, sync::Arc, time::Duration};
+use std::{future::Future, io, sync::Arc};
 
 use rmcp::model::{JsonRpcMessage, ServerJsonRpcMessage, ServerResult};
 use tokio::{
@@ -12,10 +12,9 @@ use tokio::{
 use super::{
     batch::Batches,
     log::Log,
-    outbox::{FinishedAnswers, SentNotifications},
+    outbox::{AGAIN, FinishedAnswers, SentNotifications},
     pending::Pending,
 };
-use crate::error::ErrorCode;
 
 /// The state of the writer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -119,9 +118,6 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     }
 }
 
-/// The interval at which recording notifications as seen is retried while another process holds the lock.
-const AGAIN: Duration = Duration::from_millis(100);
-
 /// Notifications that were written but could not be recorded as seen yet. Until then, no others are added to answers,
 /// since these would be repeated.
 #[derive(Default)]
@@ -130,14 +126,8 @@ struct Unrecorded(Option<SentNotifications>);
 impl Unrecorded {
     /// Records the notifications, if that is possible now. Returns whether none are left.
     fn is_settled(&mut self, log: &Log) -> bool {
-        match self.0.as_ref().map(SentNotifications::record) {
-            Some(Err(error)) if error.code == ErrorCode::Locked => return false,
-            // These notifications will be shown again.
-            Some(Err(error)) => log.say(|| format!("not recorded as seen: {}", error.message)),
-            Some(Ok(())) | None => {}
-        }
-        self.0 = None;
-        true
+        let _ = self.0.take_if(|told| told.is_settled(log));
+        self.0.is_none()
     }
 
     /// Waits for a future, and retries recording meanwhile.
