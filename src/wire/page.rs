@@ -27,8 +27,13 @@ fn positive(text: &str) -> Result<usize, &'static str> {
 
 impl PageRequest {
     /// Returns a request for everything at once.
-    pub fn all() -> Self {
-        Self { limit: Some(0), cursor: None }
+    pub const fn all() -> Self {
+        Self::first(0)
+    }
+
+    /// Returns a request for the first page.
+    pub const fn first(limit: usize) -> Self {
+        Self { limit: Some(limit), cursor: None }
     }
 
     /// Returns the maximum number of items on the page.

@@ -79,7 +79,12 @@ fn missing_object_has_a_page() {
     let daemon = Daemon::start(&world);
     for (path, status) in [
         ("/r/nowhere", 404),
+        ("/r/", 400),
+        ("/r/..", 400),
+        ("/r/%2e%2e", 400),
         ("/r/aperture/", 404),
+        ("/r/aperture/contracts/", 404),
+        ("/r/aperture/contracts/b/c/d", 404),
         ("/r/aperture/contracts/s3-access/none", 404),
         ("/r/aperture/contracts/none/none", 404),
         ("/r/aperture/contracts?domain=none", 404),

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Requests all entries of a realm. The joined list is paged separately.
-const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
+pub const ALL: PageRequest = PageRequest::all();
 
 /// A filter by realm and repository.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

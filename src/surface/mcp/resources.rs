@@ -89,7 +89,7 @@ impl ResourceKind {
                 body
             }
             Self::Topology => {
-                let page = PageRequest { limit: Some(tools::TOPOLOGY_PAGE), cursor: None };
+                let page = PageRequest::first(tools::TOPOLOGY_PAGE);
                 Body::of(&realm::topology::run(ctx, &realm::topology::Request { domain: None, page })?)
             }
             Self::Contract(contract, version) => {

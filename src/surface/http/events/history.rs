@@ -19,16 +19,14 @@ use crate::{
         notifications::list,
     },
     surface::http::{
-        all_realms::{self, RealmFilter},
+        all_realms::{self, ALL, RealmFilter},
         context::Contexts,
     },
-    wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
+    wire::{NotificationFilter, SessionLine, all_realms::NotificationForRepo},
 };
 
 /// The maximum number of events, and of changes, that are remembered.
 const MAX_REMEMBERED: usize = 2_000;
-/// Requests everything in one page.
-const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
 
 /// The subscribers of one repository, or of all repositories.
 pub type Audience = Option<RepoName>;

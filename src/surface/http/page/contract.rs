@@ -83,12 +83,8 @@ pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Resu
         topology: neighbors(ctx, wanted),
         contract,
     };
-    Ok(Page {
-        title: format!("{wanted} {}", shown.contract.contract.version),
-        site: Some(site.clone()),
-        part: Some(Part::Contracts),
-        main: render(site, &shown),
-    })
+    let title = format!("{wanted} {}", shown.contract.contract.version);
+    Ok(Page::new(site, Part::Contracts, title, render(site, &shown)))
 }
 
 /// Returns the versions that arrived in this realm.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::OpError,
     ops::{contract, ctx::Ctx},
-    wire::{ContractLine, ContractList, PageRequest},
+    wire::{ContractLine, ContractList},
 };
 
 /// The number of contracts on one page.
@@ -24,15 +24,11 @@ pub fn page(site: &Site, ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     let request = contract::list::Request {
         domain: query.parsed("domain")?,
         search: query.get("q").map(str::to_owned),
-        page: PageRequest { limit: Some(ROWS), cursor: query.get("cursor").map(str::to_owned) },
+        page: query.page(ROWS),
     };
     let list = contract::list::run(ctx, &request)?.body;
-    Ok(Page {
-        title: format!("Contracts of {}", list.realm),
-        site: Some(site.clone()),
-        part: Some(Part::Contracts),
-        main: render(site, &list, query),
-    })
+    let title = format!("Contracts of {}", list.realm);
+    Ok(Page::new(site, Part::Contracts, title, render(site, &list, query)))
 }
 
 fn render(site: &Site, body: &ContractList, query: &Query) -> Markup {

@@ -8,13 +8,13 @@ use super::{
     frame::{Page, Part},
     graph::{self, Filter, Scope},
     links::{Query, Site},
-    overview::{history, number},
+    overview::{history, latest, number},
 };
 use crate::{
     error::OpError,
     model::name::{DomainName, RepoName},
     ops::{ctx::Ctx, realm},
-    wire::{LogEntry, PageRequest, RealmTopology},
+    wire::{LogEntry, RealmTopology},
 };
 
 /// The maximum number of log entries.
@@ -26,14 +26,11 @@ const MAX_LOG: usize = 12;
 /// Returns an error if there is no such domain, or it cannot be read.
 pub fn page(site: &Site, ctx: &Ctx, domain: &DomainName, query: &Query) -> Result<Page, OpError> {
     let filter = Filter::of(query)?;
-    let topology =
-        realm::topology::run(ctx, &realm::topology::Request { domain: Some(domain.clone()), ..Default::default() })?
-            .body;
-    let page = PageRequest { limit: Some(MAX_LOG), cursor: None };
-    let request = realm::log::Request { domain: Some(domain.clone()), page, ..Default::default() };
-    let log = realm::log::run(ctx, &request)?.body.entries;
+    let request = realm::topology::Request { domain: Some(domain.clone()), ..Default::default() };
+    let topology = realm::topology::run(ctx, &request)?.body;
+    let log = latest(ctx, Some(domain), MAX_LOG)?;
     let main = render(site, domain, &topology, &log, &filter);
-    Ok(Page { title: format!("Domain {domain}"), site: Some(site.clone()), part: Some(Part::Overview), main })
+    Ok(Page::new(site, Part::Overview, format!("Domain {domain}"), main))
 }
 
 fn render(site: &Site, name: &DomainName, topology: &RealmTopology, log: &[LogEntry], filter: &Filter) -> Markup {
@@ -41,7 +38,6 @@ fn render(site: &Site, name: &DomainName, topology: &RealmTopology, log: &[LogEn
     let contracts = of_domain.clone().flat_map(|domain| &domain.contracts);
     let existing = contracts.filter(|contract| contract.owner.is_some()).count();
     let members: Vec<&RepoName> = of_domain.flat_map(|domain| &domain.members).collect();
-    let broken = topology.broken;
     let contracts = site.part("contracts", &[("domain", name.as_str())]);
     html! {
         p.crumbs { "Domain" }
@@ -49,7 +45,7 @@ fn render(site: &Site, name: &DomainName, topology: &RealmTopology, log: &[LogEn
         p.summary { (count(members.len(), "repository")) ": " (names(site, &members)) }
         dl.numbers {
             (number("Contracts", existing, Tone::Quiet, Some(contracts)))
-            (number("Broken imports", broken, if broken == 0 { Tone::Quiet } else { Tone::Bad }, None))
+            (number("Broken imports", topology.broken, Tone::Bad, None))
         }
         (attention::section(site, topology, None))
         (graph::section(site, topology, Scope::Domain, filter))

@@ -43,6 +43,11 @@ pub struct Page {
 }
 
 impl Page {
+    /// Creates a page of a realm.
+    pub fn new(site: &Site, part: Part, title: impl Into<String>, main: Markup) -> Self {
+        Self { title: title.into(), site: Some(site.clone()), part: Some(part), main }
+    }
+
     fn past(&self) -> Option<&PastTime> {
         self.site.as_ref()?.past.as_ref()
     }

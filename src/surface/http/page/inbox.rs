@@ -25,7 +25,7 @@ pub struct Inbox {
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn realm(ctx: &Ctx) -> Result<RealmStatus, OpError> {
-    let request = realm::status::Request { reader: None, ..realm::status::Request::default() };
+    let request = realm::status::Request { reader: None, ..Default::default() };
     Ok(realm::status::run(ctx, &request)?.answer.body)
 }
 
@@ -33,8 +33,8 @@ pub fn realm(ctx: &Ctx) -> Result<RealmStatus, OpError> {
 /// The repository with the most important notification comes first.
 pub fn all(contexts: &Contexts, status: &RealmStatus, filter: NotificationFilter) -> Vec<Inbox> {
     let here = status.repos.iter().filter(|repo| repo.path.is_some());
-    let page = PageRequest { limit: Some(MAX_SHOWN), cursor: None };
-    let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
+    let page = PageRequest::first(MAX_SHOWN);
+    let request = notifications::list::Request { filter, page, ..Default::default() };
     let list = |repo: &RepoName| {
         contexts
             .repo(&status.realm, repo)

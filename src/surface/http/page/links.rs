@@ -7,6 +7,7 @@ use crate::{
     error::OpError,
     model::name::{ContractName, DomainName, RealmName, RepoName},
     ops::{as_of::AsOf, ctx::Ctx},
+    wire::PageRequest,
 };
 
 /// The pages of a realm, in its current state or at an earlier time, which every link keeps.
@@ -104,6 +105,11 @@ impl Query {
     pub fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim())?;
         Some(value).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the request for a page of at most `limit` items.
+    pub fn page(&self, limit: usize) -> PageRequest {
+        PageRequest { limit: Some(limit), cursor: self.get("cursor").map(str::to_owned) }
     }
 
     /// Returns the parsed value, or `None` if it is missing or empty.

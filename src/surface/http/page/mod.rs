@@ -31,7 +31,7 @@ use hyper::StatusCode;
 use super::{Contexts, answer::Reply, status};
 use crate::{
     error::{ErrorCode, OpError},
-    model::name::{ContractRef, DomainName, RealmName, RepoName},
+    model::name::{ContractRef, RealmName},
     ops::ctx::Ctx,
 };
 use frame::Page;
@@ -54,8 +54,7 @@ pub fn answer(contexts: &Contexts, path: &str, query: &str) -> Reply {
     if let Some((kind, text)) = asset(path) {
         return Reply::new(kind, text);
     }
-    let page = find(path).and_then(|wanted| wanted.page(contexts, &Query::parse(query)));
-    let (status, page) = match page {
+    let (status, page) = match page(contexts, path, &Query::parse(query)) {
         Ok(page) => (StatusCode::OK, page),
         Err(error) => (status::of(&error), frame::failure(&error)),
     };
@@ -72,69 +71,41 @@ fn asset(path: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// The requested page.
-#[derive(Debug, PartialEq, Eq)]
-enum Wanted {
-    Home,
-    Overview(RealmName),
-    Repo(RealmName, RepoName),
-    Domain(RealmName, DomainName),
-    Contracts(RealmName),
-    Contract(RealmName, ContractRef),
-    Notifications(RealmName),
-    Sessions(RealmName),
-}
-
-fn find(path: &str) -> Result<Wanted, OpError> {
+/// Returns the page at a path.
+fn page(contexts: &Contexts, path: &str, query: &Query) -> Result<Page, OpError> {
     let segments: Vec<_> = path.split('/').skip(1).collect();
-    Ok(match segments[..] {
-        [""] => Wanted::Home,
-        ["r", realm] => Wanted::Overview(realm.parse()?),
-        ["r", realm, "repos", repo] => Wanted::Repo(realm.parse()?, repo.parse()?),
-        ["r", realm, "domains", domain] => Wanted::Domain(realm.parse()?, domain.parse()?),
-        ["r", realm, "contracts"] => Wanted::Contracts(realm.parse()?),
+    match segments[..] {
+        [""] => home::page(&contexts.without_realm()?),
+        ["r", realm] => {
+            let (site, ctx) = open(contexts, &realm.parse()?, query)?;
+            overview::page(contexts, &site, &ctx, query)
+        }
+        ["r", realm, "repos", repo] => {
+            let (realm, repo) = (realm.parse()?, repo.parse()?);
+            let (site, ctx) = Site::at(&realm, contexts.repo(&realm, &repo)?, query)?;
+            repo::page(&site, &ctx, &repo, query)
+        }
+        ["r", realm, "domains", domain] => {
+            let (realm, domain) = (realm.parse()?, domain.parse()?);
+            let (site, ctx) = open(contexts, &realm, query)?;
+            domain::page(&site, &ctx, &domain, query)
+        }
+        ["r", realm, "contracts"] => {
+            let (site, ctx) = open(contexts, &realm.parse()?, query)?;
+            contracts::page(&site, &ctx, query)
+        }
         ["r", realm, "contracts", domain, name] => {
-            Wanted::Contract(realm.parse()?, ContractRef { domain: domain.parse()?, contract: name.parse()? })
+            let realm = realm.parse()?;
+            let contract = ContractRef { domain: domain.parse()?, contract: name.parse()? };
+            let (site, ctx) = open(contexts, &realm, query)?;
+            contract::page(&site, &ctx, &contract, query)
         }
-        ["r", realm, "notifications"] => Wanted::Notifications(realm.parse()?),
-        ["r", realm, "sessions"] => Wanted::Sessions(realm.parse()?),
-        _ => return Err(OpError::no(ErrorCode::NoRoute, "there is no such page")),
-    })
-}
-
-impl Wanted {
-    fn page(&self, contexts: &Contexts, query: &Query) -> Result<Page, OpError> {
-        match self {
-            Self::Home => home::page(&contexts.without_realm()?),
-            Self::Overview(realm) => {
-                let (site, ctx) = open(contexts, realm, query)?;
-                overview::page(contexts, &site, &ctx, query)
-            }
-            Self::Repo(realm, repo) => {
-                let (site, ctx) = Site::at(realm, contexts.repo(realm, repo)?, query)?;
-                repo::page(&site, &ctx, repo, query)
-            }
-            Self::Domain(realm, domain) => {
-                let (site, ctx) = open(contexts, realm, query)?;
-                domain::page(&site, &ctx, domain, query)
-            }
-            Self::Contracts(realm) => {
-                let (site, ctx) = open(contexts, realm, query)?;
-                contracts::page(&site, &ctx, query)
-            }
-            Self::Contract(realm, contract) => {
-                let (site, ctx) = open(contexts, realm, query)?;
-                contract::page(&site, &ctx, contract, query)
-            }
-            Self::Notifications(realm) => {
-                in_present(query)?;
-                notifications::page(contexts, &Site::now(realm), query)
-            }
-            Self::Sessions(realm) => {
-                in_present(query)?;
-                sessions::page(&Site::now(realm), &contexts.realm(realm)?, query)
-            }
+        ["r", realm, "notifications"] => notifications::page(contexts, &in_present(realm, query)?, query),
+        ["r", realm, "sessions"] => {
+            let site = in_present(realm, query)?;
+            sessions::page(&site, &contexts.realm(&site.realm)?, query)
         }
+        _ => Err(OpError::no(ErrorCode::NoRoute, "there is no such page")),
     }
 }
 
@@ -144,9 +115,10 @@ fn open(contexts: &Contexts, realm: &RealmName, query: &Query) -> Result<(Site, 
 }
 
 /// Refuses a time for pages that only show the current state.
-fn in_present(query: &Query) -> Result<(), OpError> {
+fn in_present(realm: &str, query: &Query) -> Result<Site, OpError> {
+    let site = Site::now(&realm.parse()?);
     match query.get("at") {
-        None => Ok(()),
+        None => Ok(site),
         Some(_) => Err(OpError::usage("notifications and sessions have no history: omit at")),
     }
 }
@@ -154,30 +126,6 @@ fn in_present(query: &Query) -> Result<(), OpError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn owner() -> RepoName {
-        "fungal".parse().unwrap()
-    }
-
-    #[test]
-    fn a_path_names_one_page_or_none() {
-        let realm: RealmName = "aperture".parse().unwrap();
-        let contract =
-            ContractRef { domain: "s3-access".parse().unwrap(), contract: "s3-permissions".parse().unwrap() };
-        assert_eq!(find("/").unwrap(), Wanted::Home);
-        assert_eq!(find("/r/aperture").unwrap(), Wanted::Overview(realm.clone()));
-        let site = Site::now(&realm);
-        let path = site.contract(&contract.domain, &contract.contract, &[]);
-        assert_eq!(
-            find(&site.domain(&contract.domain)).unwrap(),
-            Wanted::Domain(realm.clone(), contract.domain.clone())
-        );
-        assert_eq!(find(&site.repo(&owner())).unwrap(), Wanted::Repo(realm.clone(), owner()));
-        assert_eq!(find(&path).unwrap(), Wanted::Contract(realm, contract));
-        for odd in ["", "//", "/r", "/r/", "/r/..", "/r/%2e%2e", "/r/a/b", "/r/a/contracts/", "/r/a/contracts/b/c/d"] {
-            assert!(find(odd).is_err(), "{odd}");
-        }
-    }
 
     #[test]
     fn a_refused_browser_is_told_how_to_get_in() {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum as _;
 use maud::{Markup, html};
 
 use super::{
@@ -22,7 +23,7 @@ use crate::{
         version::Version,
     },
     ops::{inboxes::pending::key, notifications},
-    wire::{JudgedBy, Notification, NotificationFilter, NotificationsList, PageRequest, RealmStatus, State},
+    wire::{JudgedBy, Notification, NotificationFilter, NotificationsList, RealmStatus, State},
 };
 
 /// The number of notifications on one page.
@@ -39,10 +40,8 @@ pub fn page(contexts: &Contexts, site: &Site, query: &Query) -> Result<Page, OpE
     let repo = query.parsed::<RepoName>("repo")?;
     let main = match &repo {
         Some(repo) => {
-            let cursor = query.get("cursor").map(str::to_owned);
             let filter = filter(query.get("state"))?;
-            let page = PageRequest { limit: Some(ROWS), cursor };
-            let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
+            let request = notifications::list::Request { filter, page: query.page(ROWS), ..Default::default() };
             let list = notifications::list::run(&contexts.repo(&site.realm, repo)?, &request)?.body;
             one(site, &list, &status, query)
         }
@@ -52,17 +51,12 @@ pub fn page(contexts: &Contexts, site: &Site, query: &Query) -> Result<Page, OpE
         }
     };
     let title = format!("Notifications of {}", repo.as_ref().map_or(site.realm.as_str(), RepoName::as_str));
-    Ok(Page { title, site: Some(site.clone()), part: Some(Part::Notifications), main })
+    Ok(Page::new(site, Part::Notifications, title, main))
 }
 
 fn filter(word: Option<&str>) -> Result<NotificationFilter, OpError> {
-    match word {
-        None | Some("all") => Ok(NotificationFilter::All),
-        Some("pending") => Ok(NotificationFilter::Pending),
-        Some("seen") => Ok(NotificationFilter::Seen),
-        Some("expired") => Ok(NotificationFilter::Expired),
-        Some(_) => Err(OpError::usage("notifications are pending, seen or expired")),
-    }
+    let parsed = NotificationFilter::from_str(word.unwrap_or("all"), false);
+    parsed.map_err(|_| OpError::usage("notifications are pending, seen or expired"))
 }
 
 /// Returns the form that selects a repository and a state.

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::name::RepoName,
+    model::name::{DomainName, RepoName},
     ops::{ctx::Ctx, realm},
     wire::{LogEntry, NotificationFilter, PageRequest, RealmStatus, RealmTopology},
 };
@@ -31,14 +31,13 @@ pub fn page(contexts: &Contexts, site: &Site, ctx: &Ctx, query: &Query) -> Resul
     let filter = Filter::of(query)?;
     let status = inbox::realm(ctx)?;
     let topology = realm::topology::run(ctx, &realm::topology::Request::default())?.body;
-    let latest = PageRequest { limit: Some(MAX_LOG), cursor: None };
-    let log = realm::log::run(ctx, &realm::log::Request { page: latest, ..Default::default() })?.body.entries;
+    let log = latest(ctx, None, MAX_LOG)?;
     let inboxes = match &site.past {
         None => Some(inbox::all(contexts, &status, NotificationFilter::Pending)),
         Some(_) => None,
     };
     let main = render(site, &Seen { status, topology, log, inboxes }, &filter);
-    Ok(Page { title: site.realm.to_string(), site: Some(site.clone()), part: Some(Part::Overview), main })
+    Ok(Page::new(site, Part::Overview, site.realm.as_str(), main))
 }
 
 /// The data that the page shows.
@@ -85,28 +84,38 @@ fn numbers(site: &Site, seen: &Seen) -> Markup {
         let lists = inboxes.iter().filter_map(|inbox| inbox.list.as_ref().ok());
         lists.map(|list| list.summary.pending).sum()
     });
-    let tone = |number: usize, tone: Tone| if number == 0 { Tone::Quiet } else { tone };
     html! {
         dl.numbers {
             (number("Repositories", topology.repos.len(), Tone::Quiet, None))
             (number("Domains", status.total, Tone::Quiet, None))
             (number("Contracts", existing, Tone::Quiet, Some(site.part("contracts", &[]))))
-            (number("Broken imports", topology.broken, tone(topology.broken, Tone::Bad), None))
+            (number("Broken imports", topology.broken, Tone::Bad, None))
             @if let Some(pending) = pending {
-                (number("Pending changes", pending, tone(pending, Tone::Warn), Some(site.part("notifications", &[]))))
+                (number("Pending changes", pending, Tone::Warn, Some(site.part("notifications", &[]))))
             }
         }
     }
 }
 
-/// Returns a number with its label.
+/// Returns a number with its label. A zero is always quiet.
 pub fn number(label: &str, value: usize, tone: Tone, href: Option<String>) -> Markup {
+    let tone = if value == 0 { Tone::Quiet } else { tone };
     html! {
         div class=(tone.class()) {
             dt { (label) }
             dd { @if let Some(href) = href { a href=(href) { (grouped(value)) } } @else { (grouped(value)) } }
         }
     }
+}
+
+/// Returns the latest log entries of a realm, or of one domain.
+///
+/// # Errors
+/// Returns an error if there is no such domain, or it cannot be read.
+pub fn latest(ctx: &Ctx, domain: Option<&DomainName>, limit: usize) -> Result<Vec<LogEntry>, OpError> {
+    let page = PageRequest::first(limit);
+    let request = realm::log::Request { domain: domain.cloned(), page, ..Default::default() };
+    Ok(realm::log::run(ctx, &request)?.body.entries)
 }
 
 /// Returns log entries as a list.

@@ -8,6 +8,7 @@ use super::{
     components::{self, Tone, badge, cell, command, grouped, names, table, text},
     frame::{Page, Part},
     graph::{self, Filter, Scope},
+    inbox,
     links::{Query, Site},
     notifications::entries,
     overview::number,
@@ -53,21 +54,19 @@ struct Present {
 /// Returns an error if the realm cannot be read.
 pub fn page(site: &Site, ctx: &Ctx, repo: &RepoName, query: &Query) -> Result<Page, OpError> {
     let filter = Filter::of(query)?;
-    let request = realm::status::Request { reader: None, ..realm::status::Request::default() };
     let whole = realm::topology::run(ctx, &realm::topology::Request::default())?.body;
     let seen = Seen {
-        status: realm::status::run(ctx, &request)?.answer.body,
+        status: inbox::realm(ctx)?,
         topology: graph::around(&whole, repo),
         present: site.past.is_none().then(|| present(ctx, repo)).transpose()?,
     };
     let main = render(site, repo, &seen, &filter);
-    Ok(Page { title: repo.to_string(), site: Some(site.clone()), part: Some(Part::Overview), main })
+    Ok(Page::new(site, Part::Overview, repo.as_str(), main))
 }
 
 fn present(ctx: &Ctx, repo: &RepoName) -> Result<Present, OpError> {
-    let page = PageRequest { limit: Some(MAX_CHANGES), cursor: None };
-    let filter = NotificationFilter::Pending;
-    let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
+    let page = PageRequest::first(MAX_CHANGES);
+    let request = notifications::list::Request { filter: NotificationFilter::Pending, page, ..Default::default() };
     let all = session::list::Request { ended: false, page: PageRequest::all() };
     let mut sessions = session::list::run(ctx, &all)?.body.sessions;
     sessions.retain(|session| session.repo == *repo);
@@ -96,15 +95,14 @@ fn numbers(site: &Site, repo: &RepoName, seen: &Seen) -> Markup {
     let broken = imports.iter().filter(|import| import.rank == Rank::Broken).count();
     let own = seen.status.own_contracts.len() + seen.status.more_own_contracts;
     let pending = seen.present.as_ref().and_then(|present| present.pending.as_ref().ok());
-    let tone = |number: usize, tone: Tone| if number == 0 { Tone::Quiet } else { tone };
     html! {
         dl.numbers {
             (number("Imports", imports.len(), Tone::Quiet, None))
-            (number("Broken imports", broken, tone(broken, Tone::Bad), None))
+            (number("Broken imports", broken, Tone::Bad, None))
             (number("Own contracts", own, Tone::Quiet, None))
             @if let Some(list) = pending {
                 @let pending = list.summary.pending;
-                (number("Pending changes", pending, tone(pending, Tone::Warn), Some(site.notifications(repo))))
+                (number("Pending changes", pending, Tone::Warn, Some(site.notifications(repo))))
             }
         }
     }

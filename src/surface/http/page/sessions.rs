@@ -11,7 +11,7 @@ use crate::{
     error::OpError,
     model::session::State,
     ops::{ctx::Ctx, session},
-    wire::{PageRequest, SessionLine, SessionList},
+    wire::{SessionLine, SessionList},
 };
 
 /// The number of sessions on one page.
@@ -22,16 +22,10 @@ const ROWS: usize = 50;
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn page(site: &Site, ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
-    let cursor = query.get("cursor").map(str::to_owned);
-    let ended = query.get("ended").is_some();
-    let request = session::list::Request { ended, page: PageRequest { limit: Some(ROWS), cursor } };
+    let request = session::list::Request { ended: query.get("ended").is_some(), page: query.page(ROWS) };
     let list = session::list::run(ctx, &request)?.body;
-    Ok(Page {
-        title: format!("Sessions of {}", list.realm),
-        site: Some(site.clone()),
-        part: Some(Part::Sessions),
-        main: render(site, &list, query),
-    })
+    let title = format!("Sessions of {}", list.realm);
+    Ok(Page::new(site, Part::Sessions, title, render(site, &list, query)))
 }
 
 fn render(site: &Site, body: &SessionList, query: &Query) -> Markup {
