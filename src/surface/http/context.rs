@@ -1,10 +1,6 @@
 //! Opens the contexts of requests: the realms of this machine, and the repositories on it.
 
-use std::{
-    cell::RefCell,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{cell::RefCell, path::Path, time::Duration};
 
 use crate::{
     env::{Env, LOCK_TIMEOUT},
@@ -16,8 +12,6 @@ use crate::{
 
 /// The maximum time that an answer waits for a lock.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The age from which a list of the realms is read again.
-const REALMS_AGE: Duration = Duration::from_secs(2);
 
 /// Opens the contexts of operations for requests.
 #[derive(Debug, Clone)]
@@ -93,28 +87,5 @@ impl Contexts {
     /// Returns an error in the cases of [`Self::realm`], and if the realm has no such repository.
     pub fn repo(&self, realm: &RealmName, repo: &RepoName) -> Result<Ctx, OpError> {
         self.of(realm, Some(repo))
-    }
-}
-
-/// The realms of this machine, for threads that look at each of them several times a second.
-pub struct RecentRealms<'a> {
-    contexts: &'a Contexts,
-    realms: Vec<RealmName>,
-    read: Option<Instant>,
-}
-
-impl<'a> RecentRealms<'a> {
-    /// Returns a list that is read when it is first used.
-    pub fn new(contexts: &'a Contexts) -> Self {
-        Self { contexts, realms: Vec::new(), read: None }
-    }
-
-    /// Returns the realms as they were at most two seconds ago. There are none if the records cannot be read.
-    pub fn get(&mut self) -> &[RealmName] {
-        if self.read.is_none_or(|read| read.elapsed() >= REALMS_AGE) {
-            self.realms = self.contexts.realms().unwrap_or_default();
-            self.read = Some(Instant::now());
-        }
-        &self.realms
     }
 }

@@ -21,7 +21,6 @@ use super::{
     Settings, catch_up,
     connections::{Connection, Connections, Socket, Streaming},
     context::Contexts,
-    descriptors,
     events::MAX_STREAMS,
     handler::Handler,
     notify,
@@ -31,7 +30,7 @@ use super::{
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
-    platform::terminal::Stop,
+    platform::{process, terminal::Stop},
     surface::mcp::AfterFlush,
 };
 
@@ -41,6 +40,8 @@ const WORKERS: usize = 2;
 const ANSWERING: usize = 6;
 /// The maximum number of connections, besides event streams.
 const CONNECTIONS: usize = 512;
+/// The number of files that the daemon has open besides its clients: stores, programs that it starts, and a reserve.
+const OWN_FILES: usize = 256;
 /// The time limit for a client to send the head of a request, and for being idle before that.
 const HEAD_TIME: Duration = Duration::from_secs(15);
 /// The maximum size of the head of a request, in bytes.
@@ -66,7 +67,7 @@ pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u
         let mut end = Stop::listen().map_err(failed)?;
         let (port, listeners) = listen(settings.port).await?;
         let (stop, stopping) = watch::channel(false);
-        let streams = descriptors::raise_file_limit(MAX_STREAMS, CONNECTIONS);
+        let streams = raise_file_limit();
         let handler = Arc::new(Handler::new(env, port, token, settings.rate_limit, streams, stopping.clone())?);
         tokio::spawn(catch_up::regularly(Contexts::new(env), settings.catch_up, stopping.clone()));
         sync::regularly(Contexts::new(env), settings.sync_interval, stopping.clone());
@@ -96,6 +97,14 @@ pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u
     // Work that still waits for a remote is abandoned.
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
+}
+
+/// Raises the limit of open files as far as all clients need it. Returns the number of event streams that fit, since
+/// each needs an open file.
+fn raise_file_limit() -> usize {
+    let others = CONNECTIONS + OWN_FILES;
+    let open = process::raise_open_file_limit(MAX_STREAMS + others);
+    MAX_STREAMS.min(open.saturating_sub(others)).max(1)
 }
 
 /// Binds the port. Returns it and the listening sockets.

@@ -12,7 +12,7 @@ mod body;
 mod catch_up;
 mod connections;
 pub mod context;
-mod descriptors;
+mod each_realm;
 mod events;
 mod handler;
 mod listen;

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::context::{Contexts, RecentRealms};
+use super::{context::Contexts, each_realm};
 use crate::{
     error::OpError,
     model::name::RealmName,
@@ -18,8 +18,6 @@ use crate::{
     },
 };
 
-/// The interval at which a realm is checked for changes.
-const STEP: Duration = Duration::from_millis(200);
 /// The interval at which receivers are checked even if the realm did not change: for retries and for new receivers.
 const REGULARLY: Duration = Duration::from_secs(2);
 
@@ -31,20 +29,12 @@ struct Watched {
 
 /// Starts a thread that sends what is due until the daemon stops. A slow receiver does not hold up requests.
 pub fn regularly(contexts: Contexts, stopping: watch::Receiver<bool>) {
-    let work = move || {
-        let (mut realms, mut watched) = (RecentRealms::new(&contexts), BTreeMap::new());
-        while !*stopping.borrow() {
-            for realm in realms.get() {
-                if let Err(error) = one(&contexts, realm, &mut watched) {
-                    tracing::warn!(%realm, %error, "cannot send new changes");
-                }
-            }
-            std::thread::sleep(STEP);
+    let mut watched = BTreeMap::new();
+    each_realm::start("notify", "cannot send new changes automatically", contexts, stopping, move |contexts, realm| {
+        if let Err(error) = one(contexts, realm, &mut watched) {
+            tracing::warn!(%realm, %error, "cannot send new changes");
         }
-    };
-    if let Err(error) = std::thread::Builder::new().name("notify".into()).spawn(work) {
-        tracing::warn!(%error, "cannot send new changes automatically");
-    }
+    });
 }
 
 /// Sends what is due in a realm, if the realm has changed or the interval has passed.

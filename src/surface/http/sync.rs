@@ -8,15 +8,13 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::context::{Contexts, RecentRealms};
+use super::{context::Contexts, each_realm};
 use crate::{error::OpError, model::name::RealmName, ops::realm};
 
 /// The default interval, in seconds.
 pub const SECONDS: u32 = 300;
 /// The maximum interval after failures.
 const LONGEST: Duration = Duration::from_secs(3_600);
-/// The interval at which the thread checks whether the daemon stops.
-const STEP: Duration = Duration::from_millis(200);
 
 /// When a realm is synced next, and the number of failures in a row.
 #[derive(Debug, Clone, Copy)]
@@ -32,19 +30,10 @@ pub fn regularly(contexts: Contexts, seconds: u32, stopping: watch::Receiver<boo
         return;
     }
     let every = Duration::from_secs(seconds.into());
-    let work = move || {
-        let mut plans = BTreeMap::new();
-        let mut realms = RecentRealms::new(&contexts);
-        while !*stopping.borrow() {
-            for realm in realms.get() {
-                one(&contexts, realm, every, &mut plans);
-            }
-            std::thread::sleep(STEP.min(every));
-        }
-    };
-    if let Err(error) = std::thread::Builder::new().name("sync".into()).spawn(work) {
-        tracing::warn!(%error, "cannot sync automatically");
-    }
+    let mut plans = BTreeMap::new();
+    each_realm::start("sync", "cannot sync automatically", contexts, stopping, move |contexts, realm| {
+        one(contexts, realm, every, &mut plans);
+    });
 }
 
 /// Syncs a realm if it is due.
