@@ -28,15 +28,19 @@ pub struct RootsRequest {
     log: Log,
 }
 
-/// The outcome of an attempt.
+/// Why an attempt did not succeed.
 #[derive(Debug)]
-pub enum Outcome<T> {
-    /// It succeeded.
-    Done(T),
+pub enum NotDone {
     /// It failed.
     Failed(OpError),
     /// The client has to name its roots first; this result asks for them.
     Asked(InputRequiredResult),
+}
+
+impl From<OpError> for NotDone {
+    fn from(error: OpError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl RootsRequest {
@@ -51,12 +55,15 @@ impl RootsRequest {
     }
 
     /// Attempts something that needs a project. If no project is found, asks the client for its roots and tries again.
+    ///
+    /// # Errors
+    /// Returns an error if the attempt fails, or a client of the stateless protocol has to be asked.
     pub async fn attempt<T>(
         &self,
         responses: Option<&InputResponses>,
         context: &RequestContext<RoleServer>,
         mut attempt: impl FnMut(&Roots) -> Result<T, NoProject> + Send,
-    ) -> Outcome<T> {
+    ) -> Result<T, NotDone> {
         let mut roots = match responses.and_then(|responses| responses.get(NAME)) {
             Some(answer) => Roots::Known(folders(answer)),
             None if responses.is_some() => Roots::Unknown("the client did not name them"),
@@ -64,17 +71,17 @@ impl RootsRequest {
         };
         loop {
             match attempt(&roots) {
-                Ok(done) => return Outcome::Done(done),
-                Err(NoProject::Failed(error)) => return Outcome::Failed(error),
+                Ok(done) => return Ok(done),
+                Err(NoProject::Failed(error)) => return Err(error.into()),
                 Err(NoProject::Nowhere(tried)) if roots != Roots::Unasked => {
                     self.log.say(|| format!("no project: {}", tried.places()));
-                    return Outcome::Failed(project::not_found_error(&tried));
+                    return Err(project::not_found_error(&tried).into());
                 }
                 Err(NoProject::Nowhere(_)) => {
                     if context.client_capabilities().is_none_or(|can| can.roots.is_none()) {
                         roots = Roots::Unknown("the client does not support roots");
                     } else if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
-                        return Outcome::Asked(InputRequiredResult::from_input_requests(question()));
+                        return Err(NotDone::Asked(InputRequiredResult::from_input_requests(question())));
                     } else {
                         roots = self.ask(context).await;
                     }

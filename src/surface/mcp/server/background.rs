@@ -2,11 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
-use rmcp::{
-    RoleServer,
-    model::{InputResponses, ProgressNotificationParam},
-    service::RequestContext,
-};
+use rmcp::{RoleServer, model::ProgressNotificationParam, service::RequestContext};
 
 use super::{
     Server,
@@ -19,7 +15,7 @@ use crate::{
         arguments::Arguments,
         mcp::{
             body::Body,
-            roots::Outcome,
+            open::Project,
             tools::{Call, Tool},
         },
     },
@@ -38,28 +34,24 @@ impl Drop for CancelOnDrop {
 }
 
 impl Server {
-    /// Runs a slow tool and stores its answer.
+    /// Runs a slow tool in a project.
+    ///
+    /// # Errors
+    /// Returns an error if the operation fails or is cancelled.
     pub async fn run_in_background(
         &self,
         tool: &'static Tool,
         arguments: &Arguments,
-        responses: Option<&InputResponses>,
+        project: &Project,
         context: &RequestContext<RoleServer>,
-    ) -> Outcome<()> {
-        let found =
-            self.roots_request.attempt(responses, context, |roots| self.project_of(tool, arguments, roots)).await;
-        let project = match found {
-            Outcome::Done(project) => project,
-            Outcome::Failed(error) => return Outcome::Failed(error),
-            Outcome::Asked(question) => return Outcome::Asked(question),
-        };
-        let (settings, arguments, place) = (self.settings.clone(), arguments.clone(), project.clone());
+    ) -> Result<Body, OpError> {
+        let (settings, arguments, project) = (self.settings.clone(), arguments.clone(), project.clone());
         let reader = self.client(context).reader.clone();
         let progress = RequestProgress::default();
         let own = progress.clone();
         let work = tokio::task::spawn_blocking(move || {
             own.check()?;
-            let ctx = opened(&settings, &place, &arguments)?;
+            let ctx = opened(&settings, &project, &arguments)?;
             ctx.progress.replace(own);
             answer(&Call { tool, ctx: &ctx, arguments: &arguments, reader: &reader, settings: &settings })
         });
@@ -67,17 +59,8 @@ impl Server {
         let work = async {
             work.await.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("{}: {error}", tool.name()))))
         };
-        match followed(&progress, context, work).await {
-            Ok(body) => {
-                self.put(tool, context, project, body);
-                Outcome::Done(())
-            }
-            Err(error) => {
-                // Work that has not started on a thread does not need to start.
-                abort.abort();
-                Outcome::Failed(error)
-            }
-        }
+        // Work that has not started on a thread does not need to start.
+        followed(&progress, context, work).await.inspect_err(|_| abort.abort())
     }
 }
 

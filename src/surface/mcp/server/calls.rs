@@ -19,7 +19,7 @@ use crate::surface::mcp::{
     outbox::{Answer, NotificationSource},
     project::{self, NoProject, Roots},
     refusal::failed,
-    roots::Outcome,
+    roots::NotDone,
     settings::Settings,
     tools::{self, Call, Tool},
 };
@@ -65,18 +65,18 @@ impl Server {
             Ok(arguments) => arguments.renamed(tool.kind.names),
             Err(error) => return Ok(failed(&error).into()),
         };
-        let work = self.outcome(tool, &arguments, request.input_responses.as_ref(), context);
+        let work = self.run_with_patience(tool, &arguments, request.input_responses.as_ref(), context);
         let outcome = match self.settings.limit {
             Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
                 let message = format!("{} took longer than {}", tool.name(), text::seconds(limit));
-                Outcome::Failed(OpError::cannot(ErrorCode::Timeout, message).next("try again: completed work is kept"))
+                Err(OpError::cannot(ErrorCode::Timeout, message).next("try again: completed work is kept").into())
             }),
             None => work.await,
         };
         Ok(match outcome {
-            Outcome::Done(()) => self.placeholder_result(context).into(),
-            Outcome::Failed(error) => failed(&error).into(),
-            Outcome::Asked(question) => question.into(),
+            Ok(()) => self.placeholder_result(context).into(),
+            Err(NotDone::Failed(error)) => failed(&error).into(),
+            Err(NotDone::Asked(question)) => question.into(),
         })
     }
 
@@ -88,28 +88,18 @@ impl Server {
         ErrorData::invalid_params(message, None)
     }
 
-    /// Runs a tool, and tries again for a limited time while a lock is held. Stores the answer.
-    async fn outcome(
+    /// Runs a tool, and tries again for a limited time while a lock is held.
+    async fn run_with_patience(
         &self,
         tool: &'static Tool,
         arguments: &Arguments,
         responses: Option<&InputResponses>,
         context: &RequestContext<RoleServer>,
-    ) -> Outcome<()> {
-        let attempt = |roots: &Roots| {
-            // Nothing else runs on this thread until the answer is stored.
-            if context.ct.is_cancelled() {
-                return Err(cancelled().into());
-            }
-            self.run(tool, arguments, context, roots)
-        };
+    ) -> Result<(), NotDone> {
         let started = Instant::now();
         loop {
-            let outcome = match tool.kind.is_slow {
-                true => self.run_in_background(tool, arguments, responses, context).await,
-                false => self.roots_request.attempt(responses, context, attempt).await,
-            };
-            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == ErrorCode::Locked);
+            let outcome = self.run(tool, arguments, responses, context).await;
+            let is_locked = matches!(&outcome, Err(NotDone::Failed(error)) if error.code == ErrorCode::Locked);
             if !is_locked || started.elapsed() >= self.settings.patience {
                 return outcome;
             }
@@ -120,31 +110,31 @@ impl Server {
     }
 
     /// Runs a tool if its project is found, and stores the answer.
-    fn run(
+    async fn run(
         &self,
-        tool: &Tool,
+        tool: &'static Tool,
         arguments: &Arguments,
+        responses: Option<&InputResponses>,
         context: &RequestContext<RoleServer>,
-        roots: &Roots,
-    ) -> Result<(), NoProject> {
-        let project = self.project_of(tool, arguments, roots)?;
-        let ctx = opened(&self.settings, &project, arguments)?;
-        let body = answer(&Call {
-            tool,
-            ctx: &ctx,
-            arguments,
-            reader: &self.client(context).reader,
-            settings: &self.settings,
-        })?;
+    ) -> Result<(), NotDone> {
+        let find = |roots: &Roots| self.project_of(tool, arguments, roots);
+        let project = self.roots_request.attempt(responses, context, find).await?;
+        let body = if tool.kind.is_slow {
+            self.run_in_background(tool, arguments, &project, context).await?
+        } else if context.ct.is_cancelled() {
+            return Err(cancelled().into());
+        } else {
+            // Nothing else runs on this thread until the answer is stored.
+            let ctx = opened(&self.settings, &project, arguments)?;
+            let reader = &self.client(context).reader;
+            answer(&Call { tool, ctx: &ctx, arguments, reader, settings: &self.settings })?
+        };
         self.put(tool, context, project, body);
         Ok(())
     }
 
     /// Returns the project of a call.
-    ///
-    /// # Errors
-    /// Returns an error if no project is found.
-    pub fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, NoProject> {
+    fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, NoProject> {
         let realm = arguments.read_as::<tools::RealmArgument>()?.realm;
         let found = project::find_named(&self.settings, arguments.text("cwd"), realm, roots);
         let project = match found {
@@ -157,7 +147,7 @@ impl Server {
     }
 
     /// Stores an answer for the layer that writes it.
-    pub fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
+    fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
         let source = tool.kind.notifies.then(|| self.notification_source(project, context));
         let is_step = |step: &NextStep| matches!(step, NextStep::Tool { tool, .. } if tool == REVIEW);
         let is_review = tool.name() == REVIEW || body.next_steps.iter().any(is_step);

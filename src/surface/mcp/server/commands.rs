@@ -15,7 +15,7 @@ use crate::{
         outbox::Answer,
         project::{self, Roots},
         refusal::failed,
-        roots::Outcome,
+        roots::NotDone,
     },
 };
 
@@ -45,9 +45,9 @@ impl Server {
         };
         let (folder, project) =
             match self.roots_request.attempt(request.input_responses.as_ref(), context, attempt).await {
-                Outcome::Done(found) => found,
-                Outcome::Failed(error) => return failed(&error).into(),
-                Outcome::Asked(question) => return question.into(),
+                Ok(found) => found,
+                Err(NotDone::Failed(error)) => return failed(&error).into(),
+                Err(NotDone::Asked(question)) => return question.into(),
             };
         let work = async {
             let _turn = self.running.acquire().await;

@@ -5,27 +5,41 @@ use std::borrow::Cow;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-        CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams,
+        self, CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+        CustomRequest, CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams,
         GetSkillResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
         ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams,
-        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-        SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+        ResourceContents, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+        UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 
 use super::{
     super::{
-        declared,
+        body::to_string,
+        complete, declared,
         instructions::{self, INSTRUCTIONS},
+        open::{Project, open},
+        project::{self, NoProject, Roots},
         prompts::PROMPTS,
-        resources::{self, Uri},
-        skills::SKILLS,
+        refusal::{refused, refused_uri},
+        resources::{self, MIME, Uri},
+        roots::NotDone,
+        skills::{self, SKILLS},
         tools,
+        watch::{self, Watched},
     },
     STABLE_MS, Server,
 };
+use crate::{
+    error::{ErrorCode, OpError},
+    surface::cli::text::escape_in_json,
+};
+
+/// The time for which a client may cache data that changes with the realm, in milliseconds.
+const FRESH_MS: u64 = 5_000;
 
 /// Marks a result as cacheable by the client while the server runs.
 macro_rules! lasting {
@@ -97,7 +111,25 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.resources(request.and_then(|request| request.cursor), &context).await
+        let start = request.and_then(|request| request.cursor).map_or(Ok(0), |cursor| cursor.parse());
+        let start = start.map_err(|_| ErrorData::invalid_params("the cursor does not belong to this list", None))?;
+        let project = match self.project(None, &context).await {
+            Ok(project) => project,
+            // Without a project, list the resources that every realm has.
+            Err(_) if self.settings.is_shared => {
+                let of_realms = self.realms()?.into_iter().flat_map(|realm| resources::of_realm(&realm));
+                return Ok(listed(skills::resources().chain(of_realms).collect()));
+            }
+            // A skill explains how to join a realm.
+            Err(_) => return Ok(listed(skills::resources().collect())),
+        };
+        let found = open(&self.settings.env, &project).and_then(|ctx| resources::list(&ctx, start));
+        let (found, end) = found.map_err(|error| refused(&error))?;
+        // A client that has seen the list is notified when it changes.
+        self.watches.add(Watched::list(&self.settings.env, project), &self.settings.env, &context);
+        let mut list = listed(found);
+        list.next_cursor = end.map(|end| end.to_string());
+        Ok(list)
     }
 
     async fn list_resource_templates(
@@ -113,7 +145,29 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.read(request, &context).await
+        if let Some(contents) = skills::read(&request.uri) {
+            let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(STABLE_MS);
+            return Ok(result.with_cache_scope(CacheScope::Private).into());
+        }
+        let uri: Uri = request.uri.parse().map_err(|error| refused_uri(&error, &request.uri))?;
+        let attempt = |roots: &Roots| {
+            let project = self.of_resource(&uri, roots)?;
+            let ctx = open(&self.settings.env, &project)?;
+            Ok(uri.what.read(&ctx)?)
+        };
+        match self.roots_request.attempt(request.input_responses.as_ref(), &context, attempt).await {
+            Ok(mut body) => {
+                if !body.next_steps.is_empty() {
+                    body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
+                }
+                let text = escape_in_json(&to_string(&body.fields));
+                let contents = ResourceContents::text(text, request.uri).with_mime_type(MIME);
+                let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS);
+                Ok(result.with_cache_scope(CacheScope::Private).into())
+            }
+            Err(NotDone::Failed(error)) => Err(refused_uri(&error, &request.uri)),
+            Err(NotDone::Asked(question)) => Ok(question.into()),
+        }
     }
 
     async fn subscribe(
@@ -121,7 +175,16 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.watch(&request.uri, &context).await
+        let uri: Uri = request.uri.parse().map_err(|error| refused(&error))?;
+        match self.roots_request.attempt(None, &context, |roots| self.of_resource(&uri, roots)).await {
+            Ok(project) => {
+                let env = &self.settings.env;
+                self.watches.add(Watched::resource(env, project, &request.uri, &uri.what), env, &context);
+                Ok(())
+            }
+            Err(NotDone::Failed(error)) => Err(refused(&error)),
+            Err(NotDone::Asked(_)) => Err(ErrorData::invalid_params("the project is not known yet", None)),
+        }
     }
 
     async fn unsubscribe(
@@ -144,7 +207,22 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.tell_changes(&context).await
+        let env = &self.settings.env;
+        let mut watched = Vec::new();
+        let asked = context.request_context();
+        if context.accepted().resources_list_changed == Some(true) {
+            watched.push(Watched::list(env, self.project(None, asked).await?));
+        }
+        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+            let Ok(parsed) = uri.parse::<Uri>() else { continue };
+            match self.roots_request.attempt(None, asked, |roots| self.of_resource(&parsed, roots)).await {
+                Ok(project) => watched.push(Watched::resource(env, project, uri, &parsed.what)),
+                Err(NotDone::Failed(error)) => self.log.say(|| format!("not watched: {uri}: {}", error.message)),
+                Err(NotDone::Asked(_)) => self.log.say(|| format!("not watched: {uri}: no project")),
+            }
+        }
+        watch::listen(watched, env, &context).await;
+        Ok(())
     }
 
     async fn list_prompts(
@@ -160,7 +238,22 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.prompt(request, &context).await
+        let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == request.name) else {
+            let names: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();
+            return Err(ErrorData::invalid_params(format!("the prompts are {}", names.join(", ")), None));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        let attempt = |roots: &Roots| {
+            let cwd = arguments.get("cwd").and_then(|cwd| cwd.as_str());
+            let project = project::find(&self.settings, cwd, None, roots)?;
+            let ctx = open(&self.settings.env, &project)?;
+            Ok(prompt.filled(&ctx, &self.client(&context).reader, &arguments)?)
+        };
+        match self.roots_request.attempt(request.input_responses.as_ref(), &context, attempt).await {
+            Ok(result) => Ok(result.into()),
+            Err(NotDone::Failed(error)) => Err(refused(&error)),
+            Err(NotDone::Asked(question)) => Ok(question.into()),
+        }
     }
 
     async fn list_skills(
@@ -189,7 +282,16 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        self.completions(request, &context).await
+        let known = request.context.and_then(|context| context.arguments).unwrap_or_default();
+        let (argument, typed) = (&*request.argument.name, &*request.argument.value);
+        let found = if argument == "realm" {
+            complete::fitting(self.realms()?.iter().map(ToString::to_string).collect(), typed)
+        } else {
+            let realm = known.get("realm").filter(|_| self.settings.all_realms).and_then(|name| name.parse().ok());
+            let project = self.project(realm, &context).await?;
+            open(&self.settings.env, &project).and_then(|ctx| complete::values(&ctx, argument, typed, &known))
+        };
+        found.map(CompleteResult::new).map_err(|error| refused(&error))
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
@@ -202,6 +304,31 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method: String = request.method.chars().take(100).collect();
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Unknown method: {method:?}"), None))
+        Err(ErrorData::new(model::ErrorCode::METHOD_NOT_FOUND, format!("Unknown method: {method:?}"), None))
     }
+}
+
+impl Server {
+    /// Returns the project of a resource. It must be in the resource's realm, unless all realms are offered.
+    fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, NoProject> {
+        let realm = self.settings.all_realms.then(|| uri.realm.clone());
+        // The resource names its realm, so the client does not need to be asked for its roots.
+        let unasked = Roots::Unknown("not asked for");
+        let roots = if self.settings.is_shared { &unasked } else { roots };
+        let project = project::find(&self.settings, None, realm, roots)?;
+        let ctx = open(&self.settings.env, &project)?;
+        match ctx.realm()?.realm == uri.realm {
+            true => Ok(project),
+            false => Err(OpError::no(
+                ErrorCode::UnknownResource,
+                format!("this server does not serve the realm {}", uri.realm),
+            )
+            .into()),
+        }
+    }
+}
+
+/// Returns a list of resources that changes with the realm.
+fn listed(resources: Vec<Resource>) -> ListResourcesResult {
+    ListResourcesResult::with_all_items(resources).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private)
 }

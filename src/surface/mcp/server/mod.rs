@@ -4,8 +4,6 @@ mod background;
 mod calls;
 mod commands;
 mod handler;
-mod prompts;
-mod resources;
 
 use std::sync::Arc;
 
@@ -20,7 +18,7 @@ use super::{
     outbox::FinishedAnswers,
     project::{self, NoProject, Roots},
     refusal::refused,
-    roots::{Outcome, RootsRequest},
+    roots::{NotDone, RootsRequest},
     settings::Settings,
     watch::Watches,
 };
@@ -77,9 +75,9 @@ impl Server {
     ) -> Result<Project, ErrorData> {
         let find = |roots: &Roots| project::find(&self.settings, None, realm.clone(), roots);
         let found = match self.roots_request.attempt(None, context, find).await {
-            Outcome::Done(project) => return Ok(project),
-            Outcome::Failed(error) => Err(NoProject::Failed(error)),
-            Outcome::Asked(_) => find(&Roots::Unknown("not asked for")),
+            Ok(project) => return Ok(project),
+            Err(NotDone::Failed(error)) => Err(NoProject::Failed(error)),
+            Err(NotDone::Asked(_)) => find(&Roots::Unknown("not asked for")),
         };
         found.map_err(|lost| match lost {
             NoProject::Failed(error) => refused(&error),
