@@ -1,6 +1,6 @@
 //! `git blue daemon …`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use super::{
     Verdict,
@@ -64,15 +64,7 @@ pub struct Install {
     settings: Settings,
     /// The service manager to use [default: that of this system]
     #[arg(long, value_enum)]
-    manager: Option<By>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// A systemd user unit
-    Systemd,
-    /// A launchd agent
-    Launchd,
+    manager: Option<Manager>,
 }
 
 impl Command {
@@ -116,11 +108,7 @@ impl Command {
                 output.shown(&Answer::new(DaemonOpen { url }), |body, text| line(text, &body.url))
             }
             Self::Install(Install { settings, manager }) => {
-                let manager = match manager {
-                    Some(By::Systemd) => Manager::Systemd,
-                    Some(By::Launchd) => Manager::Launchd,
-                    None => Manager::of_system(env)?,
-                };
+                let manager = manager.map_or_else(|| Manager::of_system(env), Ok)?;
                 let (file, command) = daemon::install(env, manager, &settings)?;
                 let answer = Answer::new(Installed { files: vec![file.display().to_string()] }).next(command);
                 output.shown(&answer, |body, text| {

@@ -77,7 +77,7 @@ pub struct TestTool {
 pub struct GenerateConfig {
     /// The client
     #[arg(long, value_enum, default_value_t)]
-    client: Client,
+    client: ClientKind,
     /// How the client reaches the server
     #[arg(long, value_enum, default_value_t)]
     transport: Transport,
@@ -87,19 +87,6 @@ pub struct GenerateConfig {
     /// Let tools use any realm on this machine
     #[arg(long)]
     all_realms: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Client {
-    /// Claude Code
-    #[default]
-    ClaudeCode,
-    /// Claude Desktop
-    ClaudeDesktop,
-    /// Cursor
-    Cursor,
-    /// VS Code
-    Vscode,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -160,15 +147,9 @@ impl Command {
                 Ok(if result["isError"] == true { Verdict::No } else { Verdict::Yes })
             }
             Self::GenerateConfig(arguments) => {
-                let client = match arguments.client {
-                    Client::ClaudeCode => ClientKind::ClaudeCode,
-                    Client::ClaudeDesktop => ClientKind::ClaudeDesktop,
-                    Client::Cursor => ClientKind::Cursor,
-                    Client::Vscode => ClientKind::VsCode,
-                };
                 let config = match arguments.transport {
-                    Transport::Stdio => config::config(env, client, arguments.all_realms),
-                    Transport::Http => config::over_http(client, arguments.port)?,
+                    Transport::Stdio => config::config(env, arguments.client, arguments.all_realms),
+                    Transport::Http => config::over_http(arguments.client, arguments.port)?,
                 };
                 if !output.quiet {
                     output.note(&format!("for {}; merge it with the existing content", config.file));

@@ -12,11 +12,11 @@ use crate::{
 };
 
 /// The service manager that starts the daemon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Manager {
-    /// systemd's user manager.
+    /// A systemd user unit
     Systemd,
-    /// launchd, on macOS.
+    /// A launchd agent
     Launchd,
 }
 
