@@ -220,7 +220,9 @@ fn browser_without_login_gets_instructions() {
     for path in ["/", "/r/aperture", "/assets/blue.js"] {
         let page = daemon.ask_as("GET", path, &stranger, b"");
         assert_eq!((page.status, page.header("content-type")), (401, "text/html; charset=utf-8"), "{path}");
-        assert!(page.text().contains("git blue daemon open") && !page.text().contains("aperture"), "{path}");
+        let text = page.text();
+        assert!(text.contains("git blue daemon open") && !text.contains("aperture"), "{path}");
+        assert!(!text.contains("/assets/"), "{path}: they would be refused");
     }
     let refused = daemon.ask("POST", "/r/aperture", "", b"");
     assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD, OPTIONS"));

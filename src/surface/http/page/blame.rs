@@ -46,34 +46,24 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::wire::BlamePart;
 
     #[test]
     fn the_innermost_part_decides_the_version_of_a_line() {
-        let part = |pointer: &str, version: &str| BlamePart {
-            pointer: pointer.into(),
-            version: version.parse().unwrap(),
-            value: json!(null).into(),
+        let version = |version: &str, author: &str| {
+            json!({
+                "version": version, "time": "2026-01-21T09:00:00Z", "in_future": false, "author": author,
+                "repo": "fungal", "source_commit": "1234567890", "commit": "1234567890123456789012345678901234567890",
+            })
         };
-        let version = |version: &str, author: &str| VersionOrigin {
-            version: version.parse().unwrap(),
-            time: "2026-01-21T09:00:00Z".parse().unwrap(),
-            in_future: false,
-            author: author.into(),
-            repo: Some("fungal".into()),
-            source_commit: Some("1234567890".into()),
-            commit_url: None,
-            commit: "1234567890123456789012345678901234567890".parse().unwrap(),
-        };
-        let blame = ContractBlame {
-            realm: "aperture".parse().unwrap(),
-            domain: "s3-access".parse().unwrap(),
-            contract: "s3-permissions".parse().unwrap(),
-            version: "1.1.0".parse().unwrap(),
-            parts: vec![part("/schema", "1.0.0"), part("/schema/properties/write", "1.1.0")],
-            versions: vec![version("1.1.0", "Ada \u{202e}"), version("1.0.0", "Grace")],
-            next_cursor: None,
-        };
+        let blame = json!({
+            "realm": "aperture", "domain": "s3-access", "contract": "s3-permissions", "version": "1.1.0",
+            "parts": [
+                {"pointer": "/schema", "version": "1.0.0", "value": null},
+                {"pointer": "/schema/properties/write", "version": "1.1.0", "value": null},
+            ],
+            "versions": [version("1.1.0", "Ada \u{202e}"), version("1.0.0", "Grace")],
+        });
+        let blame: ContractBlame = serde_json::from_value(blame).unwrap();
         let origins = Origins::from(&blame);
         let of = |pointer: &str| origins.of(pointer).map(|one| one.version.to_string());
         assert_eq!(of("/schema/properties/write/type").as_deref(), Some("1.1.0"));

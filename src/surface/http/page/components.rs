@@ -18,7 +18,6 @@ use crate::{
 pub enum Tone {
     /// Less important.
     Quiet,
-    /// Good.
     Good,
     /// Worth a look.
     Warn,

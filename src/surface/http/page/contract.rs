@@ -306,19 +306,12 @@ mod tests {
         evil.evolution =
             vec![Evolution { version: evil.version.clone(), changes: vec![EVIL.into()], compatible: false }];
         let mut shown = shown(evil);
-        shown.timeline = vec![TimelineEntry {
-            time: "2026-01-21T09:00:00Z".parse().unwrap(),
-            in_future: true,
-            author: EVIL.into(),
-            realm: "aperture".parse().unwrap(),
-            version: "1.0.0".parse().unwrap(),
-            is_current: true,
-            is_yanked: false,
-            commit: "1234567890123456789012345678901234567890".parse().unwrap(),
-            repo: Some(EVIL.into()),
-            source_commit: Some(EVIL.into()),
-            commit_url: None,
-        }];
+        shown.timeline = serde_json::from_value(json!([{
+            "time": "2026-01-21T09:00:00Z", "in_future": true, "author": EVIL, "realm": "aperture",
+            "version": "1.0.0", "is_current": true, "is_yanked": false, "repo": EVIL, "source_commit": EVIL,
+            "commit": "1234567890123456789012345678901234567890",
+        }]))
+        .unwrap();
         let page = render(&site(), &shown).into_string();
         assert!(!page.contains("<script") && !page.contains('\u{202e}'), "{page}");
         assert!(page.matches("&lt;script&gt;").count() >= 7, "{page}");

@@ -249,32 +249,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{
-        model::{compatibility::ValueChange, diff::diff},
-        wire::DocumentSource,
-    };
+    use crate::model::{compatibility::ValueChange, diff::diff};
 
     fn shown(old: &serde_json::Value, new: &serde_json::Value) -> String {
         differences(&body(old, new), None).into_string()
     }
 
     fn body(old: &serde_json::Value, new: &serde_json::Value) -> ContractDiff {
-        ContractDiff {
-            old_origin: None,
-            new_origin: None,
-            realm: "aperture".parse().unwrap(),
-            domain: "s3-access".parse().unwrap(),
-            contract: "s3-permissions".parse().unwrap(),
-            old_version: "1.0.0".parse().unwrap(),
-            new_version: "1.1.0".parse().unwrap(),
-            old_source: DocumentSource::Realm,
-            source: DocumentSource::Realm,
-            content_changed: true,
-            changes: diff(old, new),
-            bump: None,
-            compared: None,
-            values: None,
-        }
+        let body = json!({
+            "realm": "aperture", "domain": "s3-access", "contract": "s3-permissions", "old_version": "1.0.0",
+            "new_version": "1.1.0", "source": "realm", "content_changed": true, "changes": diff(old, new),
+        });
+        serde_json::from_value(body).unwrap()
     }
 
     #[test]

@@ -14,11 +14,8 @@ use crate::error::OpError;
 pub enum Part {
     /// The overview of the realm, its repositories and its domains.
     Overview,
-    /// Its contracts.
     Contracts,
-    /// The notifications.
     Notifications,
-    /// The sessions.
     Sessions,
 }
 

@@ -14,7 +14,6 @@ const MAX_SHOWN: usize = 20;
 /// The notifications for a repository, or why they cannot be read.
 #[derive(Debug)]
 pub struct Inbox {
-    /// The repository.
     pub repo: RepoName,
     /// The first notifications, most important first.
     pub list: Result<NotificationsList, OpError>,

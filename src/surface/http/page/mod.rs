@@ -122,17 +122,3 @@ fn in_present(realm: &str, query: &Query) -> Result<Site, OpError> {
         Some(_) => Err(OpError::usage("notifications and sessions have no history: omit at")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refused_browser_is_told_how_to_get_in() {
-        let refused = refusal(&OpError::no(ErrorCode::NoToken, "show the <token>").next("git blue daemon open"));
-        let text = String::from_utf8(refused.body.to_vec()).unwrap();
-        assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
-        assert!(text.contains("show the &lt;token&gt;") && text.contains("git blue daemon open"), "{text}");
-        assert!(!text.contains("/assets/"), "{text}");
-    }
-}

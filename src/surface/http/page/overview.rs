@@ -173,143 +173,64 @@ fn repositories(site: &Site, status: &RealmStatus, inboxes: &[Inbox]) -> Markup 
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
-    use crate::wire::{
-        ContractTopology, Deprecation, DomainTopology, ImportTopology, RemoteStatus, RepoLine, SyncConflict,
-    };
 
     const EVIL: &str = "<script>alert(1)</script>\u{202e}";
 
-    fn status() -> RealmStatus {
-        RealmStatus {
-            realm: "aperture".parse().unwrap(),
-            current_repo: None,
-            read_only: None,
-            repos: vec![RepoLine { name: "fungal".parse().unwrap(), path: Some(EVIL.into()), is_current: false }],
-            domains: Vec::new(),
-            total: 1,
-            next_cursor: None,
-            imports: Vec::new(),
-            session: None,
-            sessions: Vec::new(),
-            more_sessions: 0,
-            remotes: Vec::new(),
-            conflicts: Vec::new(),
-            unreadable_domains: Vec::new(),
-            unreadable: Vec::new(),
-            published: Vec::new(),
-            unpublished: None,
-            behind: None,
-            removed_files: Vec::new(),
-            notifications: Vec::new(),
-            own_contracts: Vec::new(),
-            more_own_contracts: 0,
-            total_contracts: 0,
-            bindings_changed: None,
-            more_notifications: 0,
-        }
-    }
-
-    fn topology() -> RealmTopology {
-        RealmTopology {
-            realm: "aperture".parse().unwrap(),
-            current_repo: None,
-            repos: vec!["fungal".parse().unwrap()],
-            domains: Vec::new(),
-            total: 0,
-            next_cursor: None,
-            broken: 0,
-            cycles: Vec::new(),
-            unreadable: Vec::new(),
-        }
-    }
-
-    fn shown(status: RealmStatus, topology: RealmTopology, log: Vec<LogEntry>) -> String {
-        let seen = Seen { status, topology, log, inboxes: Some(Vec::new()) };
+    /// Returns the page of a realm with these causes for attention.
+    fn shown(topology: Value, conflicts: Value, remotes: Value, log: Value) -> String {
+        let status = json!({
+            "realm": "aperture", "repos": [{"name": "fungal", "path": EVIL, "is_current": false}], "total": 1,
+            "conflicts": conflicts, "remotes": remotes, "domains": [], "imports": [], "sessions": [],
+            "more_sessions": 0, "unreadable_domains": [], "unreadable": [], "published": [], "removed_files": [],
+            "notifications": [], "more_notifications": 0,
+        });
+        let seen = Seen {
+            status: serde_json::from_value(status).unwrap(),
+            topology: serde_json::from_value(topology).unwrap(),
+            log: serde_json::from_value(log).unwrap(),
+            inboxes: Some(Vec::new()),
+        };
         render(&Site::now(&seen.status.realm.clone()), &seen, &Filter::default()).into_string()
     }
 
     #[test]
     fn a_realm_without_problems_says_so() {
-        let shown = shown(status(), topology(), Vec::new());
+        let topology = json!({"realm": "aperture", "repos": ["fungal"], "domains": [], "broken": 0, "unreadable": []});
+        let shown = shown(topology, json!([]), json!([]), json!([]));
         assert!(shown.contains("No import is known to be broken") && !shown.contains("class=\"causes\""), "{shown}");
         assert!(!shown.contains("<script"), "{shown}");
     }
 
     #[test]
     fn every_problem_is_listed() {
-        let import = ImportTopology {
-            repo: "fungal".parse().unwrap(),
-            version_req: "^1.0.0".parse().unwrap(),
-            state: "broken".into(),
-            binding: ["cdk/access.py".to_owned()].into_iter().collect(),
-            verdict: None,
-        };
-        let gone = ContractTopology {
-            name: "gone".parse().unwrap(),
-            version: None,
-            owner: None,
-            exporters: Vec::new(),
-            importers: vec![import.clone(); 30],
-            deprecated: None,
-            retired: false,
-        };
-        let leaving = ContractTopology {
-            name: "leaving".parse().unwrap(),
-            version: Some("1.0.0".parse().unwrap()),
-            owner: Some("fungal".parse().unwrap()),
-            importers: vec![ImportTopology { state: "current".into(), ..import }],
-            deprecated: Some(Deprecation {
-                since: "0.9.0".parse().unwrap(),
-                sunset: Some("2027-01-01".parse().unwrap()),
-                replaced_by: Some("next".parse().unwrap()),
-            }),
-            exporters: Vec::new(),
-            retired: false,
-        };
-        let contracts = vec![gone, leaving];
-        let domain = DomainTopology { name: "s3-access".parse().unwrap(), members: Vec::new(), contracts };
-        let topology = RealmTopology {
-            domains: vec![domain],
-            broken: 30,
-            cycles: vec!["a -(b/c)-> a".into()],
-            unreadable: vec![EVIL.into()],
-            ..topology()
-        };
-        let conflict = SyncConflict {
-            code: "version-conflict".into(),
-            domain: Some("s3-access".parse().unwrap()),
-            contract: Some("twice".parse().unwrap()),
-            version: Some("1.2.3".parse().unwrap()),
-            repo: None,
-            set_aside: None,
-            meaning: String::new(),
-            resolution: vec![EVIL.into()],
-        };
-        let remote = RemoteStatus {
-            remote: "origin".parse().unwrap(),
-            url: String::new(),
-            synced: true,
-            last_contact: None,
-            ahead: 2,
-            behind: 0,
-            differs: Vec::new(),
-            more: 0,
-        };
-        let status = RealmStatus { conflicts: vec![conflict], remotes: vec![remote], ..status() };
-        let entry = LogEntry {
-            commit: "1234567890123456789012345678901234567890".parse().unwrap(),
-            domain: None,
-            time: "2026-01-21T09:00:00Z".parse().unwrap(),
-            in_future: true,
-            author: EVIL.into(),
-            subject: EVIL.into(),
-            reason: Some(EVIL.into()),
-            repo: Some(EVIL.into()),
-            source_commit: None,
-            commit_url: None,
-        };
-        let shown = shown(status, topology, vec![entry]);
+        let import = |state: &str| json!({"repo": "fungal", "version_req": "^1.0.0", "state": state, "binding": "cdk/access.py"});
+        let contracts = json!([
+            {"name": "gone", "exporters": [], "importers": vec![import("broken"); 30]},
+            {
+                "name": "leaving", "version": "1.0.0", "owner": "fungal", "exporters": [],
+                "importers": [import("current")],
+                "deprecated": {"since": "0.9.0", "sunset": "2027-01-01", "replaced_by": "next"},
+            },
+        ]);
+        let topology = json!({
+            "realm": "aperture", "repos": ["fungal"], "broken": 30, "cycles": ["a -(b/c)-> a"], "unreadable": [EVIL],
+            "domains": [{"name": "s3-access", "members": [], "contracts": contracts}],
+        });
+        let conflict = json!({
+            "code": "version-conflict", "domain": "s3-access", "contract": "twice", "version": "1.2.3", "meaning": "",
+            "resolution": [EVIL],
+        });
+        let remote = json!({
+            "remote": "origin", "url": "", "synced": true, "ahead": 2, "behind": 0, "differs": [], "more": 0,
+        });
+        let entry = json!({
+            "commit": "1234567890123456789012345678901234567890", "time": "2026-01-21T09:00:00Z", "in_future": true,
+            "author": EVIL, "subject": EVIL, "reason": EVIL, "repo": EVIL,
+        });
+        let shown = shown(topology, json!([conflict]), json!([remote]), json!([entry]));
         for text in [
             "it does not exist, but is imported by <strong>30</strong>",
             "and 24 more",

@@ -37,13 +37,10 @@ const MAX_LINES: usize = 240;
 /// The subject of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'a> {
-    /// A realm.
     Realm,
     /// A repository and its neighbors.
     Repo(&'a RepoName),
-    /// A domain.
     Domain,
-    /// A contract.
     Contract,
 }
 
