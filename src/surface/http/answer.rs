@@ -36,7 +36,6 @@ pub struct Reply {
     pub status: StatusCode,
     /// The content type.
     pub kind: &'static str,
-    /// The body.
     pub body: Bytes,
     /// Headers specific to this response.
     pub headers: HeaderMap,

@@ -242,18 +242,4 @@ mod tests {
         drop(busy);
         assert!(connections.admit().is_some());
     }
-
-    #[test]
-    fn event_streams_do_not_count_against_the_limit() {
-        let connections = Connections::new(1);
-        let listener = Arc::new(connections.admit().unwrap());
-        let _busy = listener.busy();
-        assert!(connections.admit().is_none());
-        listener.listen();
-        let second = connections.admit().unwrap();
-        assert_eq!(connections.count(), 2);
-        let third = connections.admit().unwrap();
-        let has = |one: &Connection| connections.locked().contains_key(&one.id);
-        assert!(has(&listener) && !has(&second) && has(&third));
-    }
 }

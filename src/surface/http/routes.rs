@@ -45,7 +45,6 @@ pub struct Route {
     pub does: RouteAction,
 }
 
-/// The action of a route.
 #[derive(Clone, Copy)]
 pub enum RouteAction {
     /// Runs an operation, and answers as its `--json` does.

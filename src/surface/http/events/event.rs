@@ -39,7 +39,6 @@ pub struct EventFilter {
     pub contract: Option<ContractRef>,
 }
 
-/// An event.
 #[derive(Debug)]
 struct Event {
     name: &'static str,

@@ -2,7 +2,7 @@
 //! are computed once, and only if it has subscribers.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque, btree_map::Entry},
+    collections::{BTreeMap, VecDeque, btree_map::Entry},
     sync::Arc,
 };
 
@@ -47,8 +47,6 @@ pub struct History {
     deltas: VecDeque<Delta>,
     /// The pending changes, for clients that reconnect after another process served them.
     pending: BTreeMap<Audience, Changes>,
-    /// Repositories that are known to be in the realm.
-    known: BTreeSet<RepoName>,
 }
 
 /// The changes between two reads.
@@ -91,16 +89,6 @@ impl History {
     /// Returns the time and state of the last snapshot.
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.seen.checkpoint
-    }
-
-    /// Returns whether a repository is known to be in the realm.
-    pub fn knows(&self, repo: &RepoName) -> bool {
-        self.known.contains(repo)
-    }
-
-    /// Records that the realm has a repository.
-    pub fn know(&mut self, repo: &RepoName) {
-        self.known.insert(repo.clone());
     }
 
     /// Returns the changes between the last snapshot and this one, if there are any.

@@ -108,11 +108,8 @@ impl Hub {
         last: Option<&Position>,
         sender: &EventSender,
     ) -> Result<Option<Joined>, OpError> {
-        if let Some(repo) = audience
-            && !locked(&self.history).knows(repo)
-        {
+        if let Some(repo) = audience {
             contexts.repo(&self.realm, repo)?;
-            locked(&self.history).know(repo);
         }
         // A client that subscribes between two changes gets each of them once: from `history`, or from the thread.
         let mut history = locked(&self.history);
