@@ -93,23 +93,6 @@ impl Batches {
 mod tests {
     use super::*;
 
-    fn id(number: i64) -> RequestId {
-        RequestId::Number(number)
-    }
-
-    #[test]
-    fn a_batch_is_answered_once_it_is_complete() {
-        let batches = Batches::default();
-        assert_eq!(batches.begin([id(1), id(2), id(3)].into(), vec![b"0".to_vec()]), None);
-        assert_eq!(batches.collect(&id(9), b"alone\n".to_vec()), Some(b"alone\n".to_vec()));
-        assert_eq!(batches.collect(&id(2), b"2\n".to_vec()), None);
-        assert_eq!(batches.forget(&id(3)), None);
-        assert!(batches.has(&id(1)) && !batches.has(&id(2)));
-        assert_eq!(batches.collect(&id(1), b"1\n".to_vec()), Some(b"[0,2,1]\n".to_vec()));
-        // Notifications have no answers.
-        assert_eq!(batches.begin(HashSet::new(), Vec::new()), None);
-    }
-
     #[test]
     fn a_batch_is_split_and_an_invalid_one_is_refused() {
         assert!(parts(b"{}").is_none() && parts(b"[").is_none());

@@ -16,9 +16,7 @@ use crate::{
 /// The fields of an answer, except for those that every answer has.
 #[derive(Debug, Clone, Default)]
 pub struct Body {
-    /// The fields.
     pub fields: Map<String, Value>,
-    /// The next steps.
     pub next_steps: Vec<NextStep>,
 }
 

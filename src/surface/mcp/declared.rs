@@ -36,12 +36,18 @@ pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
     // All other properties belong to the command.
     let mut input = schema(common(settings));
     input.remove("additionalProperties");
-    let fields = [("status", "string"), ("truncated", "boolean"), ("more_notifications", "integer")];
-    let lists = ["next_steps", "notifications"].map(|name| (name, "array"));
-    let mut properties: Map<_, _> =
-        fields.into_iter().chain(lists).map(|(name, of)| (name.to_owned(), json!({"type": of}))).collect();
-    properties.insert("output".into(), json!({"description": "what it printed, as JSON if possible, else as text"}));
-    let output = json!({"type": "object", "properties": properties, "required": ["status", "output"]});
+    let output = json!({
+        "type": "object",
+        "properties": {
+            "status": {"type": "string"},
+            "truncated": {"type": "boolean"},
+            "more_notifications": {"type": "integer"},
+            "next_steps": {"type": "array"},
+            "notifications": {"type": "array"},
+            "output": {"description": "what it printed, as JSON if possible, else as text"},
+        },
+        "required": ["status", "output"],
+    });
     let output = output.as_object().cloned().unwrap_or_default();
     let annotations = ToolAnnotations::new().read_only(tool.is_read_only).open_world(true);
     rmcp::model::Tool::new(tool.name.clone(), tool.about.clone(), Arc::new(input))

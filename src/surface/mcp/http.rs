@@ -27,8 +27,7 @@ use rmcp::{
     ErrorData,
     model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, GetMeta as _, JsonRpcError, JsonRpcMessage},
     transport::streamable_http_server::{
-        StreamableHttpServerConfig, StreamableHttpService,
-        session::local::{LocalSessionManager, SessionConfig},
+        StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
     },
 };
 use serde_json::Value;
@@ -111,7 +110,7 @@ impl Mcp {
     pub fn new(env: &Env, rate_limit: u32, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let settings = Arc::new(Settings::shared(env, &Options { all_realms: true, ..Options::default() }));
         let mut sessions = LocalSessionManager::default();
-        sessions.session_config = session_config();
+        sessions.session_config.keep_alive = Some(SESSION_AGE);
         let sessions = Arc::new(sessions);
         let mut config = StreamableHttpServerConfig::default().with_json_response(true);
         config.max_request_body_bytes = jsonrpc_frame::MAX_LINE;
@@ -173,8 +172,9 @@ impl Mcp {
                 Frame::Wrong(error) => return wrong(&error),
                 Frame::Nothing => return empty(StatusCode::ACCEPTED),
                 Frame::Message(message) => {
-                    is_of_batches = version(&message) == Some(batch::VERSION);
-                    if is_initialize(&message) && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
+                    let version = version(&message);
+                    is_of_batches = version == Some(batch::VERSION);
+                    if version.is_some() && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
                         return full();
                     }
                     if let (Some(_), JsonRpcMessage::Request(request)) = (&session, &*message) {
@@ -219,12 +219,6 @@ impl Mcp {
         clients.push_back(known.clone());
         known
     }
-}
-
-fn session_config() -> SessionConfig {
-    let mut config = SessionConfig::default();
-    config.keep_alive = Some(SESSION_AGE);
-    config
 }
 
 async fn serve(service: Service, mut queue: mpsc::UnboundedReceiver<Work>, mut stopping: watch::Receiver<bool>) {
@@ -288,10 +282,6 @@ fn is_stateless(headers: &HeaderMap) -> bool {
     headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2026-07-28"[..])
 }
 
-fn is_initialize(message: &ClientJsonRpcMessage) -> bool {
-    version(message).is_some()
-}
-
 /// Returns the name of the client program, if a request contains it.
 fn program(frame: &Frame) -> Option<String> {
     let Frame::Message(message) = frame else { return None };
@@ -316,19 +306,14 @@ fn too_often(wait: Duration, frame: &Frame) -> Response<Body> {
         .next(format!(
             "try again in {seconds} s; to raise the limit, stop the daemon and run git blue daemon start --rate-limit N"
         ));
-    let mut response = wrong(&JsonRpcError::new(id, too_busy(&error, seconds)));
-    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-    response
-}
-
-fn too_busy(error: &OpError, seconds: u64) -> ErrorData {
-    let mut refusal = refused(error);
-    refusal.code = TOO_OFTEN;
+    let mut refusal = ErrorData { code: TOO_OFTEN, ..refused(&error) };
     if let Some(Value::Object(data)) = &mut refusal.data {
         data.insert("retry_after_seconds".into(), seconds.into());
     }
-    refusal
+    let mut response = wrong(&JsonRpcError::new(id, refusal));
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
 }
 
 fn wrong(error: &JsonRpcError) -> Response<Body> {

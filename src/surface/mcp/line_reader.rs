@@ -1,6 +1,6 @@
 //! Reads lines of limited length: no line longer than [`MAX_LINE`](super::jsonrpc_frame::MAX_LINE) is held in memory.
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
 use super::jsonrpc_frame::MAX_LINE;
 
@@ -33,27 +33,18 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     /// Reads the next line. A last line without a line end counts as a line.
     pub async fn next(&mut self) -> Line {
         loop {
+            // The line end needs a byte, too.
+            let room = MAX_LINE + 1 - self.line.len();
             // A read error counts as the end of the stream.
-            let available = self.input.fill_buf().await.unwrap_or_default();
-            if available.is_empty() {
-                let rest = std::mem::take(&mut self.line);
-                return if rest.is_empty() { Line::End } else { Line::Text(rest) };
-            }
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let taken = end.unwrap_or(available.len());
-            let fits = self.line.len() + taken <= MAX_LINE;
-            if !self.is_skipping && fits {
-                self.line.extend_from_slice(&available[..taken]);
-            }
-            self.input.consume(end.map_or(taken, |end| end + 1));
-            let was_skipping = self.is_skipping;
-            self.is_skipping = end.is_none() && (was_skipping || !fits);
-            if !was_skipping && !fits {
-                self.line = Vec::new();
-                return Line::Oversized;
-            }
-            if end.is_some() && !was_skipping {
-                return Line::Text(std::mem::take(&mut self.line));
+            let _ = (&mut self.input).take(room as u64).read_until(b'\n', &mut self.line).await;
+            let is_whole = self.line.pop_if(|last| *last == b'\n').is_some();
+            let is_end = !is_whole && self.line.len() <= MAX_LINE;
+            let was_skipping = std::mem::replace(&mut self.is_skipping, !is_whole && !is_end);
+            let line = std::mem::take(&mut self.line);
+            match (is_end, was_skipping) {
+                (false, true) => {}
+                (false, false) => return if is_whole { Line::Text(line) } else { Line::Oversized },
+                (true, _) => return if was_skipping || line.is_empty() { Line::End } else { Line::Text(line) },
             }
         }
     }

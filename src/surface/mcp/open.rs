@@ -34,17 +34,8 @@ impl Project {
 struct Opened {
     project: Project,
     ctx: Rc<Ctx>,
-    stamps: Stamps,
-}
-
-/// The files that determine the repository and realm of a project, as they were when it was opened.
-struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
-
-impl Stamps {
-    /// Returns whether none of the files has changed.
-    fn are_unchanged(&self) -> bool {
-        self.0.iter().all(|(path, before)| stamp(path) == *before)
-    }
+    /// The files that determine the repository and the realm, as they were when the project was opened.
+    stamps: Vec<(PathBuf, Option<Stamp>)>,
 }
 
 thread_local! {
@@ -60,15 +51,14 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
     OPENED.with_borrow_mut(|opened| {
         if let Some(at) = opened.iter().position(|one| one.project == *project) {
             let found = opened.remove(at);
-            if found.stamps.are_unchanged() {
+            if found.stamps.iter().all(|(path, before)| stamp(path) == *before) {
                 let ctx = found.ctx.clone();
                 opened.push(found);
                 return Ok(ctx);
             }
         }
         let ctx = Rc::new(project.ctx(env)?);
-        let stamps = deciding(&ctx, project).into_iter().map(|path| (stamp(&path), path));
-        let stamps = Stamps(stamps.map(|(stamp, path)| (path, stamp)).collect());
+        let stamps = deciding(&ctx, project).into_iter().map(|path| (path.clone(), stamp(&path))).collect();
         // Only a project whose repository and realm were found stays open, because either may appear later: a
         // repository in any parent folder. The root has no parent folder.
         if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.realm.is_ok() {

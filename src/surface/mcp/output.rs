@@ -27,11 +27,7 @@ pub fn schema(tool: &Tool) -> Map<String, Value> {
     for (name, field) in own.filter(|(name, _)| !COMMON.contains(&name.as_str())) {
         properties.insert(name.clone(), typed(types(field, &whole["$defs"])));
     }
-    let schema = json!({"type": "object", "properties": properties});
-    match schema {
-        Value::Object(schema) => schema,
-        _ => unreachable!("it was made as an object"),
-    }
+    Map::from_iter([("type".to_owned(), "object".into()), ("properties".to_owned(), properties.into())])
 }
 
 fn typed(mut types: Vec<String>) -> Value {

@@ -43,10 +43,6 @@ impl TriedPlaces {
     pub fn places(&self) -> String {
         self.places.join("; ")
     }
-
-    fn push(&mut self, place: String) {
-        self.places.push(place);
-    }
 }
 
 impl From<OpError> for NoProject {
@@ -82,14 +78,14 @@ pub fn find(
         let folder = folder(cwd)?;
         return search.only("cwd", &folder);
     }
-    search.tried.push("cwd: not given".into());
+    search.tried.places.push("cwd: not given".into());
     if !settings.is_shared
         && let Some(found) = search.named()?
     {
         return Ok(found);
     }
     match roots {
-        Roots::Known(folders) if folders.is_empty() => search.tried.push("roots: the client has none".into()),
+        Roots::Known(folders) if folders.is_empty() => search.tried.places.push("roots: the client has none".into()),
         Roots::Known(folders) => {
             for folder in folders {
                 if let Some(found) = search.at("roots", folder)? {
@@ -97,7 +93,7 @@ pub fn find(
                 }
             }
         }
-        Roots::Unknown(why) => search.tried.push(format!("roots: {why}")),
+        Roots::Unknown(why) => search.tried.places.push(format!("roots: {why}")),
         // The client is asked only if no other place is in a project, since asking costs a round trip.
         Roots::Unasked => {}
     }
@@ -115,7 +111,10 @@ pub fn find(
         }
     }
     if !is_marked {
-        search.tried.push(format!("the server's directory: {} is not in a repository", settings.env.cwd().display()));
+        search
+            .tried
+            .places
+            .push(format!("the server's directory: {} is not in a repository", settings.env.cwd().display()));
     }
     // A named realm can be read from any folder.
     match search.realm {
@@ -191,12 +190,12 @@ impl Search<'_> {
         let settings = self.settings;
         match &settings.folder {
             Some((source, folder)) => return self.only(source, folder).map(Some),
-            None => self.tried.push("-C, GIT_BLUE_DIR: not set".into()),
+            None => self.tried.places.push("-C, GIT_BLUE_DIR: not set".into()),
         }
         match &settings.project_dir {
             Some(folder) => Ok(self.at("CLAUDE_PROJECT_DIR", folder)?),
             None => {
-                self.tried.push("CLAUDE_PROJECT_DIR: not set".into());
+                self.tried.places.push("CLAUDE_PROJECT_DIR: not set".into());
                 Ok(None)
             }
         }
@@ -210,8 +209,8 @@ impl Search<'_> {
             let names: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
             match &known[..] {
                 [only] => self.realm = Some(only.name.clone()),
-                [] => self.tried.push("realm: there is none on this machine".into()),
-                _ => self.tried.push(format!("realm: not given, and there are {}", names.join(", "))),
+                [] => self.tried.places.push("realm: there is none on this machine".into()),
+                _ => self.tried.places.push(format!("realm: not given, and there are {}", names.join(", "))),
             }
         }
         match self.realm {
@@ -235,7 +234,7 @@ impl Search<'_> {
 
     fn at(&mut self, source: &str, folder: &Path) -> Result<Option<Project>, OpError> {
         if !folder.is_dir() {
-            self.tried.push(format!("{source}: no such directory: {}", folder.display()));
+            self.tried.places.push(format!("{source}: no such directory: {}", folder.display()));
             return Ok(None);
         }
         let project = Project { folder: folder.to_owned(), realm: self.realm.clone() };
@@ -243,7 +242,7 @@ impl Search<'_> {
         match &ctx.realm {
             // A damaged realm is still the right one.
             Err(error) if matches!(error.code, ErrorCode::NotInRealm | ErrorCode::UnknownRealm) => {
-                self.tried.push(format!("{source}: {}", error.message));
+                self.tried.places.push(format!("{source}: {}", error.message));
                 let joins =
                     |step: &&NextStep| step.command().is_some_and(|text| text.starts_with("git blue init --url "));
                 self.tried.steps.extend(error.next_steps.iter().filter(joins).cloned());

@@ -24,7 +24,6 @@ type Data = fn(&Ctx, &ReaderName, &Map<String, Value>) -> Result<Body, OpError>;
 
 /// A prompt.
 pub struct Template {
-    /// Its name.
     pub name: &'static str,
     title: &'static str,
     about: &'static str,
@@ -33,7 +32,6 @@ pub struct Template {
     data: Data,
 }
 
-/// All prompts.
 pub const PROMPTS: &[Template] = &[
     Template {
         name: "review_incoming_changes",

@@ -31,7 +31,6 @@ pub struct RootsRequest {
 /// Why an attempt did not succeed.
 #[derive(Debug)]
 pub enum NotDone {
-    /// It failed.
     Failed(OpError),
     /// The client has to name its roots first; this result asks for them.
     Asked(InputRequiredResult),

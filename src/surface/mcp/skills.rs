@@ -12,7 +12,6 @@ pub const URI: &str = "skill://git-blue/contracts/SKILL.md";
 /// The MIME type of the skill.
 const MIME: &str = "text/markdown";
 
-/// All skills.
 pub static SKILLS: LazyLock<[Skill; 1]> = LazyLock::new(|| {
     let files = SkillResources::Files(vec![SkillResource::from_bytes(URI, TEXT.as_bytes())]);
     [Skill::new(URI, frontmatter(), files)]

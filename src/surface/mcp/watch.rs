@@ -2,7 +2,10 @@
 //! change.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -80,7 +83,7 @@ impl Watched {
 #[derive(Debug, Default)]
 pub struct Watches {
     all: Mutex<Vec<Watched>>,
-    is_running: Mutex<bool>,
+    is_running: AtomicBool,
 }
 
 /// The maximum number of subscriptions of one client.
@@ -97,8 +100,7 @@ impl Watches {
         if all.len() < MAX_WATCHED && !all.iter().any(|one| one.uri == watched.uri) {
             all.push(watched);
         }
-        let mut is_running = locked(&self.is_running);
-        if !std::mem::replace(&mut *is_running, true) {
+        if !self.is_running.swap(true, Ordering::Relaxed) {
             tokio::spawn(notify_changes(self.clone(), env.clone(), context.peer.clone()));
         }
     }

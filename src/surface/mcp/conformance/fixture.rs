@@ -22,7 +22,6 @@ use super::rounds;
 /// The pause of a tool between two messages.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// All fixtures.
 #[derive(Debug, Deserialize)]
 pub struct Fixtures {
     tools: BTreeMap<String, ToolFixture>,
@@ -31,7 +30,6 @@ pub struct Fixtures {
     template: Map<String, Value>,
 }
 
-/// A tool.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ToolFixture {
@@ -54,7 +52,6 @@ pub struct ToolFixture {
     needs: Option<String>,
 }
 
-/// A prompt.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PromptFixture {

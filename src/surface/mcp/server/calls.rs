@@ -15,6 +15,7 @@ use super::Server;
 use crate::surface::mcp::{
     body::Body,
     client::ClientOfRequest,
+    declared,
     open::{Project, open},
     outbox::{Answer, NotificationSource},
     project::{self, NoProject, Roots},
@@ -30,6 +31,7 @@ use crate::{
         as_of::{self, At},
         ctx::Ctx,
         progress::cancelled,
+        tools::declared::DeclaredTool,
     },
     surface::arguments::Arguments,
     wire::NextStep,
@@ -51,27 +53,15 @@ impl Server {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = tools::named(&request.name, &self.settings) else {
-            let declared = &self.settings.declared.tools;
-            if let Some(tool) = declared.iter().find(|tool| tool.name == request.name) {
-                self.log.say(|| format!("call {}: {}", context.id, tool.name));
-                return Ok(self.call_declared(tool, request, context).await);
-            }
+        let declared = &self.settings.declared.tools;
+        let outcome = if let Some(tool) = tools::named(&request.name, &self.settings) {
+            self.log.say(|| format!("call {}: {}", context.id, tool.name()));
+            self.run_within_limit(tool, request, context).await
+        } else if let Some(tool) = declared.iter().find(|tool| tool.name == request.name) {
+            self.log.say(|| format!("call {}: {}", context.id, tool.name));
+            self.run_declared(tool, request, context).await
+        } else {
             return Err(self.unknown(&request.name));
-        };
-        self.log.say(|| format!("call {}: {}", context.id, tool.name()));
-        let arguments = request.arguments.unwrap_or_default();
-        let arguments = match Arguments::read(arguments, &tool.parameters) {
-            Ok(arguments) => arguments.renamed(tool.kind.names),
-            Err(error) => return Ok(failed(&error).into()),
-        };
-        let work = self.run_with_patience(tool, &arguments, request.input_responses.as_ref(), context);
-        let outcome = match self.settings.limit {
-            Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-                let message = format!("{} took longer than {}", tool.name(), text::seconds(limit));
-                Err(OpError::cannot(ErrorCode::Timeout, message).next("try again: completed work is kept").into())
-            }),
-            None => work.await,
         };
         Ok(match outcome {
             Ok(()) => self.placeholder_result(context).into(),
@@ -86,6 +76,23 @@ impl Server {
         names.extend(self.settings.declared.tools.iter().map(|tool| &*tool.name));
         let message = format!("unknown tool {name:?}; the tools are {}", names.join(", "));
         ErrorData::invalid_params(message, None)
+    }
+
+    /// Runs a tool within the time limit of the server.
+    async fn run_within_limit(
+        &self,
+        tool: &'static Tool,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), NotDone> {
+        let arguments = Arguments::read(request.arguments.unwrap_or_default(), &tool.parameters)?;
+        let arguments = arguments.renamed(tool.kind.names);
+        let work = self.run_with_patience(tool, &arguments, request.input_responses.as_ref(), context);
+        let Some(limit) = self.settings.limit else { return work.await };
+        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+            let message = format!("{} took longer than {}", tool.name(), text::seconds(limit));
+            Err(OpError::cannot(ErrorCode::Timeout, message).next("try again: completed work is kept").into())
+        })
     }
 
     /// Runs a tool, and tries again for a limited time while a lock is held.
@@ -133,6 +140,40 @@ impl Server {
         Ok(())
     }
 
+    /// Runs a command that the user declared as a tool, and stores its answer.
+    async fn run_declared(
+        &self,
+        tool: &DeclaredTool,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), NotDone> {
+        let given = request.arguments.unwrap_or_default();
+        let arguments = declared::parse_arguments(&given, &self.settings)?;
+        let attempt = |roots: &Roots| {
+            let realm = arguments.read_as::<tools::RealmArgument>()?.realm;
+            let project = project::find(&self.settings, arguments.text("cwd"), realm, roots)?;
+            let ctx = open(&self.settings.env, &project)?;
+            let top = ctx.code.as_ref().and_then(|code| code.workdir());
+            Ok((top.unwrap_or_else(|| project.folder.clone()), project))
+        };
+        let (folder, project) = self.roots_request.attempt(request.input_responses.as_ref(), context, attempt).await?;
+        let work = async {
+            let _turn = self.running.acquire().await;
+            declared::run(tool, &folder, &self.settings.commands, &given).await
+        };
+        // If the future of the command is dropped, the command is killed.
+        let outcome = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => Err(cancelled()),
+            outcome = work => outcome,
+        };
+        let mut body = outcome?;
+        body.cut("the command's output is too long for a message");
+        let source = Some(self.notification_source(project, context));
+        self.answers.put(context.id.clone(), Answer { body, source, is_review: false });
+        Ok(())
+    }
+
     /// Returns the project of a call.
     fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, NoProject> {
         let realm = arguments.read_as::<tools::RealmArgument>()?.realm;
@@ -155,7 +196,7 @@ impl Server {
     }
 
     /// Returns the source of the notifications that are added to an answer in a project.
-    pub fn notification_source(&self, project: Project, context: &RequestContext<RoleServer>) -> NotificationSource {
+    fn notification_source(&self, project: Project, context: &RequestContext<RoleServer>) -> NotificationSource {
         let client = self.client(context);
         NotificationSource {
             env: self.settings.env.clone(),
@@ -168,7 +209,7 @@ impl Server {
 
     /// Returns the result of a call whose answer is stored. It is empty if the transport replaces it when writing the
     /// message.
-    pub fn placeholder_result(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
+    fn placeholder_result(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Some(request_client) = ClientOfRequest::of(context) else { return CallToolResult::success(Vec::new()) };
         let Some(answer) = self.answers.take(&context.id) else {
             return failed(&cancelled());

@@ -2,7 +2,6 @@
 
 mod background;
 mod calls;
-mod commands;
 mod handler;
 
 use std::sync::Arc;

@@ -20,7 +20,6 @@ use crate::{
 
 /// A call of a tool.
 pub struct Call<'a> {
-    /// The tool.
     pub tool: &'a Tool,
     /// The context of the operation.
     pub ctx: &'a Ctx,

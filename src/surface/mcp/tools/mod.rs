@@ -179,30 +179,6 @@ mod tests {
     }
 
     #[test]
-    fn designed_operations_are_tools() {
-        for name in [
-            "realm_status",
-            "realm_check",
-            "realm_review",
-            "contract_get",
-            "session_start",
-            "session_stop",
-            "realm_worktree_create",
-            "realm_pr_status",
-            "notifications_list",
-            "contract_diff",
-            "contract_impact",
-            "contract_validate",
-            "realm_topology",
-            "realm_log",
-            "realm_compare",
-            "contract_timeline",
-        ] {
-            assert!(TOOLS.iter().any(|tool| tool.name() == name), "{name}");
-        }
-    }
-
-    #[test]
     fn parameter_names_are_unique() {
         for tool in &*TOOLS {
             let mut names: Vec<_> = tool.parameters.iter().map(|one| &one.name).collect();
