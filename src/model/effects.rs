@@ -1,6 +1,9 @@
 //! The effects of a change on a domain: the imports that it breaks, and its own problems. Only the changed domain is
 //! considered.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::{
     binding::{Binding, Import, UsedIn},
     contract::{Contract, Flow},
@@ -16,16 +19,16 @@ use crate::model::{
 /// The maximum number of remarks on the words of one schema.
 const MAX_KEYWORDS: usize = 3;
 
-/// An import that was satisfied before a change and is not after it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Break {
-    /// The importing repository.
+/// An import that a change breaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Broken {
+    /// The repository that imports the contract.
     pub repo: RepoName,
-    /// The range of the import.
-    pub requirement: Range,
-    /// The files of that repository that rely on the contract.
+    /// The version range of the import.
+    pub version_req: Range,
+    /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
-    /// The verdict that shows the break. `None` if the range refuses the version.
+    /// The reason, with a value that shows it; null if the range refuses the version and nothing else is known.
     pub verdict: Option<Verdict>,
 }
 
@@ -52,12 +55,12 @@ impl Remark {
 }
 
 /// Returns the imports of `contract` that are satisfied in `before` but not in `after`.
-pub fn breaks(before: &DomainView, after: &DomainView, contract: &ContractName, judge: &Judge<'_>) -> Vec<Break> {
+pub fn breaks(before: &DomainView, after: &DomainView, contract: &ContractName, judge: &Judge<'_>) -> Vec<Broken> {
     let states = after.importers(contract).map(|(repo, import)| (repo, import, ImportState::of(after, import, judge)));
     let broken = states.filter(|(_, import, state)| state.is_broken() && holds(before, import, judge));
-    let broken = broken.map(|(repo, import, state)| Break {
+    let broken = broken.map(|(repo, import, state)| Broken {
         repo: repo.clone(),
-        requirement: import.version.clone(),
+        version_req: import.version.clone(),
         binding: import.binding.clone(),
         verdict: state.verdict.filter(|verdict| verdict.difference.is_some()),
     });

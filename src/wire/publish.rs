@@ -6,14 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    binding::UsedIn,
     change::Event,
     domain_view::DomainView,
-    effects,
+    effects::{self, Broken},
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
-    range::Range,
-    verdict::{Judge, Verdict},
+    verdict::Judge,
     version::Version,
 };
 
@@ -62,19 +60,6 @@ pub struct Published {
     pub remarks: Vec<Remark>,
 }
 
-/// An import that a change breaks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Broken {
-    /// The repository that imports the contract.
-    pub repo: RepoName,
-    /// The version range of the import.
-    pub version_req: Range,
-    /// The files of that repository that rely on the contract: a path, or a list of paths.
-    pub binding: UsedIn,
-    /// The reason, with a value that shows it; null if the range refuses the version and nothing else is known.
-    pub verdict: Option<Verdict>,
-}
-
 /// A remark that does not prevent a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remark {
@@ -120,15 +105,9 @@ impl Published {
             old_version: old.cloned(),
             new_version: new.cloned(),
             broken: breaks.len(),
-            breaks: breaks.into_iter().take(MAX_BREAKS).map(Broken::from).collect(),
+            breaks: breaks.into_iter().take(MAX_BREAKS).collect(),
             remarks: remarks.unwrap_or_default().into_iter().map(Remark::from).collect(),
         }
-    }
-}
-
-impl From<effects::Break> for Broken {
-    fn from(one: effects::Break) -> Self {
-        Self { repo: one.repo, version_req: one.requirement, binding: one.binding, verdict: one.verdict }
     }
 }
 
