@@ -42,7 +42,8 @@ fn tools_list() {
         // One asks a forge over the network.
         assert_eq!(tool["annotations"]["openWorldHint"], tool["name"] == "realm_pr_status", "{tool}");
         for field in tool["outputSchema"]["properties"].as_object().unwrap().values() {
-            assert!(!field["type"].is_array(), "validators warn of {field}");
+            // Validators warn of lists of types.
+            assert!(field["type"].is_string() || field["anyOf"].is_array(), "{}: {field}", tool["name"]);
         }
     }
 }

@@ -53,14 +53,8 @@ impl Body {
     /// that continues after it.
     pub fn fit(&mut self, list: &str, cursors: &[String]) {
         let Some(Value::Array(mut items)) = self.fields.remove(list) else { return };
-        let mut room = MAX_BODY.saturating_sub(self.message_bytes() + 2 * list.len() + ROOM_FOR_CURSOR);
-        let fits = |item: &&Value| {
-            let taken = message_bytes(&to_string(item)) + 2;
-            let fits = taken <= room;
-            room = room.saturating_sub(taken);
-            fits
-        };
-        let kept = items.iter().take_while(fits).count().max(1);
+        let mut room = Room(MAX_BODY.saturating_sub(self.message_bytes() + 2 * list.len() + ROOM_FOR_CURSOR));
+        let kept = items.iter().take_while(|item| room.takes(item)).count().max(1);
         if kept < items.len() {
             items.truncate(kept);
             self.fields.insert("next_cursor".into(), json!(cursors.get(kept - 1)));
@@ -96,6 +90,19 @@ impl Body {
     /// Returns the bytes that the next steps take in a message.
     pub fn steps_bytes(&self) -> usize {
         self.next_steps.iter().map(|step| message_bytes(&to_string(step)) + 2).sum()
+    }
+}
+
+/// The remaining bytes for the items of a list.
+pub struct Room(pub usize);
+
+impl Room {
+    /// Takes the bytes of the next item in a message. Returns whether it fits.
+    pub fn takes(&mut self, item: &impl Serialize) -> bool {
+        let taken = message_bytes(&to_string(item)) + 2;
+        let fits = taken <= self.0;
+        self.0 = self.0.saturating_sub(taken);
+        fits
     }
 }
 
@@ -208,16 +215,8 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
         }
         Value::Array(items) => {
             cuts.push(place.to_owned());
-            let mut left = room.saturating_sub(4);
-            let mut kept = 0;
-            for item in &*items {
-                let taken = message_bytes(&to_string(item)) + 2;
-                if taken > left {
-                    break;
-                }
-                left -= taken;
-                kept += 1;
-            }
+            let mut left = Room(room.saturating_sub(4));
+            let kept = items.iter().take_while(|item| left.takes(item)).count();
             items.truncate(kept);
         }
         Value::Object(fields) if fields.len() > MANY && room / fields.len() < LEAST => {

@@ -77,9 +77,4 @@ mod tests {
         assert!(text.ends_with("a\\n\\u{1b}[2Jb\n") && text.contains("2026-01-24T12:00:00Z"), "{text}");
         assert!(!files::is_open_to_others(&path).unwrap());
     }
-
-    #[test]
-    fn nothing_is_logged_without_debug() {
-        Log::default().say(|| unreachable!("nobody listens"));
-    }
 }

@@ -11,7 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonRpcMessage, RequestId, Serve
 use serde_json::{Map, Value};
 
 use super::{
-    body::{Body, to_string},
+    body::{Body, Room, to_string},
     idle_projects::IdleProjects,
     log::Log,
     open::{Project, open},
@@ -68,12 +68,6 @@ pub struct NotificationSource {
     pub idle: Arc<IdleProjects>,
 }
 
-/// The fields of an answer, and the notifications among them.
-struct Finished {
-    fields: Map<String, Value>,
-    told: Option<SentNotifications>,
-}
-
 /// Notifications in an answer, to be recorded as seen once the answer has been written.
 #[derive(Debug)]
 pub struct SentNotifications {
@@ -93,11 +87,6 @@ impl FinishedAnswers {
     pub fn take(&self, id: &RequestId) -> Option<Answer> {
         locked(&self.0).remove(id)
     }
-
-    /// Drops the answer to a cancelled request.
-    pub fn forget(&self, id: &RequestId) {
-        drop(self.take(id));
-    }
 }
 
 impl Answer {
@@ -109,7 +98,7 @@ impl Answer {
             ServerResult::CallToolResult(result) => result.result_type.is_some(),
             _ => false,
         };
-        let Finished { fields, told } = self.add_notifications(may_tell);
+        let (fields, told) = self.add_notifications(may_tell);
         let json = to_string(&fields);
         let result_type = if is_versioned { r#""resultType":"complete","# } else { "" };
         let line = format!(
@@ -123,14 +112,15 @@ impl Answer {
 
     /// Returns the result for another layer to write, and the notifications; otherwise like [`Self::finish`].
     pub fn result(self, may_tell: bool) -> (CallToolResult, Option<SentNotifications>) {
-        let Finished { fields, told } = self.add_notifications(may_tell);
+        let (fields, told) = self.add_notifications(may_tell);
         let text = ContentBlock::text(escape_in_json(&to_string(&fields)));
         let mut result = CallToolResult::success(vec![text]);
         result.structured_content = Some(Value::Object(fields));
         (result, told)
     }
 
-    fn add_notifications(self, may_tell: bool) -> Finished {
+    /// Returns the fields of the answer, and the notifications among them.
+    fn add_notifications(self, may_tell: bool) -> (Map<String, Value>, Option<SentNotifications>) {
         let Self { mut body, source, is_review } = self;
         let mut told = None;
         if let Some(source) = source {
@@ -159,14 +149,14 @@ impl Answer {
             }
         }
         body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
-        Finished { fields: body.fields, told }
+        (body.fields, told)
     }
 }
 
 impl NotificationSource {
     /// Returns the notifications to deliver, up to `room` bytes, and the tips that decided them. Returns `None`
     /// if nothing is pending.
-    fn pending(&self, room: impl FnOnce() -> usize) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
+    fn pending(&self, room: impl Fn() -> usize) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
         let Ok(acting) = ctx.acting_repo() else { return Ok(None) };
         // Notifications that cannot be recorded as seen would come with every answer.
@@ -174,17 +164,9 @@ impl NotificationSource {
             return Ok(None);
         }
         let is_quiet = |tips: &Tips| self.idle.is_unchanged(&self.project, tips);
-        let (mut room, mut left) = (Some(room), 0);
-        let fits = |one: &Notification| {
-            if let Some(room) = room.take() {
-                // Reserve room for the next steps.
-                left = room().saturating_sub(1_200);
-            }
-            let taken = message_bytes(&to_string(one)) + 2;
-            let fits = taken <= left;
-            left = left.saturating_sub(taken);
-            fits
-        };
+        let mut left = None;
+        // Reserve room for the next steps.
+        let fits = |one: &Notification| left.get_or_insert_with(|| Room(room().saturating_sub(1_200))).takes(one);
         let judge = ctx.quick_judge();
         inboxes::deliver::due_since(acting, &self.reader, is_quiet, (ctx.env.now(), &judge), fits)
     }

@@ -93,7 +93,7 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
                     && let Some(id) = &cancelled.params.request_id
                 {
                     // The answer of a cancelled request is dropped before it is written.
-                    self.answers.forget(id);
+                    drop(self.answers.take(id));
                     self.pending.end(id);
                     if let Some(line) = self.batches.forget(id) {
                         self.queue(Outgoing::Line(line));
