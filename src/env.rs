@@ -7,6 +7,7 @@ use std::{
     ffi::{OsStr, OsString},
     io::IsTerminal as _,
     path::{Path, PathBuf},
+    process::Command,
     time::Duration,
 };
 
@@ -112,19 +113,14 @@ impl Env {
     /// Returns an error if the working directory does not exist.
     #[expect(clippy::disallowed_methods, reason = "the one reader of process state")]
     pub fn from_process() -> std::io::Result<Self> {
+        let vars = std::env::vars_os().map(|(name, value)| (paths::variable(name), value));
         Ok(Self {
             arguments: std::env::args_os().collect(),
-            vars: std::env::vars_os().map(|(name, value)| (paths::variable(name), value)).collect(),
-            cwd: std::env::current_dir()?,
             exe: std::env::current_exe().unwrap_or_else(|_| "git-blue".into()),
             zone: None,
             terminal: std::io::stdout().is_terminal(),
             error_terminal: std::io::stderr().is_terminal(),
-            in_hook: false,
-            cache: true,
-            is_long_running: false,
-            on_wait: None,
-            command: &[],
+            ..Self::isolated(std::env::current_dir()?, vars)
         })
     }
 
@@ -274,6 +270,12 @@ impl Env {
     /// Returns all variables, for child processes.
     pub fn vars(&self) -> &BTreeMap<OsString, OsString> {
         &self.vars
+    }
+
+    /// Returns a command that runs in the working directory, with these variables and no others.
+    pub fn child(&self, mut command: Command) -> Command {
+        command.current_dir(&self.cwd).env_clear().envs(&self.vars);
+        command
     }
 
     /// Returns the command line, starting with the program's name.

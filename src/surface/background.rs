@@ -1,6 +1,9 @@
 //! Starts work in background processes that nobody waits for.
 
-use std::process::{Command, Stdio};
+use std::{
+    ffi::OsStr,
+    process::{Command, Stdio},
+};
 
 use crate::{
     env::Env,
@@ -53,50 +56,33 @@ pub fn fetch_if_due(ctx: &Ctx) {
 }
 
 fn start(ctx: &Ctx, arguments: &[&str]) {
+    spawn(&ctx.env, ctx.env.exe(), arguments);
+}
+
+fn spawn(env: &Env, program: impl AsRef<OsStr>, arguments: &[&str]) {
+    let mut command = env.child(Command::new(program));
+    command.args(arguments).current_dir("/");
     // A child that keeps a pipe of ours open would make our caller wait for it.
-    let _ = process::own_process_group(&mut Command::new(ctx.env.exe()))
-        .args(arguments)
-        .current_dir("/")
-        .env_clear()
-        .envs(ctx.env.vars())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _ = process::own_process_group(&mut command).spawn();
 }
 
 /// Starts publishing a commit once the realm is free. Returns whether it was started.
 pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
     // Send standard error there too, so that the log has the message of a panic.
     let log = publish_log::open(ctx).map_or_else(|_| Stdio::null(), Stdio::from);
-    let started = process::detached(ctx.env.exe())
-        .args(["hook", DETACHED, &commit.to_string()])
-        .current_dir(ctx.env.cwd())
-        .env_clear()
-        .envs(ctx.env.vars())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(log)
-        .spawn();
-    started.is_ok()
+    let mut command = ctx.env.child(process::detached(ctx.env.exe()));
+    command.args(["hook", DETACHED, &commit.to_string()]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().is_ok()
 }
 
 /// Opens a page in the user's browser, if a program for that is installed.
 pub fn browse(env: &Env, url: &str) {
-    let (opener, arguments): (_, &[&str]) = match SYSTEM {
-        System::Unix => ("xdg-open", &[]),
-        System::MacOs => ("open", &[]),
-        System::Windows => ("rundll32", &["url.dll,FileProtocolHandler"]),
-    };
-    let _ = process::own_process_group(&mut Command::new(opener))
-        .args(arguments)
-        .arg(url)
-        .env_clear()
-        .envs(env.vars())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+    match SYSTEM {
+        System::Unix => spawn(env, "xdg-open", &[url]),
+        System::MacOs => spawn(env, "open", &[url]),
+        System::Windows => spawn(env, "rundll32", &["url.dll,FileProtocolHandler", url]),
+    }
 }
 
 /// The argument with which a hook starts this program in the background, so that git can continue.
