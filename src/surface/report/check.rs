@@ -1,9 +1,10 @@
 //! Builds the report on a check.
 
-use super::{Case, Entry, Level, Outcome, Place, Related, RelatedFile, Report, below, count, fingerprint};
+use super::{Case, Entry, Level, Outcome, Place, Related, RelatedFile, Report, below, fingerprint};
 use crate::{
     model::{
         check::{Finding, Severity},
+        text::count,
         verdict::{self, Basis, Verdict},
     },
     wire::RealmCheck,
@@ -17,11 +18,11 @@ pub(super) const CONFIG: &str = ".blue/config.yaml";
 /// Returns the report on a check. `prefix` is the path of the repository below the folder to which file names are
 /// relative on the runner.
 pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
-    let [errors, warnings] =
-        [(&body.errors, "error"), (&body.warnings, "warning")].map(|(all, what)| count(all.len(), what));
+    let errors = count(body.errors.len(), "error", "errors");
+    let warnings = count(body.warnings.len(), "warning", "warnings");
     let findings = body.errors.iter().chain(&body.warnings);
     let elsewhere = &body.elsewhere;
-    let note = format!("Elsewhere in the realm, not counted here: {}", count(elsewhere.errors, "error"));
+    let note = format!("Elsewhere in the realm, not counted here: {}", count(elsewhere.errors, "error", "errors"));
     let cases = body.schema_hashes.iter().flat_map(|one| {
         let subject = format!("{}/{}", one.domain, one.contract);
         let promised = one.promised.iter().map(|direction| format!("{subject} {}", direction.word()));
@@ -30,7 +31,7 @@ pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
     let report = Report {
         command: "git blue check",
         outcome: Outcome::of(body.valid),
-        counts: format!("{errors}, {warnings}, {} checked", count(body.contracts, "contract")),
+        counts: format!("{errors}, {warnings}, {} checked", count(body.contracts, "contract", "contracts")),
         scope: format!(" in the realm `{}`", body.realm),
         notes: (elsewhere.errors > 0).then_some(note).into_iter().collect(),
         home: below(prefix, CONFIG),
@@ -46,17 +47,12 @@ fn base(missing: &str) -> Entry {
     Entry {
         level: Level::Note,
         rule: "missing-base".to_owned(),
-        meaning: None,
         case: case(None, None),
         message: format!(
             "the base {missing} is not in this clone, so its problems count as errors: fetch it (fetch-depth: 0)"
         ),
-        place: None,
-        old: None,
-        is_undecided: false,
-        is_approved: false,
         fingerprint: fingerprint(&["missing-base"]),
-        subject: None,
+        ..Entry::default()
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Case, Entry, Level, Outcome, Place, Related, RelatedFile, Report, check::CONFIG, count, fingerprint};
+use super::{Case, Entry, Level, Outcome, Place, Related, RelatedFile, Report, check::CONFIG, fingerprint};
 use crate::{
     model::{
         compatibility::RULES,
         pointer,
+        text::count,
         verdict::{ValueChange, VersionBump},
     },
     surface::cli::text::clean,
@@ -133,7 +134,7 @@ fn as_code(name: &str) -> String {
 
 fn counts(entries: &[Entry]) -> String {
     let of = |level: Level| entries.iter().filter(|entry| entry.level == level).count();
-    format!("{}, {}", count(of(Level::Error), "error"), count(of(Level::Warning), "warning"))
+    format!("{}, {}", count(of(Level::Error), "error", "errors"), count(of(Level::Warning), "warning", "warnings"))
 }
 
 /// Returns the version that a change requires, and why. Returns `None` if nothing changed.
@@ -233,15 +234,11 @@ impl Comparison {
         Entry {
             level,
             rule: rule.to_owned(),
-            meaning: None,
             subject: self.subject.clone(),
             case: self.case(direction),
             message,
             place,
-            old: None,
-            is_undecided: false,
-            is_approved: false,
-            fingerprint: String::new(),
+            ..Entry::default()
         }
     }
 

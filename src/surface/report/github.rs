@@ -20,7 +20,7 @@ pub fn render(report: &Report) -> String {
             text += &format!("::{}::and {more} more, listed in the summary of this step\n", command(level));
         }
     }
-    format!("{text}{}: {}\n", report.outcome(), report.counts)
+    format!("{text}{}: {}\n", report.outcome.word(), report.counts)
 }
 
 /// Appends the report to the step summary.

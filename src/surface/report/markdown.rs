@@ -8,7 +8,7 @@ const MAX: usize = 100;
 /// Returns the report as Markdown.
 pub fn render(report: &Report) -> String {
     let Report { counts, scope, entries, .. } = report;
-    let mut text = format!("### Contracts: {}\n\n{counts}{scope}\n", report.outcome());
+    let mut text = format!("### Contracts: {}\n\n{counts}{scope}\n", report.outcome.word());
     if !entries.is_empty() {
         text += "\n| | contract | file | what |\n|---|---|---|---|\n";
         entries.iter().take(MAX).for_each(|entry| text += &row(entry));

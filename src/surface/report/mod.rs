@@ -88,7 +88,7 @@ impl Outcome {
 type Case = (String, String);
 
 /// A finding.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Entry {
     level: Level,
     /// Its rule, a stable code.
@@ -140,8 +140,9 @@ enum RelatedFile {
 }
 
 /// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
+    #[default]
     Error,
     Warning,
     Note,
@@ -165,16 +166,11 @@ impl Report {
         let case = ("git-blue".to_owned(), command.to_owned());
         let entry = Entry {
             level: Level::Error,
-            rule: error.code.as_str().to_owned(),
-            meaning: None,
-            subject: None,
+            rule: error.code.to_string(),
             case,
             message: error.message.clone(),
-            place: None,
-            old: None,
-            is_undecided: false,
-            is_approved: false,
             fingerprint: fingerprint(&[command, error.code.as_str()]),
+            ..Entry::default()
         };
         let report = Self {
             command,
@@ -218,16 +214,8 @@ impl Report {
         self
     }
 
-    fn outcome(&self) -> &'static str {
-        self.outcome.word()
-    }
-
     fn fails(&self, entry: &Entry) -> bool {
-        match entry.level {
-            Level::Error => true,
-            Level::Warning => self.strict,
-            Level::Note => false,
-        }
+        entry.level == Level::Error || (entry.level == Level::Warning && self.strict)
     }
 }
 
@@ -265,11 +253,6 @@ pub fn prefix(env: &Env, root: Option<&Path>) -> String {
 /// Returns a file of the repository as the runner names it. `prefix` is the working tree's, see [`prefix`].
 pub fn below(prefix: &str, file: &str) -> String {
     if prefix.is_empty() { file.to_owned() } else { format!("{prefix}/{file}") }
-}
-
-/// Returns a count with its noun in the singular or plural.
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Returns a hash that identifies something across reports.
