@@ -21,7 +21,6 @@ use crate::{
     repo::CodeRepo,
     store::{
         StoreError,
-        codec::Config,
         git::{GitStore, Options},
         overview::Overview,
         read,
@@ -71,7 +70,7 @@ pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
 /// # Errors
 /// Returns an error if this machine does not have the realm, or the realm does not have that repository.
 pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
-    let known = check_proposal(None, home, realm, (None, None))?;
+    let known = known(home, realm)?;
     let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
     if let Some(repo) = repo
@@ -111,7 +110,10 @@ pub fn find(
             None => config("blue.repo").map(|text| text.parse()).transpose()?,
         },
     };
-    let known = check_proposal(unknown::ci_command(env).as_deref(), home, &realm, (proposed.as_ref(), code))?;
+    // The proposal of a repository is only compared with what the user recorded, and never used in place of it.
+    let unknown = || unknown::error(unknown::ci_command(env).as_deref(), home, &realm, proposed.as_ref());
+    let known = home.realm(&realm)?.ok_or_else(unknown)?;
+    config::same_url(&known, proposed.as_ref(), code)?;
     let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
     repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
@@ -178,20 +180,6 @@ fn check_realm_of_store(known: &KnownRealm, store: &GitStore) -> Result<(), OpEr
         return Err(OpError::cannot(ErrorCode::OtherRealm, message));
     }
     Ok(())
-}
-
-/// Compares the proposal of a repository with what the user recorded. The proposal is never used in place of it.
-fn check_proposal(
-    in_ci: Option<&str>,
-    home: &Home,
-    realm: &RealmName,
-    (proposed, code): (Option<&Config>, Option<&CodeRepo>),
-) -> Result<KnownRealm, OpError> {
-    let Some(known) = home.realm(realm)? else {
-        return Err(unknown::error(in_ci, home, realm, proposed));
-    };
-    config::same_url(&known, proposed, code)?;
-    Ok(known)
 }
 
 fn no_realm(env: &Env, home: &Home, code: Option<&CodeRepo>) -> OpError {

@@ -6,8 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gix::bstr::ByteSlice as _;
-
 use super::user_config::{Values, subsections_of};
 use crate::{
     model::name::RealmName,
@@ -84,18 +82,12 @@ impl Home {
     /// # Errors
     /// Returns an error if the configuration cannot be read.
     pub fn realms(&self) -> Result<Vec<KnownRealm>, StoreError> {
-        let config = self.config()?;
-        let mut realms = Vec::new();
-        for section in config.sections_by_name("blue").into_iter().flatten() {
-            let name = section.header().subsection_name().and_then(|name| name.to_str().ok()?.strip_prefix("realm."));
-            let Some(name) = name.and_then(|name| name.parse().ok()) else { continue };
-            let value = |key: &str| section.value(key).and_then(|value| value.to_str().ok().map(str::to_owned));
-            if let Some(path) = value("path") {
-                realms.push(KnownRealm { name, path: path.into(), url: value("url") });
-            }
-        }
+        let realm = |(name, mut values): (String, Values)| {
+            let (path, url) = (values.remove("path")?.into(), values.remove("url"));
+            Some(KnownRealm { name: name.parse().ok()?, path, url })
+        };
+        let mut realms: Vec<_> = self.subsections("realm.")?.into_iter().filter_map(realm).collect();
         realms.sort_by(|a, b| a.name.cmp(&b.name));
-        realms.dedup_by(|a, b| a.name == b.name);
         Ok(realms)
     }
 

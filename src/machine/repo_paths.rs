@@ -6,9 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gix::bstr::ByteSlice as _;
-
-use super::home::{Home, recordable};
+use super::{
+    home::{Home, recordable},
+    user_config::Values,
+};
 use crate::{
     model::name::{RealmName, RepoName},
     store::StoreError,
@@ -28,17 +29,8 @@ impl Home {
     /// # Errors
     /// Returns an error if the configuration cannot be read.
     pub fn repo_paths(&self, realm: &RealmName) -> Result<BTreeMap<RepoName, PathBuf>, StoreError> {
-        let config = self.config()?;
-        let mut paths = BTreeMap::new();
-        for section in config.sections_by_name("blue").into_iter().flatten() {
-            let key = section.header().subsection_name().and_then(|name| name.to_str().ok()?.strip_prefix("repo."));
-            let path = section.value("path").and_then(|path| Some(PathBuf::from(path.to_str().ok()?)));
-            let name = key.and_then(|key| key.strip_prefix(realm.as_str())?.strip_prefix('/')?.parse().ok());
-            if let (Some(name), Some(path)) = (name, path) {
-                paths.insert(name, path);
-            }
-        }
-        Ok(paths)
+        let repo = |(name, mut values): (String, Values)| Some((name.parse().ok()?, values.remove("path")?.into()));
+        Ok(self.subsections(&format!("repo.{realm}/"))?.into_iter().filter_map(repo).collect())
     }
 
     /// Records the path of a repository of a realm.
