@@ -1,14 +1,13 @@
 //! Shows long answers in the pager that git would choose (git-var(1), `GIT_PAGER`).
 
 use std::{
-    collections::BTreeMap,
     ffi::{OsStr, OsString},
     io::{self, Write as _},
-    path::PathBuf,
     process::Stdio,
 };
 
 use crate::{
+    env::Env,
     machine::user_config::boolean,
     ops::ctx::Ctx,
     platform::{process, terminal},
@@ -27,8 +26,7 @@ const NOT_RUN: [i32; 2] = [126, 127];
 #[derive(Debug, Clone)]
 pub struct Pager {
     command: OsString,
-    vars: BTreeMap<OsString, OsString>,
-    folder: PathBuf,
+    env: Env,
 }
 
 /// The part of a text that reached the pager.
@@ -61,12 +59,9 @@ impl Pager {
         if command.is_empty() || command == "cat" {
             return None;
         }
-        let mut vars = ctx.env.vars().clone();
-        for (name, value) in DEFAULTS {
-            vars.entry(name.into()).or_insert_with(|| value.into());
-        }
-        vars.insert(IN_USE.into(), "true".into());
-        Some(Self { command, vars, folder: ctx.env.cwd().to_owned() })
+        let unset = DEFAULTS.into_iter().filter(|(name, _)| variable(name).is_none());
+        let env = unset.fold(ctx.env.clone(), |env, (name, value)| env.with(name, value));
+        Some(Self { command, env: env.with(IN_USE, "true") })
     }
 
     /// Shows the text, and returns once the user closes the pager.
@@ -74,14 +69,7 @@ impl Pager {
         // Keys that end a program are for the pager, which would otherwise lose its terminal.
         terminal::leave_keys_to_child();
         // As in git, a pager is a shell command.
-        let child = process::shell()
-            .arg("-c")
-            .arg(&self.command)
-            .current_dir(&self.folder)
-            .env_clear()
-            .envs(&self.vars)
-            .stdin(Stdio::piped())
-            .spawn();
+        let child = self.env.child(process::shell()).arg("-c").arg(&self.command).stdin(Stdio::piped()).spawn();
         let Ok(mut child) = child else { return Shown::NotAtAll };
         let written = child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(text.as_bytes()));
         let status = child.wait().ok().and_then(|status| status.code());

@@ -39,12 +39,11 @@ pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError>
     let log = state::folder(home.folder())?.join("log");
     let file = state::open(&log)?;
     file.set_len(0).map_err(OpError::io("write", &log))?;
-    let mut child = process::detached(env.exe())
+    let mut child = env
+        .child(process::detached(env.exe()))
         .args(arguments(settings))
         .arg("--detached")
         .current_dir("/")
-        .env_clear()
-        .envs(env.vars())
         .env("GIT_BLUE_HOME", home.folder())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
