@@ -21,6 +21,7 @@ use crate::{
     repo::CodeRepo,
     store::{
         StoreError,
+        codec::Config,
         git::{GitStore, Options},
         overview::Overview,
         read,
