@@ -81,6 +81,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     if let Some(place) = &expects {
         editing.expect(place)?;
     }
+    let has_test = editing.binding.import(&at.contract).is_some_and(|import| import.validation.is_some());
     let is_accepted = current.as_ref().is_none_or(|current| range.matches(&current.version));
     let mut answer = editing.finish(&by_hand)?;
     if let Some(join) = membership(acting, at)? {
@@ -95,6 +96,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         if request.range.is_none() {
             answer.next_steps.extend(widening(at, &range).map(Into::into));
         }
+    }
+    if current.as_ref().is_some_and(|current| current.validation.importer.is_some()) && !has_test {
+        answer = answer.next(format!(
+            "git blue contract get {at}  # it suggests a test for consumers: name one of your own as the import's validation"
+        ));
     }
     Ok(match current {
         Some(current) if is_accepted && current.yanked_reason(&current.version).is_some() => answer.next(format!(

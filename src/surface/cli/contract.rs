@@ -14,7 +14,7 @@ use super::{
 use crate::{
     error::OpError,
     model::{
-        contract::Flow,
+        contract::{Flow, Values},
         json::Json,
         name::{ContractRef, RepoName},
         text::count,
@@ -308,11 +308,19 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     if let Some(current) = body.current_version.as_ref().filter(|current| **current != contract.version) {
         facts.push(vec![plain("current version"), plain(current)]);
     }
+    match contract.values {
+        Values::Additive => {}
+        Values::Free => facts.push(vec![plain("values"), plain("free: the value may change in any way")]),
+        Values::Frozen => facts.push(vec![plain("values"), plain("frozen: the value does not change")]),
+    }
     if contract.flow == Flow::ConsumerToProvider {
         facts.push(vec![plain("flow"), plain("consumer-to-provider: consumers send it")]);
     }
     if !contract.supported.is_empty() {
         facts.push(vec![plain("still served"), plain(joined(&contract.supported))]);
+    }
+    if let Some(script) = &contract.validation.importer {
+        facts.push(vec![plain("test for consumers"), plain(script)]);
     }
     if let Some(deprecated) = &contract.deprecated {
         let sunset = deprecated.sunset.map(|date| format!(", served until {date}")).unwrap_or_default();
