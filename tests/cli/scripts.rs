@@ -193,6 +193,64 @@ fn consumer_runs_scripts_of_its_own_binding() {
 }
 
 #[test]
+fn importer_script_gets_the_version_that_its_import_resolves_to() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let served = contract("2.0.0") + "supported: [\"^1.1\"]\n";
+    let served = served.replace("jobs/*/masks/*", "jobs/*/labels/*");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &served);
+    world.commit("fungal", "Paths 2.0.0");
+    script(&world, "access/scripts/own.sh", "read -r line; echo \"$line\" >../input.json");
+    world
+        .write(&format!("access/{BINDING_FILE}"), &(importing(">=1.0.0, <2.0.0") + "    validation: scripts/own.sh\n"));
+    world.commit("access", "Test the import");
+    let sent = || {
+        world.blue(&world.path("access"), &["check", "--run-scripts", "--mode", "importer"]);
+        let input: Value = serde_json::from_str(&world.read("input.json")).unwrap();
+        (input["version"].clone(), input["value"]["read"][0].clone())
+    };
+    assert_eq!(sent(), (json!("1.1.0"), json!("jobs/*/masks/*")));
+    // If no version is served, the script shows how the current one fails.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &served.replace("^1.1", "=1.7"));
+    world.commit("fungal", "Serve 1.1 no longer");
+    assert_eq!(sent(), (json!("2.0.0"), json!("jobs/*/labels/*")));
+}
+
+#[test]
+fn exporter_script_gets_the_version_that_publishing_chooses() {
+    let world = World::pair();
+    script(&world, SCRIPT, "read -r line; echo \"$line\" >../input.json");
+    let automatic = contract("1.0.0").replace("\"1.0.0\"", "auto") + "validation: { exporter: scripts/test.sh }\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &automatic);
+    world.commit("fungal", "Test the paths");
+    let sent = || {
+        check(&world, &["--run-scripts"]);
+        let input: Value = serde_json::from_str(&world.read("input.json")).unwrap();
+        input["version"].clone()
+    };
+    assert_eq!(sent(), "1.0.0");
+    world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &automatic.replace("jobs/*/masks/*", "jobs/*/labels/*"));
+    world.commit("fungal", "Rename the masks");
+    assert_eq!(sent(), "1.0.1");
+}
+
+#[test]
+fn test_that_the_owner_suggests_is_shown_to_consumers() {
+    let world = tested("exit 0");
+    let other = world.join("other");
+    let get = world.ok(&other, &["contract", "get", "s3-access/s3-permissions"]);
+    assert!(get.stdout.contains("test for consumers  scripts/theirs.sh\n"), "{get}");
+    assert!(get.stdout.contains("values              free: the value may change in any way\n"), "{get}");
+    let import = world.ok(&other, &["import", "s3-access/s3-permissions"]);
+    let step = "git blue contract get s3-access/s3-permissions  # it suggests a test for consumers";
+    assert!(import.stdout.contains(step), "{import}");
+    world.write(&format!("access/{BINDING_FILE}"), &(importing(">=1.0.0") + "    validation: scripts/own.sh\n"));
+    let import = world.ok(&world.path("access"), &["import", "s3-access/s3-permissions", ">=1.1.0"]);
+    assert!(!import.stdout.contains("suggests a test"), "{import}");
+}
+
+#[test]
 fn script_that_hangs_is_killed_with_its_children() {
     let world = tested("(sleep 2; touch ../late) & setsid sh -c 'sleep 2; touch ../later' & sleep 60");
     let start = std::time::Instant::now();

@@ -10,16 +10,18 @@ use crate::{
     error::OpError,
     locate,
     model::{
+        binding::Import,
         candidate::Candidate,
         check::{Finding, Mode},
         contract::Contract,
         name::ContractRef,
+        next_version,
         text::{seconds, shell_word},
     },
-    ops::{ctx::Ctx, domain, publish::places, tools::script},
+    ops::{contract::get, ctx::Ctx, domain, publish::places, tools::script},
     platform::files,
     repo::blue_files::{FileSource, Files, Item},
-    store::Objects as _,
+    store::{Objects as _, read},
     wire::{ScriptOutcome, ScriptRole, ScriptRun},
 };
 
@@ -55,7 +57,14 @@ struct DeclaredScript<'a> {
     file: &'a str,
     /// The pointer to its name in that file.
     pointer: String,
-    contract: Option<&'a Contract>,
+    tested: Tested<'a>,
+}
+
+/// The document of this repository that names a script.
+#[derive(Clone, Copy)]
+enum Tested<'a> {
+    Contract(&'a Contract),
+    Import(&'a Import),
 }
 
 /// Runs the scripts that may run, none if `scripts` is `None`. Returns the outcome of each script, and the findings.
@@ -114,7 +123,7 @@ fn named<'a>(checked: Checked<'a>) -> Vec<DeclaredScript<'a>> {
                 script,
                 file: &declared.path,
                 pointer: format!("/validation/{key}"),
-                contract: Some(&declared.document),
+                tested: Tested::Contract(&declared.document),
             }));
         }
     }
@@ -128,7 +137,7 @@ fn named<'a>(checked: Checked<'a>) -> Vec<DeclaredScript<'a>> {
                     script: import.validation.as_ref()?,
                     file: &declared.path,
                     pointer: format!("/imports/{index}/validation"),
-                    contract: None,
+                    tested: Tested::Import(import),
                 })
             }));
         }
@@ -212,10 +221,9 @@ fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Resul
     }
 }
 
-/// Returns the input of a script: the contract in this repository's file, or in the realm.
+/// Returns the input of a script.
 fn input(ctx: &Ctx, named: &DeclaredScript<'_>) -> Value {
-    let held = || ctx.realm().ok().and_then(|here| domain::contract(&*here.store, &named.at).ok());
-    let document = named.contract.cloned().or_else(held);
+    let document = document(ctx, named).ok();
     json!({
         "role": named.role,
         "domain": named.at.domain,
@@ -224,6 +232,29 @@ fn input(ctx: &Ctx, named: &DeclaredScript<'_>) -> Value {
         "schema": document.as_ref().map(|document| &document.schema),
         "value": document.as_ref().map(|document| &document.value),
     })
+}
+
+/// Returns the tested document: that of this repository's file with the version that publishing would choose, or the
+/// one that the import resolves to. If no version is served for the import, it is the current one.
+fn document(ctx: &Ctx, named: &DeclaredScript<'_>) -> Result<Contract, OpError> {
+    let store = &*ctx.realm()?.store;
+    let ContractRef { domain: domain_name, contract: name } = &named.at;
+    let import = match named.tested {
+        Tested::Contract(document) if document.version.is_auto() => {
+            let view = domain::of_contract(store, &named.at)?;
+            return Ok(next_version::with_version(&view, document, &ctx.judge()));
+        }
+        Tested::Contract(document) => return Ok(document.clone()),
+        Tested::Import(import) => import,
+    };
+    let tip = domain::tip(store, domain_name)?;
+    let mut view = read::contract_at(store, domain_name, &tip, name)?;
+    let resolution = view.resolve_import(import);
+    let Some(version) = resolution.resolved().or(resolution.current()) else {
+        return domain::current(&view, name).cloned();
+    };
+    read::load_version(store, &mut view, &store.commit(&tip)?.tree, name, version)?;
+    view.document(name, version).cloned().map_or_else(|| get::at_version(&view, name, version), Ok)
 }
 
 /// Returns a warning for a script that is not run now and is not among the judged files.
