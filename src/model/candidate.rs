@@ -39,6 +39,10 @@ pub struct Candidate {
     pub problems: Vec<FileProblem>,
     /// Files that are neither a contract nor a binding and are ignored.
     pub strays: Vec<FileProblem>,
+    /// The files that contracts and bindings refer to, each with the path of a document that does.
+    pub referred: BTreeMap<String, String>,
+    /// Those of them that git ignores, so that a commit of the working tree lacks them.
+    pub ignored: BTreeSet<String>,
     /// Paths that bindings name but the commit does not contain.
     pub missing: BTreeSet<String>,
     /// Contracts whose files were removed since the last published commit, with the paths of those files.

@@ -13,7 +13,7 @@ pub mod work;
 
 use std::{
     cell::OnceCell,
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     path::{Path, PathBuf},
 };
@@ -193,6 +193,19 @@ impl CodeRepo {
     /// Returns the value of a configuration key outside of any repository.
     pub fn global_config(place: &DiscoverOptions, key: &str) -> Option<String> {
         git_command::global_config(&place.vars, key)
+    }
+
+    /// Returns those of these paths, relative to the root, that `git add` leaves out because git ignores them and does not
+    /// track them. If git fails, none are returned.
+    pub fn ignored<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> BTreeSet<String> {
+        let mut args = vec!["-c", "core.quotePath=false", "check-ignore", "--"];
+        let fixed = args.len();
+        args.extend(paths);
+        if args.len() == fixed {
+            return BTreeSet::new();
+        }
+        let Ok(output) = self.git.command(&args).output() else { return BTreeSet::new() };
+        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
     }
 
     /// Returns the configured URL of origin, without credentials. A relative path, which git resolves from the clone's

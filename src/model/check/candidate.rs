@@ -13,18 +13,30 @@ use crate::model::{
     next_version,
     publish::{self, Direction, Reason, Refusal},
     range::Range,
+    text::shell_word,
     verdict::{Judge, Verdict},
 };
 
-/// Returns findings for files that could not be read, and for stray files.
+/// Returns findings for files that could not be read, for stray files, and for files that the commit will lack.
 pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
     let problems = judged.candidate.problems.iter().map(|problem| {
         let finding = Finding::error("unreadable-file", problem.message.clone()).at(&problem.path, problem.line);
         let (domain, contract) = candidate::contract_of(&problem.path).unzip();
         Finding { column: problem.column, domain, contract, ..finding }
     });
+    let ignored = judged.candidate.referred.iter().filter(move |(file, _)| judged.candidate.ignored.contains(*file));
+    let ignored = ignored.map(move |(file, path)| {
+        let (up, (domain, contract)) = (&judged.candidate.up, candidate::contract_of(path).unzip());
+        let message = format!(
+            "it refers to {file}, which git ignores, so that no commit has it: git add --force {} adds it",
+            shell_word(&format!("{up}{file}"))
+        );
+        Finding { domain, contract, ..Finding::warning("ignored-file", message).at(path, None) }
+    });
     let strays = judged.candidate.strays.iter();
-    problems.chain(strays.map(|stray| Finding::warning("stray-file", stray.message.clone()).at(&stray.path, None)))
+    problems
+        .chain(ignored)
+        .chain(strays.map(|stray| Finding::warning("stray-file", stray.message.clone()).at(&stray.path, None)))
 }
 
 /// Returns findings for files of a domain that the realm does not have. A domain that cannot be read is reported as

@@ -104,6 +104,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         created_domain: made.as_ref().is_some_and(|made| made.created),
         added: made.map(|made| made.added).unwrap_or_default(),
     });
+    let ignored = ctx.code()?.ignored(sources.iter().map(String::as_str)).into_iter().next();
+    let ignored = ignored.map(|file| format!("  # git ignores {file}, but publishing reads it from the commit"));
     let paths = file.pathspecs(ctx, sources)?;
     let answer = match is_member {
         true => answer,
@@ -111,7 +113,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     };
     let at = &request.contract;
     Ok(answer
-        .next(format!("git add {paths} && git commit -m \"Add the contract {at}\""))
+        .next(format!("git add {paths} && git commit -m \"Add the contract {at}\"{}", ignored.unwrap_or_default()))
         .next(format!("git blue import {at}  # in each consumer, once it is published"))
         .next(super::bump::step(at)))
 }

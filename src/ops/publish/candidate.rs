@@ -57,6 +57,9 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
     candidate.problems.extend(colliding(&candidate));
     removed(&all, sources, &mut before, &mut candidate)?;
     missing(files, &mut candidate)?;
+    if let Files::Worktree(_, Some(code)) = files {
+        candidate.ignored = code.ignored(candidate.referred.keys().map(String::as_str));
+    }
     Ok(candidate)
 }
 
@@ -125,6 +128,7 @@ fn read_one(
         FileSubject::Contract(domain, name) => match references::contract(files, &bytes, &name) {
             Ok((document, read)) => {
                 let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
+                candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
                 let lines = codec::contract_lines(&bytes, changed);
                 candidate.contracts.insert((domain, name), Declared { path, document, lines, changed });
                 Ok(())
@@ -134,6 +138,7 @@ fn read_one(
         FileSubject::Binding(domain) => match expecting(files, &bytes) {
             Ok((document, read)) => {
                 let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
+                candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
                 let lines = codec::binding_lines(&bytes);
                 candidate.bindings.insert(domain, Declared { path, document, lines, changed });
                 Ok(())

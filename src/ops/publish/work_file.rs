@@ -86,12 +86,15 @@ impl WorkFile {
     }
 
     /// Returns the file and the files that it refers to, as arguments of `git add`. Those that are committed already
-    /// may have changed since.
+    /// may have changed since. Files that git ignores need `--force`.
     ///
     /// # Errors
     /// Returns an error if a path leads out of the working tree.
     pub fn pathspecs(&self, ctx: &Ctx, sources: impl IntoIterator<Item = String>) -> Result<String, OpError> {
-        let mut paths = vec![self.pathspec(ctx)];
+        let sources: Vec<_> = sources.into_iter().collect();
+        let is_ignored = !ctx.code()?.ignored(sources.iter().map(String::as_str)).is_empty();
+        let mut paths: Vec<_> = is_ignored.then(|| "--force".to_owned()).into_iter().collect();
+        paths.push(self.pathspec(ctx));
         for source in sources {
             paths.push(Self::of(ctx.code()?, source)?.place(ctx));
         }
