@@ -117,3 +117,49 @@ fn contract_larger_than_a_file_can_change_hands() {
     let refused = world.blue(&access, &["check", "--worktree"]).exits(1);
     assert!(refused.stdout.contains("schema: { file: FILE }"), "{refused}");
 }
+
+#[test]
+fn files_that_a_contract_refers_to_count_as_the_contract_in_hints() {
+    let world = with_schema_file();
+    let fungal = world.path("fungal");
+    let file = world.read(&format!("fungal/{CONTRACT_FILE}")).replace("\"1.1.0\"", "auto");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &file);
+    world.commit("fungal", "Choose versions automatically");
+    let generate = |name: &str| {
+        world.write("fungal/models/s3_paths.py", &format!("# {name}\n"));
+        let more = format!(r#""properties": {{"{name}": {{"type": "string"}}, "#);
+        world.write("fungal/paths.json", &PATHS.replace(r#""properties": {"#, &more));
+    };
+    generate("write");
+    let run = world.commit("fungal", "Generate the schema");
+    assert_eq!(run.stderr, "git blue: published s3-access/s3-permissions 1.1.0 -> 1.2.0\n");
+    world.git(&fungal, &["switch", "--quiet", "-c", "feature"]);
+    generate("delete");
+    let run = world.commit("fungal", "Generate the schema again");
+    let hint = "the changes of files that .blue/ refers to are published once this commit is on main";
+    assert_eq!(run.stderr, format!("git blue: {hint}\n"));
+    // Other layout is no change.
+    world.write("fungal/models/s3_paths.py", "# yet others\n");
+    world.write("fungal/paths.json", &format!("{}\n", world.read("fungal/paths.json")));
+    let run = world.commit("fungal", "Change the code");
+    assert_eq!(run.stderr, "git blue: models/s3_paths.py changed, but the contract s3-permissions did not\n");
+}
+
+#[test]
+fn a_schema_that_git_ignores_is_added_by_force() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.write("fungal/.gitignore", "build/\n");
+    world.commit("fungal", "Ignore what is built");
+    world.write("fungal/build/order.json", PATHS);
+    let new = world.ok(&fungal, &["contract", "new", "s3-access/order", "--schema", "build/order.json"]);
+    assert!(new.stdout.contains("# git ignores build/order.json, but publishing reads it from the commit"), "{new}");
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(0);
+    let said = "it refers to build/order.json, which git ignores, so that no commit has it: git add --force build/order.json \
+                adds it [ignored-file]";
+    assert!(check.stdout.contains(said), "{check}");
+    let done = commit(&world, "fungal", "", &new);
+    assert!(done.stderr.contains("published s3-access/order 1.0.0"), "{done}");
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(0);
+    assert!(!check.stdout.contains("ignored-file"), "{check}");
+}

@@ -3,12 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::repo::blue_files::{BINDINGS, CONTRACTS};
+use super::references;
 use crate::{
     error::OpError,
     machine::user_config::boolean,
     model::oid::Oid,
-    repo::CodeRepo,
+    repo::{
+        CodeRepo,
+        blue_files::{BINDINGS, CONTRACTS, Files},
+    },
     store::{EntryKind, Objects as _, codec, read},
 };
 
@@ -30,40 +33,65 @@ pub fn of_last_commit(code: &CodeRepo) -> Result<Vec<String>, OpError> {
         return Ok(Vec::new());
     }
     let (now, before) = (this.tree, code.tree_of(&parent)?);
-    let changed = |path: &str| -> Result<bool, OpError> {
-        let id = |tree| Ok::<_, OpError>(read::lookup(code, tree, path)?.map(|entry| entry.id));
-        Ok(id(&now)? != id(&before)?)
-    };
-    let unpublished = unpublished_branch_hint(code, &branch, &changed)?;
-    Ok(unpublished.into_iter().chain(stale_contract_hint(code, &now, &changed)?).collect())
+    let step = Step { code, before, now };
+    let unpublished = unpublished_branch_hint(&step, &branch)?;
+    Ok(unpublished.into_iter().chain(stale_contract_hint(&step)?).collect())
+}
+
+/// The last commit: the trees before and after it.
+struct Step<'a> {
+    code: &'a CodeRepo,
+    before: Oid,
+    now: Oid,
+}
+
+impl Step<'_> {
+    fn changed(&self, path: &str) -> Result<bool, OpError> {
+        let id = |tree| Ok::<_, OpError>(read::lookup(self.code, tree, path)?.map(|entry| entry.id));
+        Ok(id(&self.now)? != id(&self.before)?)
+    }
+
+    /// Returns whether the file of a contract changed, or the content of a file that it refers to.
+    fn changed_contract(&self, path: &str) -> Result<bool, OpError> {
+        Ok(self.changed(path)? || references::changed(self.code, [&self.before, &self.now], path)?)
+    }
+
+    /// Returns the changes that are published from this commit, in words.
+    fn what_changed(&self) -> Result<Option<&'static str>, OpError> {
+        if self.changed(CONTRACTS)? || self.changed(BINDINGS)? {
+            return Ok(Some("the changes of .blue/"));
+        }
+        let files = Files::Commit(self.code, self.now);
+        for folder in [CONTRACTS, BINDINGS] {
+            for path in files.below(folder)?.keys() {
+                if references::changed(self.code, [&self.before, &self.now], path)? {
+                    return Ok(Some("the changes of files that .blue/ refers to"));
+                }
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// Returns a hint if the commit changed contracts or bindings on a branch that is not published.
-fn unpublished_branch_hint(
-    code: &CodeRepo,
-    branch: &str,
-    changed: &impl Fn(&str) -> Result<bool, OpError>,
-) -> Result<Option<String>, OpError> {
-    if !changed(CONTRACTS)? && !changed(BINDINGS)? {
-        return Ok(None);
-    }
+fn unpublished_branch_hint(step: &Step<'_>, branch: &str) -> Result<Option<String>, OpError> {
+    let code = step.code;
     let Some(published) = code.publishing_branch()?.filter(|published| published != branch) else { return Ok(None) };
     let exists = |name: String| Ok::<_, OpError>(code.reference(&name)?.is_some());
-    let is_branch = exists(format!("refs/heads/{published}"))? || exists(format!("refs/remotes/origin/{published}"))?;
-    Ok(is_branch.then(|| format!("the changes of .blue/ are published once this commit is on {published}")))
+    if !exists(format!("refs/heads/{published}"))? && !exists(format!("refs/remotes/origin/{published}"))? {
+        return Ok(None);
+    }
+    Ok(step.what_changed()?.map(|what| format!("{what} are published once this commit is on {published}")))
 }
 
 /// Returns a hint if the commit changed files that a binding names as the source of a contract, but not the contract
 /// itself.
-fn stale_contract_hint(
-    code: &CodeRepo,
-    tree: &Oid,
-    changed: &impl Fn(&str) -> Result<bool, OpError>,
-) -> Result<Option<String>, OpError> {
+fn stale_contract_hint(step: &Step<'_>) -> Result<Option<String>, OpError> {
+    let code = step.code;
     // Many contracts have the same sources, most of which did not change.
     let mut sources: BTreeMap<String, bool> = BTreeMap::new();
     let mut forgotten = Vec::new();
-    for entry in read::folder(code, tree, BINDINGS)?.into_iter().filter(|entry| entry.kind == EntryKind::Blob) {
+    for entry in read::folder(code, &step.now, BINDINGS)?.into_iter().filter(|entry| entry.kind == EntryKind::Blob) {
         let Some(domain) = entry.name.strip_suffix(".yaml") else { continue };
         // A binding that cannot be parsed is refused when it is published.
         let Ok(binding) = codec::binding(&code.blob(&entry.id)?) else { continue };
@@ -71,10 +99,10 @@ fn stale_contract_hint(
             for file in &export.source_files {
                 let is_changed = match sources.get(file) {
                     Some(known) => *known,
-                    None => *sources.entry(file.clone()).or_insert(changed(file)?),
+                    None => *sources.entry(file.clone()).or_insert(step.changed(file)?),
                 };
                 if is_changed {
-                    if !changed(&format!("{CONTRACTS}/{domain}/{}.yaml", export.contract))? {
+                    if !step.changed_contract(&format!("{CONTRACTS}/{domain}/{}.yaml", export.contract))? {
                         forgotten.push(format!("{file} changed, but the contract {} did not", export.contract));
                     }
                     break;

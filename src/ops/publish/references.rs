@@ -284,6 +284,46 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
     Ok(found)
 }
 
+/// Returns whether the files that a contract or a binding refers to change it between two trees. A document that cannot
+/// be read is reported when it is published.
+///
+/// # Errors
+/// Returns an error if a tree cannot be read.
+pub fn changed(code: &CodeRepo, [before, now]: [&Oid; 2], path: &str) -> Result<bool, OpError> {
+    let Some((document, read)) = resolved(code, now, path)? else { return Ok(false) };
+    for file in read {
+        let id = |tree| Ok::<_, OpError>(read::lookup(code, tree, &file)?.map(|entry| entry.id));
+        if id(before)? != id(now)? {
+            return Ok(resolved(code, before, path)?.is_none_or(|(known, _)| known != document));
+        }
+    }
+    Ok(false)
+}
+
+/// A contract or a binding whose references were replaced.
+#[derive(PartialEq)]
+enum Resolved {
+    Contract(Box<Contract>),
+    Binding(Binding),
+}
+
+/// Returns the document at a path in a tree, and the files that it refers to. Returns `None` if it refers to none.
+fn resolved(code: &CodeRepo, tree: &Oid, path: &str) -> Result<Option<(Resolved, BTreeSet<String>)>, OpError> {
+    let files = Files::Commit(code, *tree);
+    let Some(Item::File(handle)) = files.file(path)? else { return Ok(None) };
+    let mentioned = files.read(&handle)?.filter(|bytes| mentions_one(bytes, [b"file", b"from"]));
+    let name = path.strip_suffix(".yaml").and_then(|path| path.rsplit('/').next());
+    let (Some(bytes), Some(name)) = (mentioned, name) else { return Ok(None) };
+    if !path.starts_with(CONTRACTS) {
+        let Ok(mut binding) = codec::binding(&bytes) else { return Ok(None) };
+        let read = resolve_expected(&files, &mut binding).ok();
+        return Ok(read.map(|read| (Resolved::Binding(binding), read)));
+    }
+    let Ok(name) = name.parse() else { return Ok(None) };
+    let contract = contract(&files, &bytes, &name).ok();
+    Ok(contract.map(|(contract, read)| (Resolved::Contract(Box::new(contract)), read)))
+}
+
 fn toml_document(bytes: &[u8]) -> Result<Value, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "the text is not UTF-8".to_owned())?;
     toml::from_str(text).map_err(|error| {
