@@ -265,11 +265,20 @@ impl From<Refusal> for OpError {
                 error.next(format!("{} if it may break consumers, or \"{minor}\" if it does not", write(major)))
             }
             // A clone that lacks the newer version is refused before its files are judged.
-            Reason::Down { current, .. } => {
+            Reason::Down { current, version, is_published, is_supported } => {
                 let place = refusal.version_in.as_ref().map(|file| format!(" in {file}")).unwrap_or_default();
-                error
-                    .next("git blue contract publish --rollback --reason \"…\"  # publish the older version again")
-                    .next(format!("or write a version above {current}{place}, and commit"))
+                let above = format!("write a version above {current}{place}, and commit");
+                let again = "git blue contract publish --rollback --reason \"…\"  # publish the older version again";
+                match (is_published, is_supported, &refusal.contract) {
+                    (true, ..) => error.next(again).next(format!("or {above}")),
+                    (false, true, Some(contract)) => {
+                        let line = format!("{domain}/{contract}-v{}", version.semver().major);
+                        error
+                            .next(format!("git blue contract new {line}  # a contract of its own for the older line"))
+                            .next(format!("or {above}"))
+                    }
+                    (false, ..) => error.next(above),
+                }
             }
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
             Reason::Damaged => error.next("git blue check  # show the file"),

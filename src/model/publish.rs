@@ -234,8 +234,10 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
             Direction::Rollback if is_published => Event::RolledBack(name, current.version.clone(), version),
             Direction::Rollback => return Err(refuse(domain, &name, Reason::NotPublished(version))),
             Direction::Forward => {
+                let is_supported =
+                    current.supported.iter().chain(&document.supported).any(|range| range.matches(&version));
                 let current = current.version.clone();
-                return Err(refuse(domain, &name, Reason::Down { current, version }));
+                return Err(refuse(domain, &name, Reason::Down { current, version, is_published, is_supported }));
             }
         },
     };

@@ -212,3 +212,33 @@ fn renamed_default_branch_is_looked_up() {
     assert_eq!(world.json(&fungal, &["status"])["unpublished"], serde_json::Value::Null);
     assert_eq!(world.version(), "1.1.0");
 }
+
+#[test]
+fn bump_says_that_only_the_value_changed() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let reason = |from: &str, to: &str| {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace(from, to));
+        world.ok(&fungal, &["contract", "bump", "s3-access/s3-permissions", "auto"]).stdout
+    };
+    let renamed = reason("jobs/*/masks/*", "jobs/*/labels/*");
+    assert!(renamed.contains("because the value changed, which `values: free` allows without a break"), "{renamed}");
+    let reordered = reason("[\"jobs/*/masks/*\", \"v1.0.0\"]", "[\"v1.0.0\", \"jobs/*/masks/*\"]");
+    assert!(reordered.contains("because the lists of the value have the same items as in 1.0.0"), "{reordered}");
+}
+
+#[test]
+fn a_patch_of_a_supported_older_line_is_a_contract_of_its_own() {
+    let world = World::solo();
+    let supporting = |version: &str| contract(version) + "supported: [\"^1.0\"]\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &supporting("2.0.0"));
+    world.commit("fungal", "Paths 2.0.0");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &supporting("1.0.1"));
+    let down = world.commit("fungal", "Mend 1.0");
+    let said = "would go back from 2.0.0 to 1.0.1; `supported` serves published versions, and admits no new ones";
+    assert!(down.stderr.contains(said), "{down}");
+    let publish = world.blue(&world.path("fungal"), &["contract", "publish"]).exits(1);
+    let steps = world.next_steps(&publish);
+    assert!(steps[0].starts_with("git blue contract new s3-access/s3-permissions-v1 "), "{publish}");
+    assert!(!publish.stderr.contains("--rollback"), "{publish}");
+}

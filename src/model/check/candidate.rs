@@ -147,9 +147,7 @@ fn refused(
         Finding { bump: bump.clone(), ..finding }
     };
     match &*refusal.reason {
-        Reason::Down { version, current }
-            if domain.versions.get(contract).is_some_and(|versions| versions.contains(version)) =>
-        {
+        Reason::Down { version, current, is_published: true, .. } => {
             // If these files never had the newer version, nobody went back from it.
             let what = match candidate.behind.contains(name) {
                 true => "merge the newer versions".to_owned(),

@@ -72,12 +72,17 @@ pub enum Reason {
         promise: Box<Promise>,
     },
     /// The version would go down.
-    #[error("would go back from {current} to {version}")]
+    #[error("would go back from {current} to {version}{}",
+        if *is_supported && !is_published { "; `supported` serves published versions, and admits no new ones" } else { "" })]
     Down {
         /// The realm's version.
         current: Version,
         /// The candidate's version.
         version: Version,
+        /// Whether the candidate's version was published before.
+        is_published: bool,
+        /// Whether the candidate lists its version among the supported older ones.
+        is_supported: bool,
     },
     /// The version to roll back to, or to yank, was never published.
     #[error("{0} was never published")]
