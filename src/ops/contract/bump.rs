@@ -6,7 +6,8 @@ use crate::{
     error::{ErrorCode, OpError, write_version},
     model::{
         candidate::write_file,
-        contract::{Contract, Evolution},
+        compatibility,
+        contract::{Contract, Evolution, Values},
         domain_view::DomainView,
         name::ContractRef,
         next_version,
@@ -239,8 +240,12 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
     }
     let bump = needed_bump(published, document, &judge);
     let is_same_shape = published.schema == document.schema || judge.compare(published, document).is_same_language();
+    let is_same_value =
+        || compatibility::values(&published.value.0, &document.value.0, Values::Frozen).bump == VersionBump::Patch;
     let reason = match bump {
-        VersionBump::Patch => format!("the same values are valid as in {old}"),
+        VersionBump::Patch if published.value == document.value => format!("the same values are valid as in {old}"),
+        VersionBump::Patch if is_same_value() => format!("the lists of the value have the same items as in {old}"),
+        VersionBump::Patch => "the value changed, which `values: free` allows without a break".to_owned(),
         _ if is_same_shape && published.value != document.value => "the value changed".to_owned(),
         _ if is_same_shape => "the promise changed".to_owned(),
         _ => format!("the set of valid values differs from {old}"),
