@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LogEntry, Role, VersionOrigin, lenient};
+use super::{Broken, LogEntry, Role, VersionOrigin, lenient};
 use crate::model::{
     approval::Fingerprint,
     contract::{BrokenDirection, Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values},
@@ -296,3 +296,6 @@ pub struct ContractMarked {
     /// The repositories that still import the contract or version.
     pub importers: Vec<RepoName>,
 }
+    /// The imports that yanking the version breaks, because no other served version satisfies them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub breaks: Vec<Broken>,

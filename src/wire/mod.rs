@@ -75,7 +75,7 @@ pub use notification::{
 };
 pub use page::{DEFAULT_LIMIT, PageRequest, UnknownCursor, page, page_in_order};
 pub use prime::Prime;
-pub use publish::{ContractPublish, Published};
+pub use publish::{Broken, ContractPublish, Published};
 pub use pull::{
     CommentOutcome, ImportConflict, MergeAction, MergeStep, PrComment, PrCreate, PrCreated, PrPrepare, PrRepo,
     PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews, PullState,

@@ -149,9 +149,17 @@ fn supported_older_version_is_behind_not_broken() {
     let state = || world.json(&world.path("access"), &["status"])["imports"][0]["resolved_version"].clone();
     for (version, left) in [("1.4.0", json!("1.0.0")), ("1.0.0", json!(null))] {
         let yank = ["contract", "yank", "s3-access/s3-permissions", version, "--reason", "it leaks"];
-        world.ok(&world.path("fungal"), &yank);
+        let yanked = world.ok(&world.path("fungal"), &yank);
+        assert_eq!(yanked.stdout.contains("breaks: access"), left.is_null(), "{yanked}");
         assert_eq!(state(), left);
     }
+    let impact = world.ok(&world.path("fungal"), &["contract", "impact", "s3-access/s3-permissions"]);
+    assert!(!impact.stdout.contains("`supported`"), "{impact}");
+    assert!(impact.stdout.contains("they must be adapted to 2.0.0: access"), "{impact}");
+    let own = finds(&world, "fungal", &["import-broken"], &["supports-nothing"]);
+    assert!(own.stdout.contains("but every version in it was yanked"), "{own}");
+    let consumer = world.blue(&world.path("access"), &["check"]).exits(1);
+    assert!(!consumer.stdout.contains("supports-nothing"), "{consumer}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::{Examination, Finding, imports, is_past};
 use crate::model::{
     domain_summary::{ContractSummary, DomainSummary},
     name::{ContractName, RepoName},
+    range::Range,
     realm::Repo,
 };
 
@@ -67,8 +68,25 @@ fn life(
         );
         findings.push(Finding::warning("past-sunset", message));
     }
+    findings.extend(unserved(domain, name, contract));
     if contract.retired.is_none() && importers == 0 {
         findings.push(Finding::warning("unused", format!("nobody imports {}/{name}", domain.info.name)));
     }
     findings
+}
+
+/// Returns findings for ranges of older versions that match no version that can be served.
+fn unserved(domain: &DomainSummary, name: &ContractName, contract: &ContractSummary) -> Vec<Finding> {
+    let known = domain.versions.get(name);
+    let finding = |range: &Range| {
+        let mut matching = known.into_iter().flatten().filter(|version| range.matches(version)).peekable();
+        let is_empty = matching.peek().is_none();
+        if !is_empty && !matching.all(|version| contract.yanked_reason(version).is_some()) {
+            return None;
+        }
+        let why = if is_empty { "no published version is in it" } else { "every version in it was yanked" };
+        let message = format!("{}/{name} supports {range}, but {why}", domain.info.name);
+        Some(Finding::warning("supports-nothing", message))
+    };
+    contract.supported.iter().filter_map(finding).collect()
 }

@@ -10,8 +10,9 @@ use crate::{
         contract::Contract,
         domain_view::DomainView,
         json::Json,
-        name::{ContractFields, ContractRef, RepoName, contract_from_fields},
+        name::{ContractFields, ContractName, ContractRef, RepoName, contract_from_fields},
         next_version,
+        range::Range,
         verdict::{ImportState, Judge, Outcome, Promise},
         version::Version,
     },
@@ -183,7 +184,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let bump = taken.map(|taken| {
         format!("git blue contract bump {}  # {taken} was already published with different content", request.contract)
     });
-    let next = here.repo.as_ref().and_then(|me| next_step(me, view.owner(name), &body));
+    let next = here.repo.as_ref().and_then(|me| next_step(me, &view, &body));
     let steps = bump.map(NextStep::from).into_iter().chain(next);
     Ok(steps.fold(Answer::new(body), Answer::next))
 }
@@ -209,7 +210,7 @@ fn with_schema(view: &DomainView, held: Contract, schema: &Json, judge: &Judge<'
 
 /// Returns what `me` can do about broken importers: a consumer can adapt its code, and the owner can keep serving the
 /// old version. Other repositories can do nothing.
-fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> Option<NextStep> {
+fn next_step(me: &RepoName, view: &DomainView, body: &ContractImpact) -> Option<NextStep> {
     let broken: Vec<_> = body.importers.iter().filter(|one| one.state == "broken").collect();
     let version = &body.version;
     if let Some(mine) = broken.iter().find(|one| one.repo == *me) {
@@ -218,7 +219,11 @@ fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> 
     let names: Vec<_> = broken.iter().map(|one| one.repo.as_str()).collect();
     let names = names.join(", ");
     let are_refused = broken.iter().any(|one| one.resolved_version.is_none());
-    (owner == Some(me) && !broken.is_empty()).then(|| match are_refused {
+    let could_get = |one: &&ImporterImpact| has_usable(view, &body.contract, &one.version_req);
+    (view.owner(&body.contract) == Some(me) && !broken.is_empty()).then(|| match are_refused {
+        true if !broken.iter().any(could_get) => NextStep::advice(format!(
+            "no version that these repositories accept can be served any more: they must be adapted to {version}: {names}"
+        )),
         true => NextStep::advice(format!(
             "add the older versions that you still serve to `supported`, until these repositories are adapted to {version}: {names}"
         )),
@@ -229,6 +234,13 @@ fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> 
             "these repositories must adapt before {version} is published, unless you keep what they rely on: {names}"
         )),
     })
+}
+
+/// Returns whether a published version in the range was not yanked.
+fn has_usable(view: &DomainView, name: &ContractName, range: &Range) -> bool {
+    let is_yanked =
+        |version: &Version| view.contracts.get(name).is_some_and(|now| now.yanked_reason(version).is_some());
+    view.versions.get(name).into_iter().flatten().any(|version| range.matches(version) && !is_yanked(version))
 }
 
 /// Returns what this repository can do about its own broken import. A version outside of its range need not break it.

@@ -72,6 +72,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         reason: request.reason.clone(),
         changed: !decision.changes.is_empty(),
         importers,
+        breaks: Vec::new(),
     });
     let answer = remove_file(ctx, &request.contract)?.into_iter().fold(answer, Answer::next);
     auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)

@@ -11,11 +11,12 @@ use crate::ops::{
 use crate::{
     error::OpError,
     model::{
+        effects,
         name::{ContractFields, ContractRef, contract_from_fields},
         publish,
         version::Version,
     },
-    wire::{Answer, ContractMarked},
+    wire::{Answer, Broken, ContractMarked},
 };
 
 /// The operation's entry in the table of operations.
@@ -53,14 +54,19 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("yank {contract} {}", request.version);
     let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
-    let mut importers = Vec::new();
+    let (mut importers, mut breaks) = (Vec::new(), Vec::new());
     let mut is_current = false;
-    let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
+    let only = [contract.clone()].into();
+    let part = Part { bases: Some(&only), ..Part::default() };
+    let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let held = domain::current(view, contract)?;
         is_current = held.version == request.version;
         let hit = view.importers(contract).filter(|(_, import)| import.version.matches(&request.version));
         importers = hit.map(|(repo, _)| repo.clone()).collect();
-        Ok(publish::yank(view, acting.repo, held, &request.version, &request.reason)?)
+        let decision = publish::yank(view, acting.repo, held, &request.version, &request.reason)?;
+        let after = publish::overlay(view, &decision.changes);
+        breaks = effects::breaks(view, &after, contract, &ctx.judge()).into_iter().map(Broken::from).collect();
+        Ok(decision)
     })?;
     let answer = Answer::new(ContractMarked {
         realm: acting.realm.clone(),
@@ -70,12 +76,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         reason: request.reason.clone(),
         changed: !decision.changes.is_empty(),
         importers,
+        breaks,
     });
     let bump = format!(
         "git blue contract bump {} patch  # first correct its file: the yanked version is the current one",
         request.contract
     );
     let is_changed = answer.body.changed;
+    let impact = format!("git blue contract impact {}  # show what the broken consumers import", request.contract);
+    let answer = if answer.body.breaks.is_empty() { answer } else { answer.next(impact) };
     let answer = if is_current { answer.next(bump) } else { answer };
     auto::with_push(ctx, (acting.realm, acting.store), is_changed, answer)
 }

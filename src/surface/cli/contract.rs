@@ -31,7 +31,7 @@ use crate::{
         publication_summary,
     },
     wire::{
-        Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship,
+        Answer, Broken, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship,
         VersionOrigin,
     },
 };
@@ -450,6 +450,11 @@ fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {
     text.line(&[plain(format!("{already}{verb} {}/{}{version}", body.domain, body.contract))]);
     if !body.importers.is_empty() {
         text.line(&[styled("imported by:", Style::Yellow), plain(joined(&body.importers))]);
+    }
+    for Broken { repo, version_req, binding, .. } in &body.breaks {
+        let used = if binding.is_empty() { String::new() } else { format!(", used in {binding}") };
+        let import = format!("{repo}, which imports {version_req}{used}: no served version is left for it");
+        text.line(&[styled("breaks:", Style::Red), plain(import)]);
     }
 }
 
