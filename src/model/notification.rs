@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::{
     binding::Binding,
-    contract::Contract,
+    contract::{Contract, Deprecated},
     hash,
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
@@ -122,6 +122,10 @@ pub struct Change {
     pub rollback: bool,
     /// The number of published versions that this notification covers; of a yank, the number of yanked versions.
     pub version_count: usize,
+    /// The versions that were yanked.
+    pub yanked: Vec<Version>,
+    /// The new deprecation, if the contract was deprecated.
+    pub deprecated: Option<Deprecated>,
     /// Whether the contract or binding is the reader's own. The change is only of interest if someone else made it.
     pub is_mine: bool,
 }
@@ -158,6 +162,8 @@ impl<T> Delta<T> {
             new_version: None,
             rollback: false,
             version_count: 1,
+            yanked: Vec::new(),
+            deprecated: None,
             is_mine: false,
         }
     }
@@ -177,14 +183,15 @@ pub fn contract_change(
     let (old, new) = delta.documents();
     let known = new.or(old)?;
     let new_version = new.map(|new| new.version.clone());
+    let yanked: Vec<_> = newly_yanked(old, new).into_iter().cloned().collect();
     let (old_version, version_count) = if kind == ChangeType::VersionYanked {
-        let yanked = newly_yanked(old, new);
-        (yanked.iter().max().map(|version| (*version).clone()), yanked.len())
+        (yanked.iter().max().cloned(), yanked.len())
     } else {
         let old_version = old.map(|old| old.version.clone());
         let count = versions_between(published, old_version.as_ref(), new_version.as_ref());
         (old_version, count)
     };
+    let is_deprecated = kinds.contains(&ChangeType::ContractDeprecated);
     let versions = old_version.as_ref().zip(new_version.as_ref());
     let rollback = kind == ChangeType::VersionChanged && versions.is_some_and(|(old, new)| new < old);
     Some(Change {
@@ -194,6 +201,8 @@ pub fn contract_change(
         old_version,
         new_version,
         rollback,
+        yanked: if kinds.contains(&ChangeType::VersionYanked) { yanked } else { Vec::new() },
+        deprecated: new.filter(|_| is_deprecated).and_then(|new| new.deprecated.clone()),
         is_mine: known.owner == *me,
         ..delta.change(domain, path, kind, &known.owner)
     })

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::JudgedBy;
+use super::{Deprecation, JudgedBy};
 use crate::model::{
     binding::UsedIn,
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -57,6 +57,12 @@ pub struct Notification {
     pub rollback: bool,
     /// The number of published versions that the notification summarizes; of a yank, the number of yanked versions.
     pub version_count: usize,
+    /// The versions that were yanked, apart from other changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub yanked: Vec<Version>,
+    /// The end of the contract's support, and its replacement; absent unless it was deprecated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<Deprecation>,
     /// Whether this repository imports the contract.
     pub affects_me: bool,
     /// Whether this repository's import still holds: the range accepts the version, and code written against the older
@@ -116,10 +122,10 @@ impl Notification {
     /// nothing else did.
     pub fn also_phrase(&self) -> String {
         let also = self.also.iter().filter_map(|kind| match kind {
-            ChangeType::ContractDeprecated => Some("deprecated it"),
-            ChangeType::VersionYanked => Some("yanked versions of it"),
-            ChangeType::OwnerChanged => Some("took it over"),
-            ChangeType::SupportChanged => Some("changed which older versions it supports"),
+            ChangeType::ContractDeprecated => Some(format!("deprecated it{}", self.way_out())),
+            ChangeType::VersionYanked => Some(format!("yanked {}", self.yanked_versions())),
+            ChangeType::OwnerChanged => Some("took it over".to_owned()),
+            ChangeType::SupportChanged => Some("changed which older versions it supports".to_owned()),
             _ => None,
         });
         match also.collect::<Vec<_>>().split_last() {
@@ -127,6 +133,23 @@ impl Notification {
             Some((last, [])) => format!(", and {last}"),
             Some((last, others)) => format!(", {} and {last}", others.join(", ")),
         }
+    }
+
+    /// Returns the highest yanked version, and the number of the others.
+    fn yanked_versions(&self) -> String {
+        let highest = self.yanked.iter().max().map(ToString::to_string).unwrap_or_default();
+        match self.yanked.len() {
+            0 | 1 => highest,
+            all => format!("{highest} and {} more", all - 1),
+        }
+    }
+
+    /// Returns until when a deprecated contract is served, and its successor: ` (served until 2026-12-31, use orders)`.
+    fn way_out(&self) -> String {
+        let sunset = self.deprecated.as_ref().and_then(|one| Some(format!("served until {}", one.sunset?)));
+        let successor = self.deprecated.as_ref().and_then(|one| Some(format!("use {}", one.replaced_by.as_ref()?)));
+        let parts: Vec<_> = sunset.into_iter().chain(successor).collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
 
     fn main_phrase(&self) -> String {
@@ -143,11 +166,8 @@ impl Notification {
             ChangeType::VersionChanged if self.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
             ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
             ChangeType::ContractRetired => format!("{from} retired {contract}"),
-            ChangeType::ContractDeprecated => format!("{from} deprecated {contract}"),
-            ChangeType::VersionYanked => match self.version_count {
-                0 | 1 => format!("{from} yanked {contract} {old}"),
-                n => format!("{from} yanked {contract} {old} and {} more", n - 1),
-            },
+            ChangeType::ContractDeprecated => format!("{from} deprecated {contract}{}", self.way_out()),
+            ChangeType::VersionYanked => format!("{from} yanked {contract} {}", self.yanked_versions()),
             ChangeType::SupportChanged => format!("{from} changed which older versions of {contract} it supports"),
             ChangeType::OwnerChanged => format!("{from} took over {contract}"),
             ChangeType::ContractOffered => format!("{from} offers to hand over {contract}"),

@@ -51,6 +51,7 @@ mod merge_steps;
 mod missing_objects;
 mod next_steps;
 mod no_command;
+mod notification_texts;
 mod notifications;
 mod notify;
 mod notify_forge;

@@ -261,12 +261,25 @@ fn changes_of_a_contract_without_a_new_version_are_notified() {
     assert_eq!(kinds(), ["VersionChanged"]);
 
     // The import breaks although the version stays.
-    write("2.0.0", "");
+    let narrowing = write("2.0.0", "");
+    assert!(
+        narrowing.stderr.starts_with("git blue: updated s3-access/s3-permissions 2.0.0 (supported)"),
+        "{narrowing}"
+    );
     let narrowed = listed(&world, "access", "pending");
     assert_eq!((&narrowed[0]["change_type"], &narrowed[0]["rank"]), (&json!("SupportChanged"), &json!("broken")));
     assert_eq!(kinds(), ["SupportChanged"]);
 
-    write("2.0.0", "deprecated: { since: \"2.0.0\", sunset: 2030-12-31 }\n");
+    let successor = contract("1.0.0").replace("s3-permissions", "s3-paths");
+    world.write("fungal/.blue/contracts/s3-access/s3-paths.yaml", &successor);
+    world.commit("fungal", "Add the successor");
+    assert_eq!(kinds(), ["ContractAdded"]);
+    let told_of = write("2.0.0", "deprecated: { since: \"2.0.0\", sunset: 2030-12-31, replaced_by: s3-paths }\n");
+    let told_of = told_of.stderr.split(';').next().unwrap_or_default().to_owned();
+    assert_eq!(told_of, "git blue: updated s3-access/s3-permissions 2.0.0 (deprecated)\n");
+    let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
+    let line = "fungal deprecated s3-access/s3-permissions (served until 2030-12-31, use s3-paths)";
+    assert!(text.contains(line), "{text}");
     assert_eq!(kinds(), ["ContractDeprecated"]);
 
     let yank = ["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "leaks"];
@@ -298,7 +311,7 @@ fn changes_that_come_with_a_new_version_are_notified_too() {
         assert_eq!(log["entries"].as_array().unwrap().len(), count, "{kind} {log}");
     }
     let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
-    let line = "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0, yanked versions of it and deprecated it";
+    let line = "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0, yanked 1.0.0 and deprecated it";
     assert!(text.contains(line), "{text}");
 }
 

@@ -38,7 +38,7 @@ use crate::{
         overview::{Line, Overview},
         read::Published,
     },
-    wire::{BindingsChanged, JudgedBy, Notification, State, VersionChange},
+    wire::{BindingsChanged, Deprecation, JudgedBy, Notification, State, VersionChange},
 };
 
 /// Returns the name of the person at the command line, as a reader.
@@ -390,6 +390,8 @@ fn notification(
         changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
         rollback: change.rollback,
         version_count: change.version_count,
+        yanked: change.yanked,
+        deprecated: change.deprecated.as_ref().map(Deprecation::from),
         affects_me: import.is_some(),
         binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
         import_state: state.as_ref().map(ImportState::effect),

@@ -262,16 +262,17 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = range.map(|range| format!(" {range}")).unwrap_or_default();
     let file = if one.binding.is_empty() { String::new() } else { format!(" ({})", one.binding) };
     let range = |tail: &str| format!("your import{range} {tail}");
+    let still = if one.change_type == ChangeType::ContractAdded { "" } else { "still " };
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
     Some(match one.import_state? {
         ImportEffect::Satisfied if is_withdrawn(one) => styled(range("relies on it"), Style::Yellow),
         ImportEffect::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
-            styled(range("still accepts it (judged by version range only)"), Style::Green)
+            styled(range(&format!("{still}accepts it (judged by version range only)")), Style::Green)
         }
         ImportEffect::Satisfied if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {
-            styled(range(&format!("still holds{file}{shown}")), Style::Yellow)
+            styled(range(&format!("{still}holds{file}{shown}")), Style::Yellow)
         }
-        ImportEffect::Satisfied => styled(range("still holds"), Style::Green),
+        ImportEffect::Satisfied => styled(range(&format!("{still}holds")), Style::Green),
         ImportEffect::Unknown => {
             styled(range(&format!("accepts it, but it is unknown whether it breaks{file}{shown}")), Style::Yellow)
         }
@@ -281,6 +282,7 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
 
 /// Returns whether the change withdraws what the import uses.
 fn is_withdrawn(one: &Notification) -> bool {
-    let kinds = [ChangeType::ContractRetired, ChangeType::ContractDeprecated, ChangeType::VersionYanked];
-    one.kinds().any(|kind| kinds.contains(&kind)) && one.rank == Rank::Attention
+    let is_yanked = one.changes.new_version.as_ref().is_some_and(|current| one.yanked.contains(current));
+    let kinds = [ChangeType::ContractRetired, ChangeType::ContractDeprecated];
+    (is_yanked || one.kinds().any(|kind| kinds.contains(&kind))) && one.rank == Rank::Attention
 }

@@ -1,0 +1,28 @@
+//! What notifications say about an import.
+
+use crate::world::{World, contract};
+
+#[test]
+fn a_yanked_older_version_is_not_what_an_import_relies_on() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.ok(&world.path("fungal"), &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "leaks"]);
+    let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
+    let line = "1.0.0 -> 1.1.0, and yanked 1.0.0  your import still holds";
+    assert!(text.contains(line) && !text.contains("relies on it"), "{text}");
+}
+
+#[test]
+fn an_import_of_an_added_contract_holds_for_the_first_time() {
+    let world = World::pair();
+    let file = "access/.blue/bindings/s3-access.yaml";
+    let late = format!("{}  - {{ contract: extra, version: \">=1.0.0\" }}\n", world.read(file));
+    world.write(file, &late);
+    world.commit("access", "Rely on what is to come");
+    let extra = contract("1.0.0").replace("s3-permissions", "extra");
+    world.write("fungal/.blue/contracts/s3-access/extra.yaml", &extra);
+    world.commit("fungal", "One more");
+    let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
+    assert!(text.contains("your import holds") || text.contains("your import accepts it"), "{text}");
+    assert!(!text.contains("still"), "{text}");
+}
