@@ -1,6 +1,6 @@
 //! Summarizes in one line what was published and which repositories it affects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     model::{binding::UsedIn, candidate::CONTRACTS, name::RepoName},
@@ -18,11 +18,15 @@ pub const UNSHARED: &str = "not pushed yet: git blue sync";
 /// Returns the summary, if there is anything to report.
 pub fn line(body: &ContractPublish) -> Option<String> {
     let (unbound, rest): (Vec<_>, Vec<_>) = body.published.iter().partition(|one| one.change == "unbound");
+    let (described, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|one| one.change == "described");
     let mut parts = Vec::new();
     if !rest.is_empty() {
         let circle =
             body.cycles.first().map(|cycle| format!(", which closes a dependency cycle: {cycle}")).unwrap_or_default();
         parts.push(format!("published {}{circle}", phrases(rest.into_iter())));
+    }
+    if !described.is_empty() {
+        parts.push(format!("updated {}", phrases(described.into_iter())));
     }
     if !unbound.is_empty() {
         parts.push(format!("removed {}", phrases(unbound.into_iter())));
@@ -52,7 +56,8 @@ pub fn phrase(published: &Published) -> String {
     let domain = &published.domain;
     match (&published.contract, &published.old_version, &published.new_version) {
         (Some(contract), Some(old), Some(new)) if old != new => format!("{domain}/{contract} {old} -> {new}"),
-        (Some(contract), _, Some(new)) => format!("{domain}/{contract} {new}"),
+        (Some(contract), _, Some(new)) if published.fields.is_empty() => format!("{domain}/{contract} {new}"),
+        (Some(contract), _, Some(new)) => format!("{domain}/{contract} {new} ({})", published.fields.join(", ")),
         (Some(contract), _, None) => format!("{domain}/{contract}"),
         (None, ..) => format!("the binding in {domain}"),
     }
@@ -92,11 +97,11 @@ fn why(published: &[Published]) -> String {
 }
 
 fn named(repo: &RepoName, imports: &[&UsedIn]) -> String {
-    let files: Vec<_> = imports.iter().flat_map(|used_in| used_in.files()).collect();
-    match &files[..] {
-        [file] => format!("{repo} ({file})"),
-        [] => repo.to_string(),
-        several => format!("{repo} ({} files)", several.len()),
+    let files: BTreeSet<_> = imports.iter().flat_map(|used_in| used_in.files()).collect();
+    match files.first() {
+        None => repo.to_string(),
+        Some(file) if files.len() == 1 => format!("{repo} ({file})"),
+        Some(_) => format!("{repo} ({} files)", files.len()),
     }
 }
 
@@ -124,6 +129,7 @@ pub fn removed_files_line(files: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Broken;
 
     fn published(at: usize) -> Published {
         Published {
@@ -132,6 +138,7 @@ mod tests {
             change: "added".into(),
             old_version: None,
             new_version: Some("1.0.0".parse().unwrap()),
+            fields: Vec::new(),
             breaks: Vec::new(),
             broken: 0,
             remarks: Vec::new(),
@@ -158,6 +165,18 @@ mod tests {
         assert_eq!(shown(vec![breaks("etl", None)]), "");
         assert_eq!(shown(vec![breaks("web", Some(&verdict)), breaks("app", Some(&verdict))]), format!(": {reason}"));
         assert_eq!(shown(vec![breaks("etl", None), breaks("web", Some(&verdict))]), format!(": for web, {reason}"));
+    }
+
+    #[test]
+    fn a_file_that_uses_two_broken_contracts_is_one_file() {
+        let used_in: UsedIn = ["app/api.ts".to_owned()].into_iter().collect();
+        let broken = |at| {
+            let repo = "mobile".parse().unwrap();
+            let breaks =
+                vec![Broken { repo, version_req: ">=1.0.0".parse().unwrap(), binding: used_in.clone(), verdict: None }];
+            Published { breaks, broken: 1, ..published(at) }
+        };
+        assert_eq!(breaks(&[broken(0), broken(1)]).unwrap(), "breaks mobile (app/api.ts)");
     }
 
     #[test]

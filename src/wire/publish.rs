@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     change::Event,
+    contract::Contract,
     domain_view::DomainView,
     effects::{self, Broken},
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -51,6 +52,9 @@ pub struct Published {
     pub old_version: Option<Version>,
     /// The new version.
     pub new_version: Option<Version>,
+    /// The fields that changed under the same version, such as `supported`; absent for a new version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Cow<'static, str>>,
     /// The first imports that the change breaks: they held before, but now their range refuses the version, or their
     /// code was written against a version that refuses the data of this one.
     pub breaks: Vec<Broken>,
@@ -104,11 +108,29 @@ impl Published {
             change: event.kind().into(),
             old_version: old.cloned(),
             new_version: new.cloned(),
+            fields: match event {
+                Event::Described(name, _) => described(before.contracts.get(name), after.contracts.get(name)),
+                _ => Vec::new(),
+            },
             broken: breaks.len(),
             breaks: breaks.into_iter().take(MAX_BREAKS).collect(),
             remarks: remarks.unwrap_or_default().into_iter().map(Remark::from).collect(),
         }
     }
+}
+
+/// Returns the fields of a contract that may change without a new version, and did.
+fn described(before: Option<&Contract>, after: Option<&Contract>) -> Vec<Cow<'static, str>> {
+    let Some((before, after)) = before.zip(after) else { return Vec::new() };
+    let fields = [
+        ("description", before.description != after.description),
+        ("supported", before.supported != after.supported),
+        ("validation", before.validation != after.validation),
+        ("evolution", before.evolution != after.evolution),
+        ("deprecated", before.deprecated != after.deprecated),
+        ("retired", before.retired != after.retired),
+    ];
+    fields.into_iter().filter(|(_, is_changed)| *is_changed).map(|(field, _)| field.into()).collect()
 }
 
 impl From<effects::Remark> for Remark {
