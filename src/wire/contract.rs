@@ -295,7 +295,7 @@ pub struct ContractMarked {
     pub changed: bool,
     /// The repositories that still import the contract or version.
     pub importers: Vec<RepoName>,
-}
     /// The imports that yanking the version breaks, because no other served version satisfies them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub breaks: Vec<Broken>,
+}

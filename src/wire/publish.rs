@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::model::effects::Broken;
 use crate::model::{
     change::Event,
     contract::Contract,
     domain_view::DomainView,
-    effects::{self, Broken},
+    effects,
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
     verdict::Judge,
