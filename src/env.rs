@@ -322,6 +322,12 @@ impl Env {
         self.now().to_zoned(self.user_zone().get())
     }
 
+    /// Returns the current time in the zone of times that are given without one: the user's, or UTC in a server, whose
+    /// clients may be elsewhere.
+    pub fn now_of_client(&self) -> Zoned {
+        if self.is_long_running { self.now().to_zoned(TimeZone::UTC) } else { self.now_here() }
+    }
+
     /// Returns the user's time zone.
     pub fn user_zone(&self) -> UserZone {
         let found = self.zone.clone().map(OnceCell::from).unwrap_or_default();

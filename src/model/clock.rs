@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use jiff::{SignedDuration, Span, Timestamp, civil, tz::TimeZone};
+use jiff::{SignedDuration, Span, Timestamp, Zoned, civil};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
@@ -14,14 +14,19 @@ pub fn is_ahead(time: Timestamp, now: Timestamp) -> bool {
     time.duration_since(now) > MAX_AHEAD
 }
 
-/// A moment as people write it: `2026-03-03T12:00:00Z`, `2026-03-03`, `yesterday`, `2 weeks ago` or `2w`. A date is
-/// a whole day, in UTC.
+/// A moment as people write it: `2026-03-03T12:00:00Z`, `2026-03-03 12:00`, `2026-03-03`, `yesterday`, `2 weeks ago` or
+/// `2w`.
 #[derive(Debug, Clone)]
 pub enum Moment {
     /// A point in time.
     At(Timestamp),
-    /// A day.
-    Day(civil::Date),
+    /// A day, hour, minute or second in the time zone of whoever asks.
+    Local {
+        /// The first instant.
+        start: civil::DateTime,
+        /// The last instant.
+        end: civil::DateTime,
+    },
     /// A duration before now.
     Ago(Span),
 }
@@ -33,8 +38,8 @@ impl FromStr for Moment {
         if let Ok(time) = text.parse() {
             return Ok(Self::At(time));
         }
-        if let Ok(day) = text.parse() {
-            return Ok(Self::Day(day));
+        if let Some(local) = local(text) {
+            return Ok(local);
         }
         // Like git: exactly 24 hours ago.
         let text = if text == "yesterday" { "1 day ago" } else { text };
@@ -43,6 +48,22 @@ impl FromStr for Moment {
             Err(_) => Err(format!("{text:?} is not a time: write 2026-03-03, 2026-03-03T12:00:00Z or \"2 weeks ago\"")),
         }
     }
+}
+
+/// Parses a date, or a date and a time, without an offset. It lasts as long as its last part: a day, hour, minute or
+/// second.
+fn local(text: &str) -> Option<Moment> {
+    // A zone in brackets would be parsed and ignored.
+    let start: civil::DateTime = text.parse().ok().filter(|_| !text.contains('['))?;
+    let time = text.split_once(['T', 't', ' ']).map_or("", |(_, time)| time);
+    let length = match time.bytes().filter(u8::is_ascii_digit).count() {
+        0 => Span::new().days(1),
+        2 => Span::new().hours(1),
+        4 => Span::new().minutes(1),
+        _ => Span::new().seconds(1),
+    };
+    let next = start.saturating_add(length);
+    Some(Moment::Local { start, end: next.saturating_sub(Span::new().nanoseconds(1)) })
 }
 
 impl<'de> Deserialize<'de> for Moment {
@@ -61,41 +82,36 @@ impl JsonSchema for Moment {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let local = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?$";
         let ago = "^[1-9][0-9]{0,3} (second|minute|hour|day|week|month|year)s? ago$";
         schemars::json_schema!({
-            "type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}, {"pattern": ago}]
+            "type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}, {"pattern": local}, {"pattern": ago}]
         })
     }
 }
 
 impl Moment {
-    /// Returns the first instant of the moment.
-    pub fn start(&self, now: Timestamp) -> Timestamp {
+    /// Returns the first instant of the moment, for whom it is `now`.
+    pub fn start(&self, now: &Zoned) -> Timestamp {
         match self {
             Self::At(time) => *time,
-            Self::Day(day) => midnight(*day).unwrap_or(Timestamp::MIN),
-            Self::Ago(span) => {
-                now.to_zoned(TimeZone::UTC).checked_sub(*span).map_or(Timestamp::MIN, |time| time.timestamp())
-            }
+            Self::Local { start, .. } => instant(*start, now).unwrap_or(Timestamp::MIN),
+            Self::Ago(span) => now.checked_sub(*span).map_or(Timestamp::MIN, |time| time.timestamp()),
         }
     }
 
     /// Returns the last instant of the moment, which for a date is the end of the day.
-    pub fn end(&self, now: Timestamp) -> Timestamp {
+    pub fn end(&self, now: &Zoned) -> Timestamp {
         match self {
-            Self::Day(day) => day
-                .tomorrow()
-                .ok()
-                .and_then(midnight)
-                .and_then(|next| next.checked_sub(SignedDuration::from_nanos(1)).ok())
-                .unwrap_or(Timestamp::MAX),
+            Self::Local { end, .. } => instant(*end, now).unwrap_or(Timestamp::MAX),
             Self::At(_) | Self::Ago(_) => self.start(now),
         }
     }
 }
 
-fn midnight(day: civil::Date) -> Option<Timestamp> {
-    day.to_zoned(TimeZone::UTC).ok().map(|time| time.timestamp())
+/// Returns the point in time at which clocks in the time zone of `now` show `time`.
+fn instant(time: civil::DateTime, now: &Zoned) -> Option<Timestamp> {
+    time.to_zoned(now.time_zone().clone()).ok().map(|time| time.timestamp())
 }
 
 /// A period of time. It is unbounded on a side that is not given.
@@ -112,7 +128,7 @@ pub struct Period {
 
 impl Period {
     /// Returns whether a time is within the period.
-    pub fn contains(&self, time: Timestamp, now: Timestamp) -> bool {
+    pub fn contains(&self, time: Timestamp, now: &Zoned) -> bool {
         self.since.as_ref().is_none_or(|since| since.start(now) <= time)
             && self.until.as_ref().is_none_or(|until| time <= until.end(now))
     }
@@ -122,13 +138,17 @@ impl Period {
 mod tests {
     use super::*;
 
+    /// Returns whether the period between two moments contains a time, in a zone with this offset from UTC in hours.
+    fn contains(hours: i8, since: &str, until: &str, time: &str) -> bool {
+        let now = "2026-03-17T12:00:00Z".parse::<Timestamp>().unwrap();
+        let now = now.to_zoned(jiff::tz::TimeZone::fixed(jiff::tz::offset(hours)));
+        let moment = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
+        Period { since: moment(since), until: moment(until) }.contains(time.parse().unwrap(), &now)
+    }
+
     #[test]
     fn periods_are_read_in_every_notation() {
-        let now: Timestamp = "2026-03-17T12:00:00Z".parse().unwrap();
-        let contains = |since: &str, until: &str, time: &str| {
-            let moment = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
-            Period { since: moment(since), until: moment(until) }.contains(time.parse().unwrap(), now)
-        };
+        let contains = |since: &str, until: &str, time: &str| contains(0, since, until, time);
         assert!(contains("2 weeks ago", "", "2026-03-03T12:00:00Z"));
         assert!(contains("yesterday", "", "2026-03-16T12:00:00Z"));
         assert!(!contains("yesterday", "", "2026-03-16T11:59:59Z"));
@@ -140,8 +160,23 @@ mod tests {
     }
 
     #[test]
+    fn a_time_without_an_offset_is_local() {
+        for time in ["2026-03-03 12:05", "2026-03-03T12:05", "2026-03-03T12:05:59"] {
+            assert!(contains(0, "", time, "2026-03-03T12:05:59Z"), "{time}");
+            assert!(!contains(0, "", time, "2026-03-03T12:06:00Z"), "{time}");
+            assert!(contains(2, "", time, "2026-03-03T10:05:59Z"), "{time}");
+            assert!(!contains(2, "", time, "2026-03-03T10:06:00Z"), "{time}");
+        }
+        assert!(!contains(0, "2026-03-03 12:05", "", "2026-03-03T12:04:59Z"));
+        assert!(!contains(0, "", "2026-03-03T12:05:01", "2026-03-03T12:05:02Z"));
+        assert!(contains(13, "2026-03-03", "2026-03-03", "2026-03-02T11:00:00Z"));
+        assert!(!contains(13, "", "2026-03-03", "2026-03-03T11:00:00Z"));
+        assert!(contains(0, "", "9999-12-31", "9999-12-30T00:00:00Z"));
+    }
+
+    #[test]
     fn invalid_times_are_refused() {
-        for text in ["", "tomorrow", "1.0.0", "2026-13-01"] {
+        for text in ["", "tomorrow", "1.0.0", "2026-13-01", "2026-03-03 25:00", "2026-03-03T12:00[Europe/Berlin]"] {
             assert!(text.parse::<Moment>().unwrap_err().contains("write 2026-03-03"), "{text}");
         }
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::{ctx::Ctx, domain, history::arrivals::arrivals, realm_context::RealmContext};
 use crate::{
+    env::Env,
     error::{ErrorCode, OpError},
     model::{clock::Moment, name::ContractRef, oid::Oid, version::Version},
     store::{
@@ -125,7 +126,7 @@ impl Ctx {
     pub fn as_of(self, at: &AsOf) -> Result<Self, OpError> {
         let mut known = None;
         let moment = match at {
-            AsOf::Time(moment) => store_at::Moment { time: moment.end(self.env.now()), source: None },
+            AsOf::Time(moment) => store_at::Moment { time: moment.end(&self.env.now_of_client()), source: None },
             AsOf::Commit(revision) => self.commit_as_of(revision)?,
             AsOf::Version { version, contract: None } => self.commit_as_of(&version.to_string())?,
             AsOf::Version { version, contract: Some(contract) } => {
@@ -141,7 +142,7 @@ impl Ctx {
             None => past,
         };
         if past.tip(&StoreRef::Realm)?.is_none() {
-            let message = format!("the realm {realm} did not exist at {}", shown(moment.time));
+            let message = format!("the realm {realm} did not exist at {}", shown(&self.env, moment.time));
             return Err(OpError::no(ErrorCode::BeforeRealm, message)
                 .next(format!("git blue realm log --realm {realm} --all  # its history")));
         }
@@ -184,15 +185,17 @@ impl Ctx {
 
     /// Refuses to write in a context that reads an earlier state of the realm.
     pub(super) fn in_present(&self) -> Result<(), OpError> {
-        let refuse =
-            |moment| OpError::usage(format!("the realm is shown as of {}, and cannot be changed", shown(moment)));
+        let refuse = |moment| {
+            OpError::usage(format!("the realm is shown as of {}, and cannot be changed", shown(&self.env, moment)))
+        };
         self.as_of.map_or(Ok(()), |moment| Err(refuse(moment)))
     }
 }
 
 /// Formats a moment for people, to the second.
-fn shown(moment: Timestamp) -> String {
-    moment.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+fn shown(env: &Env, moment: Timestamp) -> String {
+    let zone = env.now_of_client().time_zone().clone();
+    moment.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Filters entries of logs and lists.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 
 use super::difference::{PathContent, differences};
 use crate::{
@@ -49,7 +49,7 @@ impl Filter {
     /// Returns an error if the commit is neither.
     pub fn resolve<'f>(&'f self, ctx: &Ctx) -> Result<Wanted<'f>, OpError> {
         let commit = self.commit.as_deref().map(|revision| digits(ctx, revision)).transpose()?;
-        Ok(Wanted { filter: self, commit, now: ctx.env.now() })
+        Ok(Wanted { filter: self, commit, now: ctx.env.now_of_client() })
     }
 }
 
@@ -72,7 +72,7 @@ pub struct Wanted<'f> {
     filter: &'f Filter,
     /// The digits, or the first digits, of the commit.
     commit: Option<String>,
-    now: Timestamp,
+    now: Zoned,
 }
 
 impl Wanted<'_> {
@@ -106,7 +106,7 @@ impl Wanted<'_> {
     fn is_within(&self, time: Timestamp, repo: Option<&str>, source: Option<&str>) -> bool {
         let Filter { period, repo: wanted, .. } = self.filter;
         let is_from = |digits: &String| source.is_some_and(|source| source.starts_with(digits));
-        period.contains(time, self.now)
+        period.contains(time, &self.now)
             && wanted.as_ref().is_none_or(|wanted| repo == Some(wanted.as_str()))
             && self.commit.as_ref().is_none_or(is_from)
     }
