@@ -331,6 +331,23 @@ fn pushed_publishes_what_the_upstream_has() {
     assert_eq!(status["unpublished"]["policy"], "pushed");
 }
 
+/// What was published before the policy was set is not published again from an older commit.
+#[test]
+fn policy_pushed_accepts_that_later_commits_are_published() {
+    let world = World::solo();
+    let provider = pushing(&world, &[]);
+    world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
+    world.bump("1.1.0");
+    world.git(&provider, &["config", "blue.publish", "pushed"]);
+    assert_eq!(world.json(&provider, &["status"])["unpublished"], serde_json::Value::Null);
+    assert_eq!(world.bump("1.2.0").stderr, "");
+    let status = world.ok(&provider, &["status"]);
+    assert!(status.stdout.contains("will be published once it is pushed"), "{status}");
+    world.git(&provider, &["push", "--quiet"]);
+    world.ok(&provider, &["status"]);
+    assert_eq!(world.version(), "1.2.0");
+}
+
 #[test]
 fn ci_and_off_publish_nothing_and_say_so() {
     for (policy, word) in [("ci", "will be published by CI"), ("off", "must be published by hand")] {

@@ -63,6 +63,31 @@ fn clone_that_is_behind_is_told_to_pull() {
     assert_eq!(status["removed_files"], serde_json::json!([]));
 }
 
+/// A commit that changes nothing under `.blue` has nothing to publish, whether or not the clone has a remote.
+#[test]
+fn clone_that_is_behind_may_have_commits_of_its_own() {
+    let (world, mate) = team();
+    world.bump("1.1.0");
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.write("mate/code.py", "x");
+    let commit = world.commit("mate", "Code");
+    assert!(!commit.all().contains("not published"), "{commit}");
+    for (has_remote, step) in
+        [(true, "git pull  # get the published commit"), (false, "fetch that commit from the clone that has it")]
+    {
+        if !has_remote {
+            world.git(&mate, &["remote", "remove", "origin"]);
+        }
+        for args in [&["status"][..], &["status", "--peek"], &["check"], &["sync"]] {
+            let run = world.blue(&mate, args).exits(0);
+            let all = run.all();
+            assert!(all.contains("behind") && !all.contains("unpublished") && !all.contains("failed"), "{run}");
+            assert!(all.contains(step), "{run}");
+        }
+    }
+}
+
 /// The teammate's machine knows of a published commit that its clone lacks, and the clone has an unpublished commit.
 fn diverged() -> (World, PathBuf) {
     let (world, mate) = team();

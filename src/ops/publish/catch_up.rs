@@ -4,7 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{behind::is_behind, candidate::Sources, dispute, publishing_branch, references};
+use super::{
+    behind::{has_nothing_new, is_behind},
+    candidate::Sources,
+    dispute, publishing_branch, references,
+};
 use crate::repo::blue_files::{self, BINDINGS, CONTRACTS};
 use crate::{
     error::{ErrorCode, OpError},
@@ -272,6 +276,11 @@ fn of_commit(
         Some(from) => this.parents.contains(&from) || code.is_ancestor(&from, &commit)?,
         None => true,
     };
+    let tip = code.reference(&format!("refs/heads/{branch}"))?.filter(|tip| *tip != commit);
+    let is_later = |source: &Oid| match &tip {
+        Some(tip) => Ok(code.is_ancestor(&commit, source)? && code.is_ancestor(source, tip)?),
+        None => Ok::<_, OpError>(false),
+    };
     let declared = domains_in(code, &this.tree)?;
     let mut names = declared.clone();
     names.extend(before_tree.map(|tree| domains_in(code, &tree)).transpose()?.into_iter().flatten());
@@ -281,7 +290,8 @@ fn of_commit(
     let mut sources = Sources::new();
     let mut found = Vec::new();
     let (mut is_fresh, mut disputed) = (false, None);
-    let mut behind: Option<Behind> = None;
+    // The published commit of which this one is an older state.
+    let (mut behind, mut newer): (Option<Behind>, Option<Oid>) = (None, None);
     for name in names {
         let source = match name.parse::<DomainName>() {
             Ok(domain) => source(acting, &domain, scope)?.map(|source| sources.entry(domain).or_insert(source).commit),
@@ -292,6 +302,8 @@ fn of_commit(
         let is_unpublished = match source {
             None => declared.contains(&name),
             Some(source) if source == commit => false,
+            // A later commit of the branch was published, before `blue.publish` was set to pushed.
+            Some(source) if is_later(&source)? => false,
             Some(source) if !code.has(&source) => matches!(scope, Scope::All(_)) || is_moved()?,
             Some(source) => {
                 differ_in(code, [&code.tree_of(&source)?, &this.tree], &name)?
@@ -307,8 +319,10 @@ fn of_commit(
                 disputed = Some(domain);
             }
             if let (Some(published), Ok(domain)) = (source, name.parse::<DomainName>()) {
-                let known = behind.as_ref().is_some_and(|behind| behind.published == published);
-                if known || is_behind(code, branch, &commit, &published)? {
+                if newer != Some(published) && is_behind(code, branch, &commit, &published)? {
+                    newer = Some(published);
+                }
+                if newer == Some(published) || has_nothing_new(acting, code, (branch, &commit), &published, &domain)? {
                     let found = Behind { branch: branch.to_owned(), domains: Vec::new(), published };
                     behind.get_or_insert(found).domains.push(domain);
                 }
@@ -323,10 +337,10 @@ fn of_commit(
         commit,
         branch: branch.to_owned(),
         policy: Policy::Commit,
-        domains: found,
         is_due: true,
         is_fresh,
-        behind: behind.filter(|_| disputed.is_none()),
+        behind: behind.filter(|behind| disputed.is_none() && (newer.is_some() || behind.domains.len() == found.len())),
+        domains: found,
         disputed,
         unclear: None,
         sources,
@@ -356,7 +370,10 @@ pub fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpErr
 
 /// Returns whether two trees differ in what concerns a domain: its contracts, its binding, and the files that these
 /// refer to.
-fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
+///
+/// # Errors
+/// Returns an error if a tree cannot be read.
+pub(super) fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
     let [before, after] = trees;
     if before == after {
         return Ok(false);
