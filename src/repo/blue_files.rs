@@ -4,6 +4,8 @@
 use std::{
     collections::BTreeMap,
     fmt,
+    fs::Metadata,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -152,7 +154,7 @@ impl<'a> Files<'a> {
                 let mut parts = path.split('/').peekable();
                 while let Some(part) = parts.next() {
                     at.push(part);
-                    let Ok(meta) = at.symlink_metadata() else { return left_out(*code, path) };
+                    let Some(meta) = metadata(&at)? else { return left_out(*code, path) };
                     let is_last = parts.peek().is_none();
                     if (is_last && !meta.is_file()) || (!is_last && !meta.is_dir()) {
                         return Ok(Some(Item::Other));
@@ -177,8 +179,18 @@ impl<'a> Files<'a> {
         }
         match self {
             Self::Commit(code, tree) => Ok(read::lookup(*code, tree, path)?.is_some()),
-            Self::Worktree(root, code) => Ok(root.join(path).symlink_metadata().is_ok() || has_left_out(*code, path)?),
+            Self::Worktree(root, code) => Ok(metadata(&root.join(path))?.is_some() || has_left_out(*code, path)?),
         }
+    }
+}
+
+/// Returns what is at a path in the working tree, or `None` if nothing is. A folder that cannot be read is an error:
+/// its files may be there.
+fn metadata(path: &Path) -> Result<Option<Metadata>, OpError> {
+    match path.symlink_metadata() {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(OpError::io("read", path)(error)),
+        Err(_) => Ok(None),
     }
 }
 
@@ -248,7 +260,7 @@ fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) ->
     let mut path = root.to_owned();
     for part in folder.split('/') {
         path.push(part);
-        let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
+        let Some(meta) = metadata(&path)? else { return Ok(()) };
         if !meta.is_dir() {
             let relative = path.strip_prefix(root).unwrap_or(&path).display().to_string();
             return insert(found, relative, Item::Other);

@@ -411,3 +411,32 @@ fn branch_that_is_behind_is_not_a_break() {
     let run = finds(&world, "fungal", &[], &["behind"]);
     assert!(run.stdout.contains("is 1.0.0 here and 1.1.0 in the realm"), "{run}");
 }
+
+/// Files in a folder that may not be read are not removed files.
+#[test]
+fn unreadable_folder_is_an_error() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+    let world = World::pair();
+    let folder = world.path("fungal/.blue");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0)).unwrap();
+    // The superuser may read everything.
+    if folder.read_dir().is_err() {
+        let run = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(128);
+        assert!(run.all().contains("cannot read") && run.all().contains(".blue"), "{run}");
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A realm has no two domains whose names differ only in case.
+#[test]
+fn folder_of_a_domain_in_another_case_is_renamed() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.write(
+        "fungal/.blue/contracts/S3-access/s3-paths.yaml",
+        &contract("1.0.0").replace("s3-permissions", "s3-paths"),
+    );
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    assert!(check.all().contains("rename S3-access to s3-access in the paths under .blue"), "{check}");
+    assert!(!check.all().contains("realm admin domain"), "{check}");
+}

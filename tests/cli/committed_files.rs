@@ -163,3 +163,15 @@ fn a_schema_that_git_ignores_is_added_by_force() {
     let check = world.blue(&fungal, &["check", "--worktree"]).exits(0);
     assert!(!check.stdout.contains("ignored-file"), "{check}");
 }
+
+/// git adds ignored files only with an option.
+#[test]
+fn ignored_files_are_committed() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.write("fungal/.gitignore", ".blue/\n");
+    world.commit("fungal", "Ignore");
+    let made = world.ok(&fungal, &["contract", "new", "s3-access/s3-paths"]);
+    commit(&world, "fungal", "", &made);
+    assert_eq!(world.line(&fungal, &["ls-files", ".blue/contracts/s3-access/s3-paths.yaml"]).lines().count(), 1);
+}

@@ -51,8 +51,11 @@ pub(super) fn unknown_domains(
     let found = judged.candidate.domains().into_iter().filter(unknown).map(|domain| {
         let contract = judged.candidate.contracts_in(domain).map(|(_, declared)| &declared.path).next();
         let file = contract.or_else(|| judged.candidate.bindings.get(domain).map(|declared| &declared.path));
+        // A realm cannot have both.
+        let meant = known.iter().find(|known| known.as_str().eq_ignore_ascii_case(domain.as_str()));
+        let rename = |meant| format!("rename {domain} to {meant} in the paths under .blue: case matters in names");
         let finding = Finding::error("unknown-domain", format!("the realm has no domain {domain}")).domain(domain);
-        Finding { file: file.cloned(), ..finding }
+        Finding { file: file.cloned(), resolution: meant.map(rename).into_iter().collect(), ..finding }
     });
     found.collect()
 }

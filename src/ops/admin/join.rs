@@ -147,7 +147,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         answer = answer.next(format!("git blue sync  # try again once this is resolved: {}", refused.message));
     }
     if wrote_config {
-        let file = WorkFile::config(ctx)?.pathspec(ctx);
+        let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
         answer = answer.next(format!("git add {file} && git commit -m \"Join the realm {}\"", known.name));
     }
     if proposed.is_none() && !wrote_config {

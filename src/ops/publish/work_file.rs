@@ -9,7 +9,10 @@ use crate::{
     model::text::{shell_path, shell_word},
     ops::ctx::Ctx,
     platform::files::{self, Access},
-    repo::{CodeRepo, blue_files::Files},
+    repo::{
+        CodeRepo,
+        blue_files::{self, Files},
+    },
     store::codec::MAX_FILE,
 };
 
@@ -85,20 +88,23 @@ impl WorkFile {
         dunce::canonicalize(ctx.env.cwd()).ok() == dunce::canonicalize(&self.root).ok()
     }
 
-    /// Returns the file and the files that it refers to, as arguments of `git add`. Those that are committed already
-    /// may have changed since. Files that git ignores need `--force`.
+    /// Returns the file and the files that it refers to, as arguments of `git add`, with `--force` if git ignores one.
+    /// Those that are committed already may have changed since.
     ///
     /// # Errors
     /// Returns an error if a path leads out of the working tree.
     pub fn pathspecs(&self, ctx: &Ctx, sources: impl IntoIterator<Item = String>) -> Result<String, OpError> {
-        let sources: Vec<_> = sources.into_iter().collect();
-        let is_ignored = !ctx.code()?.ignored(sources.iter().map(String::as_str)).is_empty();
-        let mut paths: Vec<_> = is_ignored.then(|| "--force".to_owned()).into_iter().collect();
-        paths.push(self.pathspec(ctx));
+        let code = ctx.code()?;
+        let (mut arguments, mut files) = (vec![self.pathspec(ctx)], vec![self.relative.clone()]);
         for source in sources {
-            paths.push(Self::of(ctx.code()?, source)?.place(ctx));
+            let file = Self::of(code, source)?;
+            arguments.push(file.place(ctx));
+            files.push(file.relative);
         }
-        Ok(paths.join(" "))
+        if !code.ignored(files.iter().map(String::as_str)).is_empty() {
+            arguments.insert(0, "--force".to_owned());
+        }
+        Ok(arguments.join(" "))
     }
 
     /// Returns the text of the file, or `None` if it does not exist.

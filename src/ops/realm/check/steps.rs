@@ -168,6 +168,9 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
                     .into(),
             })
         }
+        ("script-failed", ..) => {
+            Some(NextStep::advice(format!("correct the contract, or the script that {place} names, and check again")))
+        }
         ("damaged", ..) => Some("git blue doctor --fix  # restore what is missing, if possible".into()),
         (code, ..) => {
             error.file.as_ref().map(|_| NextStep::advice(format!("correct {place} ({code}), and check again")))
