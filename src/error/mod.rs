@@ -220,6 +220,9 @@ impl From<StoreError> for OpError {
                         that shares it",
                 )
             }
+            StoreError::Remote { problem, .. } if problem.contains("(dumb HTTP)") => {
+                cannot(ErrorCode::Refused).next("share the realm at a git server, by ssh, or in a shared directory")
+            }
             StoreError::Remote { .. } => cannot(ErrorCode::Remote)
                 .next("nothing is lost: the realm on this machine is unchanged; run `git blue sync` to try again"),
         }

@@ -11,13 +11,13 @@ use crate::model::{
     contract::Contract,
     domain::{Domain, Source},
     oid::Oid,
-    realm::{FORMAT, Realm, Rename, Repo},
+    realm::{Realm, Rename, Repo},
     schema,
     session::Session,
     set_aside::SetAside,
     transfer::Transfers,
 };
-use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, tree_file::TreeFile};
+use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, read, tree_file::TreeFile};
 
 /// The maximum number of files and folders in the tree of one ref.
 const MAX_ENTRIES: usize = 500_000;
@@ -30,7 +30,8 @@ const MAX_REPORTED: usize = 5;
 /// `known`. The ref can be merged if there are none.
 ///
 /// # Errors
-/// Returns an error if reading fails for a reason other than invalid content.
+/// Returns [`StoreError::NewerFormat`] if a newer program wrote the realm, or an error if reading fails for a reason
+/// other than invalid content.
 pub fn inspect(store: &dyn Store, name: &StoreRef, tip: &Oid, known: &[Oid]) -> Result<Vec<String>, StoreError> {
     let tree = |commit: &Oid| store.commit(commit).map(|commit| commit.tree);
     let mut looking = Looking { store, name, problems: Vec::new(), entries: 0 };
@@ -128,6 +129,9 @@ impl Looking<'_> {
             }
             bytes => bytes?,
         };
+        if matches!(place, TreeFile::Realm) {
+            read::require_known_format(&bytes)?;
+        }
         if let Err(problem) = self.check(&place, &bytes) {
             self.problem(path, &problem);
         }
@@ -143,11 +147,7 @@ impl Looking<'_> {
             if is_right { Ok(()) } else { Err(format!("it names {names}")) }
         };
         match place {
-            TreeFile::Realm => {
-                let realm: Realm = read(bytes)?;
-                let newer = || StoreError::NewerFormat { found: realm.format, known: FORMAT }.to_string();
-                if realm.format > FORMAT { Err(newer()) } else { Ok(()) }
-            }
+            TreeFile::Realm => read::<Realm>(bytes).map(drop),
             TreeFile::Domain => {
                 let domain: Domain = read(bytes)?;
                 named(self.name.domain() == Some(&domain.name), &domain.name)

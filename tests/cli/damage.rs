@@ -141,6 +141,19 @@ fn newer_format_is_refused_unchanged() {
     world.git(&store, &["update-ref", "refs/blue/realm", &commit]);
     let run = world.blue(&world.path("fungal"), &["check"]).exits(128);
     snapshot("newer_format", &[&run]);
+    let newer = "storage format 2";
+    for command in [&["realm", "list"][..], &["contract", "timeline", "s3-access/s3-permissions"]] {
+        let run = world.blue(&world.root(), command);
+        assert!(run.all().contains(newer) && !run.all().contains("repositor"), "{run}");
+    }
+    let other = world.path("other");
+    world.git(&world.root(), &["init", "--quiet", "other"]);
+    world.ok(&other, &["init", "--new", "--realm", "elsewhere"]);
+    let compare = world.blue(&other, &["realm", "compare", "aperture"]).exits(128);
+    assert!(compare.all().contains(newer) && compare.all().contains("hint: update git blue"), "{compare}");
+    // A realm that is shared is refused too.
+    let run = world.on("second").blue(&other, &["init", "--url", store.to_str().unwrap()]).exits(128);
+    assert!(run.all().contains(newer) && run.all().contains("hint: update git blue"), "{run}");
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.0.0");
 }

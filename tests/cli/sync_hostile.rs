@@ -244,3 +244,40 @@ fn two_owners_of_a_contract_are_a_recorded_conflict() {
         assert_eq!(status["conflicts"][0]["contract"], "queues");
     }
 }
+
+/// Damage of this machine's own store is not blamed on the remote.
+#[test]
+fn damaged_store_is_not_pushed() {
+    let hub = Hub::new();
+    let (world, store) = (&hub.world, hub.world.store());
+    std::fs::write(world.path("object"), "{").unwrap();
+    let blob = world.line(&store, &["hash-object", "-w", world.path("object").to_str().unwrap()]);
+    let held = world.git(&store, &["ls-tree", DOMAIN_REF]).stdout;
+    let folder = world.feed("git", &store, &["mktree"], &format!("100644 blob {blob}\tbad.json\n")).stdout;
+    let others: String =
+        held.lines().filter(|line| !line.ends_with("\tcontracts")).map(|line| format!("{line}\n")).collect();
+    let lines = format!("{others}040000 tree {}\tcontracts\n", folder.trim());
+    let tree = world.feed("git", &store, &["mktree"], &lines).stdout;
+    let commit = world.line(&store, &["commit-tree", "-p", DOMAIN_REF, "-m", "damage", tree.trim()]);
+    world.git(&store, &["update-ref", DOMAIN_REF, &commit]);
+    let run = world.blue(&world.path("fungal"), &["sync"]).exits(1);
+    assert!(
+        run.all().contains("this machine's store is damaged: refs/blue/domains/s3-access:contracts/bad.json"),
+        "{run}"
+    );
+    assert_eq!(world.next_steps(&run), ["git blue doctor  # show what is damaged"], "{run}");
+}
+
+/// A lock that a killed push left at the remote never goes away, so it is not a push of others.
+#[test]
+fn left_over_lock_at_the_remote_is_shown() {
+    let hub = Hub::new();
+    let (world, fungal) = (&hub.world, hub.world.path("fungal"));
+    let lock = hub.path.join(format!("{DOMAIN_REF}.lock"));
+    std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    std::fs::write(lock, "").unwrap();
+    world.bump("1.1.0");
+    let run = world.blue(&fungal, &["sync"]).exits(1);
+    assert!(run.all().contains("rejected it on every attempt") && run.all().contains("s3-access.lock"), "{run}");
+    assert!(!run.all().contains("others kept pushing"), "{run}");
+}

@@ -28,6 +28,8 @@ pub enum Mood {
     HangUp(&'static str, usize),
     /// Answers with this status to a request whose path contains this.
     Status(&'static str, u16),
+    /// Serves the files of the repositories, as a web server without git does.
+    Files,
     /// Redirects.
     Redirect(String),
 }
@@ -106,6 +108,7 @@ fn serve(mut stream: TcpStream, mood: &Mood, root: &PathBuf, vars: &Vars) -> std
             let asks = "401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"hub\"";
             page(asks, "text/plain", "who are you?")
         }
+        Mood::Files => backend(&Request { query: String::new(), ..request }, root, vars)?,
         _ => backend(&request, root, vars)?,
     };
     match mood {

@@ -49,6 +49,20 @@ fn two_machines_share_a_realm_over_http_with_a_credential_helper() {
     assert!(!config.contains("secret"), "no password is kept in the store: {config}");
 }
 
+/// git fetches single objects from such a server, which the store does not accept.
+#[test]
+fn server_of_files_is_refused() {
+    let (world, backend) = two();
+    world.publish("alpha", 0);
+    world.ok("alpha", &["sync"]);
+    world.publish("beta", 0);
+    backend.set(Mood::Files);
+    world.fails("beta", &["127.0.0.1", "dumb HTTP", "smart HTTP"]);
+    backend.set(Mood::Serve);
+    world.ok("beta", &["sync"]);
+    recovers(&world, &backend);
+}
+
 #[test]
 fn wrong_password_is_an_error_without_prompt() {
     let (world, backend) = two();

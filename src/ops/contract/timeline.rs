@@ -86,6 +86,7 @@ fn of_realm(
     contract: &ContractRef,
 ) -> Result<Option<(TimelineRealm, Vec<TimelineEntry>)>, OpError> {
     let store = GitStore::open(&known.path, ctx.options())?;
+    read::realm(&store)?;
     let Some(tip) = store.tip(&StoreRef::Domain(contract.domain.clone()))? else { return Ok(None) };
     let view = read::contracts_at(&store, &contract.domain, &tip, &[contract.contract.clone()].into())?;
     let published = view.versions.get(&contract.contract);

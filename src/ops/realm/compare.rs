@@ -45,6 +45,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError
     let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &request.other)?;
     let other = GitStore::open(&known.path, ctx.options())?;
+    read::realm(&other)?;
     let (ours, theirs) = (Overview::open(&*here.store)?, Overview::open(&other)?);
     let mut unreadable = Vec::new();
     let [our_sides, their_sides] =

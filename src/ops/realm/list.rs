@@ -28,8 +28,10 @@ runs!(RealmList, |ctx, _| run(ctx));
 pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
     let current = ctx.realm.as_ref().ok().map(|here| &here.realm);
     let line = |known: KnownRealm| {
-        let counts = GitStore::open(&known.path, ctx.options())
-            .and_then(|store| Ok((read::repos(&store)?.repos.len(), store.domains()?.len())));
+        let counts = GitStore::open(&known.path, ctx.options()).and_then(|store| {
+            read::realm(&store)?;
+            Ok((read::repos(&store)?.repos.len(), store.domains()?.len()))
+        });
         RealmLine {
             is_current: current == Some(&known.name),
             name: known.name,

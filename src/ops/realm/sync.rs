@@ -265,6 +265,8 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
         remote.problems.iter().any(|one| matches!(&*one.code, "invalid-remote-data" | "bad-name"))
     };
     let strays: Vec<_> = body.remotes.iter().filter(has_stray).map(|remote| shell_word(&remote.url)).collect();
+    let is_damaged =
+        body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| *one.code == *ErrorCode::Damaged.as_str());
     let (has_changes, dry_run) = (!body.notifications.is_empty(), body.dry_run);
     let realm = body.realm.clone();
     let mut answer = Answer::new(body);
@@ -275,6 +277,9 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
         answer = answer.next(format!(
             "git blue realm admin join {realm} --branches  # store the realm in branches, at refs/heads/blue/"
         ));
+    }
+    if is_damaged {
+        answer = answer.next("git blue doctor  # show what is damaged");
     }
     for url in strays {
         answer = answer.next(format!(

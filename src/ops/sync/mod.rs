@@ -42,6 +42,8 @@ const MAX_WAIT: u64 = 500;
 const MAX_TRIES: u32 = 3;
 /// Messages of such servers: their disk is full, or the connection was cut.
 const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to report status", "unable to migrate"];
+/// Messages that say that others pushed in between.
+const RACES: &[&str] = &["fetch first", "non-fast-forward", "stale info", "but expected", "incorrect old value"];
 /// Messages of servers that refuse a push for good.
 const FINAL: &[&str] = &["declined", "hidden ref", "prohibited", "not allowed", "denied", "protected", "read-only"];
 /// Messages of servers that accept only branches.
@@ -109,7 +111,10 @@ impl Syncing<'_> {
     /// Returns an error if the remote cannot be reached, or accepts nothing.
     pub fn send(&self, received: Received) -> Result<RemoteSync, OpError> {
         let Received { mut report, mut listing, mut bad } = received;
+        // The last refusal that may pass, but that no push of others explains.
+        let mut unexplained = None;
         for round in 0..MAX_ROUNDS {
+            unexplained = None;
             let missing = self.missing(&listing, &bad, &mut report)?;
             if missing.is_empty() {
                 return Ok(report);
@@ -127,6 +132,9 @@ impl Syncing<'_> {
                 let says = |words: &[&str]| has(&refusal.reason, words);
                 let (is_final, is_unable) = (says(FINAL), says(UNABLE) && round + 1 >= MAX_TRIES);
                 raced |= !is_final && !is_unable;
+                if !has(&why, RACES) {
+                    unexplained = Some((one.name.to_string(), why.clone()));
+                }
                 if is_unable {
                     self.check_remote_intact()?;
                 }
@@ -155,8 +163,15 @@ impl Syncing<'_> {
                 return Ok(report);
             }
         }
-        let message = format!("others kept pushing to {}; the rest will be pushed by the next sync", self.remote.name);
-        report.problems.push(SyncProblem { code: ErrorCode::Busy.into(), name: None, message });
+        let remote = &self.remote.name;
+        let (code, name, message) = match unexplained {
+            Some((name, why)) => ("not-taken", Some(name), format!("{remote} rejected it on every attempt: {why}")),
+            None => {
+                let message = format!("others kept pushing to {remote}; the rest will be pushed by the next sync");
+                (ErrorCode::Busy.as_str(), None, message)
+            }
+        };
+        report.problems.push(SyncProblem { code: code.into(), name, message });
         Ok(report)
     }
 
@@ -339,7 +354,8 @@ impl Syncing<'_> {
             if problems.is_empty() {
                 missing.push((name, there, tip));
             } else if !report.problems.iter().any(|one| one.name.as_deref() == Some(&name.to_string())) {
-                problem(report, "invalid-remote-data", Some(&name), problems.join("; "));
+                let message = format!("not pushed, because this machine's store is damaged: {}", problems.join("; "));
+                problem(report, ErrorCode::Damaged.as_str(), Some(&name), message);
             }
         }
         Ok(missing)

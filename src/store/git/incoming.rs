@@ -59,6 +59,12 @@ impl Incoming {
         entries.filter_map(|entry| entry.ok()?.metadata().ok()).any(|meta| meta.len() >= bytes)
     }
 
+    /// Returns whether git stored single objects instead of a pack.
+    pub(super) fn has_loose_objects(&self) -> bool {
+        let entries = self.folder.path().read_dir().into_iter().flatten();
+        entries.filter_map(|entry| Some(entry.ok()?.file_name())).any(|name| name.len() == 2)
+    }
+
     /// Moves the received packs into the store. git has flushed the files; this flushes their folder.
     ///
     /// # Errors

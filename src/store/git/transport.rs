@@ -78,6 +78,9 @@ pub const MAX_BYTES_KEY: &str = "blue.maxFetchSize";
 const LIMITED: &str = r#"trap '' XFSZ; ulimit -f "$1" || exit 125; shift; exec git "$@""#;
 /// The message that git prints if it exceeds the limit.
 const TOO_MUCH: &str = "File too large";
+/// The problem of a web server that runs no git. git fetches single objects from it, without checking them.
+const DUMB: &str = "its web server offers the files of the repository only (dumb HTTP), which is not supported: it has to \
+    run git's own server (smart HTTP)";
 
 /// The options for calls to remotes: prompts and limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,6 +175,9 @@ impl<'a> RemoteConnection<'a> {
         command.envs(incoming.vars());
         let outcome = self.talk(command, &args, &[], Some(wanted))?;
         // If the system cannot limit file sizes, check the size of the received files before accepting them.
+        if outcome.success && incoming.has_loose_objects() {
+            return Err(StoreError::Remote { url: self.shown_url(), problem: DUMB.into() });
+        }
         if outcome.success && (process::LIMITS_FILES || !incoming.has_file_of(self.transport_options.max_bytes)) {
             return incoming.take();
         }
@@ -242,8 +248,12 @@ impl<'a> RemoteConnection<'a> {
     }
 
     fn failed(&self, outcome: &Outcome) -> StoreError {
-        let problem =
-            if outcome.words.is_empty() { "see git's message above".to_owned() } else { outcome.words.clone() };
+        let problem = match outcome.words.as_str() {
+            "" => "see git's message above",
+            words if words.contains("dumb http transport") => DUMB,
+            words => words,
+        };
+        let problem = problem.to_owned();
         StoreError::Remote { url: self.shown_url(), problem }
     }
 

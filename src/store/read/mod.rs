@@ -114,17 +114,27 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
     {
         return Ok(realm.clone());
     }
-    // A newer format may have other fields, so only the format itself can be relied on.
+    if let Some(entry) = lookup(store, &tree, layout::realm().as_str())? {
+        require_known_format(&store.blob(&entry.id)?)?;
+    }
+    read?.ok_or_else(|| damaged("there is no realm.json"))
+}
+
+/// Refuses a `realm.json` that a newer program wrote. It may have other fields, so only the format itself is read.
+///
+/// # Errors
+/// Returns [`StoreError::NewerFormat`] if the format is newer.
+pub fn require_known_format(realm: &[u8]) -> Result<(), StoreError> {
     #[derive(serde::Deserialize)]
     struct Format {
         format: u32,
     }
-    let Format { format } =
-        file(store, &at, &tree, &layout::realm())?.ok_or_else(|| damaged("there is no realm.json"))?;
-    if format > realm::FORMAT {
-        return Err(StoreError::NewerFormat { found: format, known: realm::FORMAT });
+    match codec::decode::<Format>(realm) {
+        Ok(Format { format }) if format > realm::FORMAT => {
+            Err(StoreError::NewerFormat { found: format, known: realm::FORMAT })
+        }
+        _ => Ok(()),
     }
-    read?.ok_or_else(|| damaged("there is no realm.json"))
 }
 
 /// Returns the names that two repositories claim, because the repository that lost its name in a merge has not joined
