@@ -16,6 +16,7 @@ use crate::{
     error::{ErrorCode, OpError},
     locate::CONFIG,
     model::{name::DomainName, publish::Decision},
+    repo::blue_files,
     store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
     wire::{Answer, RealmLeave},
 };
@@ -72,6 +73,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         let error = domains.iter().take(MAX_ORPHANS).map(step).fold(error, OpError::next);
         return Err(error.next("git blue leave --force  # leave anyway"));
     }
+    joined::require_forgettable(ctx.code()?)?;
     for name in &domains {
         leave_domain(ctx, acting, name)?;
     }
@@ -123,11 +125,13 @@ fn undo_init(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> 
     let hooks = hooks::uninstall_own(ctx)?.body.hooks;
     let mut undone: Vec<_> =
         hooks.iter().filter(|hook| hook.changed).map(|hook| format!("hook {}", hook.name)).collect();
-    if code.workdir().is_some() {
+    if let Some(root) = code.workdir() {
         let config = WorkFile::config(ctx)?;
         if !config.is_left_out() && config.read()?.is_some() {
             config.remove()?;
             undone.push(CONFIG.to_owned());
+            // Other files in the folder keep it.
+            let _ = std::fs::remove_dir(root.join(blue_files::FOLDER));
         }
     }
     ctx.home.forget_repo(acting.realm, acting.repo)?;

@@ -173,6 +173,15 @@ pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
     git_dir_file::remove(&code.common_dir().join(FILE))
 }
 
+/// Checks that [`forget`] may remove its file, so that nothing is changed before it fails.
+///
+/// # Errors
+/// Returns an error if the git dir cannot be written.
+pub fn require_forgettable(code: &CodeRepo) -> Result<(), OpError> {
+    let folder = code.common_dir();
+    tempfile::tempfile_in(&folder).map(drop).map_err(OpError::io("create a file in", &folder))
+}
+
 /// Returns whether the current clone is joined as the asking repository.
 pub fn is_joined(home: &Home, acting: ActingRepo<'_>) -> bool {
     let joined = acting.code.and_then(|code| read(home, code).ok()?);
