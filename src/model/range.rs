@@ -166,6 +166,11 @@ fn comparators(text: &str) -> Result<String, String> {
     {
         return Err(format!("hyphen ranges are not supported; write \">={}, <={}\"", low.trim(), high.trim()));
     }
+    let pieces = || text.split(',').map(str::trim);
+    let filled: Vec<_> = pieces().filter(|piece| !piece.is_empty()).collect();
+    if !filled.is_empty() && filled.len() < pieces().count() {
+        return Err(format!("there is nothing before or after a comma; write \"{}\"", filled.join(", ")));
+    }
     let mut found = String::with_capacity(text.len() + 8);
     let mut pending = None;
     for part in text.split(|c: char| c == ',' || c.is_ascii_whitespace()).filter(|part| !part.is_empty()) {
@@ -176,6 +181,11 @@ fn comparators(text: &str) -> Result<String, String> {
             return Err("hyphen ranges are not supported; write \">=1.0.0, <=2.0.0\"".into());
         }
         let operator = OPERATORS.iter().find(|operator| part.starts_with(**operator));
+        if let Some(operator) = operator
+            && part[operator.len()..].starts_with(['<', '>', '=', '^', '~'])
+        {
+            return Err(unknown_operator(part));
+        }
         match (pending.take(), operator) {
             (Some(_), None) => found.push_str(part),
             (Some(before), Some(_)) => return Err(format!("'{before}' is not followed by a version")),
@@ -202,6 +212,25 @@ fn comparators(text: &str) -> Result<String, String> {
         Some(operator) => Err(format!("'{operator}' is not followed by a version")),
         None if found.is_empty() => Err("it is empty; write for example \">=1.0.0, <2.0.0\"".into()),
         None => Ok(found),
+    }
+}
+
+/// Explains a comparator whose operator is not one of ours. In Ruby and Terraform, `~>` accepts changes of the last
+/// number that is written.
+fn unknown_operator(part: &str) -> String {
+    let version = part.trim_start_matches(['<', '>', '=', '^', '~']);
+    let operator = &part[..part.len() - version.len()];
+    let intended = match operator {
+        "~>" if version.matches('.').count() >= 2 => Some("~"),
+        "~>" => Some("^"),
+        "==" | "===" => Some("="),
+        "=>" => Some(">="),
+        "=<" => Some("<="),
+        _ => None,
+    };
+    match intended.filter(|_| !version.is_empty()) {
+        Some(intended) => format!("'{operator}' is not an operator; write \"{intended}{version}\""),
+        None => format!("'{operator}' is not an operator; the operators are {}", OPERATORS.join(", ")),
     }
 }
 
@@ -278,6 +307,14 @@ mod tests {
             (">= <2.0.0", "not followed by a version"),
             ("", "empty"),
             (" , ", "empty"),
+            (">=1.0.0,", "write \">=1.0.0\""),
+            (",>=1.0.0", "write \">=1.0.0\""),
+            (">=1.0.0,,<3", "write \">=1.0.0, <3\""),
+            ("~>1.2", "write \"^1.2\""),
+            ("~>1.2.3", "write \"~1.2.3\""),
+            ("~> 1.2", "the operators are >="),
+            ("==1.0.0", "write \"=1.0.0\""),
+            (">=1.0.0 =<2.0.0", "write \"<=2.0.0\""),
             (">=x", "unexpected"),
             ("=1.0.18446744073709551615", "4294967295"),
             ("<=1.4294967296", "4294967295"),

@@ -38,6 +38,11 @@ impl CodeRepo {
         Ok(Head { branch, commit })
     }
 
+    /// Returns whether git is rebasing, which detaches HEAD and makes old commits again.
+    pub fn is_rebasing(&self) -> bool {
+        ["rebase-merge", "rebase-apply"].iter().any(|name| self.git_dir().join(name).is_dir())
+    }
+
     /// Returns the commit that a full ref name points to.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! through git itself.
 
 pub mod blue_files;
+mod config_parameters;
 mod grep;
 mod head;
 mod history;
@@ -65,7 +66,7 @@ impl CodeRepo {
     pub fn discover(place: &DiscoverOptions) -> Result<Option<Self>, StoreError> {
         let named = |name: &str| place.vars.get(&OsString::from(name)).filter(|value| !value.is_empty());
         let failed = |error: gix::Error| StoreError::git("open the repository")(error);
-        let repo = match named("GIT_DIR") {
+        let mut repo = match named("GIT_DIR") {
             Some(git_dir) => {
                 let path = place.cwd.join(git_dir);
                 let opened = options(place).open_path_as_is(true).open(&path);
@@ -90,6 +91,8 @@ impl CodeRepo {
                 repo
             }
         };
+        // Of all git commands, only those that serve a repository use GIT_NAMESPACE.
+        repo.clear_namespace();
         let is_reftable = crate::store::git::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
         let common_dir = match repo.common_dir() == repo.git_dir() {
@@ -150,7 +153,9 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if git fails.
     pub fn hooks_folder(&self) -> Result<PathBuf, StoreError> {
-        self.git.line(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).map(PathBuf::from)
+        // The path may have a line break.
+        let path = self.git.text(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?;
+        Ok(PathBuf::from(path.trim_end_matches(['\r', '\n'])))
     }
 
     /// Returns whether `core.hooksPath` is set outside of this repository's own configuration, for all repositories.
@@ -265,7 +270,7 @@ fn options(place: &DiscoverOptions) -> gix::open::Options {
         ssh_prefix: Deny,
     };
     options.permissions.config.env = !place.in_hook;
-    let options = options.lossy_config(true);
+    let options = options.lossy_config(true).cli_overrides(config_parameters::parse(&place.vars));
     // gix reads GIT_WORK_TREE and similar variables of the process as configuration. In a hook they are ignored,
     // because git set them for its own command.
     if place.in_hook { options.filter_config_section(is_not_leaked) } else { options }

@@ -33,6 +33,14 @@ fn break_fails_with_a_witness() {
 }
 
 #[test]
+fn home_is_not_needed() {
+    let world = world();
+    let mut command = world.command("git-blue", &world.root());
+    command.args(["compat", "old.json", "new.json"]).env_remove("HOME").env_remove("GIT_BLUE_HOME");
+    assert_eq!(command.output().unwrap().status.code(), Some(1));
+}
+
+#[test]
 fn compatible_direction_passes() {
     let world = world();
     let run = world.blue(&world.root(), &["compat", "old.json", "new.json", "--direction", "backwards"]).exits(0);

@@ -69,6 +69,16 @@ fn hooks_are_installed_where_git_runs_them() {
 }
 
 #[test]
+fn hooks_are_installed_in_a_path_with_a_line_break() {
+    let world = World::new();
+    let path = world.path("a\nb");
+    world.git(&world.root(), &["init", "--quiet", "a\nb"]);
+    world.ok(&path, &["init", "--realm", "aperture", "--repo", "fungal"]);
+    assert!(path.join(".git/hooks/post-commit").is_file());
+    assert!(!world.path("a").exists());
+}
+
+#[test]
 fn hook_that_cannot_be_edited_is_left_alone() {
     let world = World::solo();
     let provider = world.path("fungal");

@@ -239,3 +239,53 @@ fn times_are_local() {
     };
     assert_eq!((hours("UTC") + 9) % 24, hours("JST-9"), "{}", log("JST-9"));
 }
+
+/// Times are entered as they are shown.
+#[test]
+fn times_are_entered_as_they_are_shown() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    world.set("GIT_BLUE_NOW", "2026-03-02T12:30:20Z");
+    world.bump("1.1.0");
+    let count = |zone: &str, period: &[&str]| {
+        let mut command = world.command("git-blue", &dir);
+        let output = command.args(["realm", "log", "--json"]).args(period).env("TZ", zone).output().unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["entries"].as_array().unwrap().len()
+    };
+    // It is 01:30 on the next day in Auckland.
+    assert_eq!(count("NZDT-13", &["--since", "2026-03-03", "--until", "2026-03-03 01:30"]), 1);
+    assert_eq!(count("NZDT-13", &["--since", "2026-03-03 01:31"]), 0);
+    assert_eq!(count("UTC", &["--since", "2026-03-03"]), 0);
+    assert_eq!(count("UTC", &["--since", "2026-03-02 12:30:21"]), 0);
+    let at = |zone: &str, time: &str| {
+        let mut command = world.command("git-blue", &dir);
+        command.args(["contract", "get", "s3-access/s3-permissions", "--json", "--at", time]);
+        let output = command.env("TZ", zone).output().unwrap();
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["current_version"].clone()
+    };
+    assert_eq!(at("UTC", "2026-03-02 12:29"), "1.0.0");
+    assert_eq!(at("UTC", "2026-03-02 12:30"), "1.1.0");
+    assert_eq!(at("NZDT-13", "2026-03-02 23:59"), "1.0.0");
+}
+
+/// git passes the settings of `git -c` in a variable.
+#[test]
+fn settings_of_the_git_command_count() {
+    let world = World::pair();
+    let status = |setting: &str| world.git(&world.path("fungal"), &["-c", setting, "blue", "status"]).stdout;
+    for setting in ["color.ui=always", "color.blue=always"] {
+        assert!(status(setting).contains('\u{1b}'), "{setting}");
+    }
+    assert!(!status("color.ui=auto").contains('\u{1b}'));
+}
+
+/// As in git, each directory is relative to the one before, and an empty one is ignored.
+#[test]
+fn directories_add_up() {
+    let world = World::pair();
+    let place = world.root();
+    let status = world.ok(&place, &["-C", "fungal", "-C", "", "-C", "../access", "status"]);
+    assert!(status.stdout.contains("access in the realm"), "{status}");
+    world.ok(&place, &["-C", "fungal", "check"]);
+}

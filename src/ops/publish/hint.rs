@@ -21,7 +21,7 @@ use crate::{
 /// Returns an error if the repository cannot be read.
 pub fn of_last_commit(code: &CodeRepo) -> Result<Vec<String>, OpError> {
     let head = code.head()?;
-    let (Some(branch), Some(commit)) = (head.branch, head.commit) else {
+    let Some(commit) = head.commit.filter(|_| head.branch.is_some() || !code.is_rebasing()) else {
         return Ok(Vec::new());
     };
     let this = code.commit(&commit)?;
@@ -34,7 +34,7 @@ pub fn of_last_commit(code: &CodeRepo) -> Result<Vec<String>, OpError> {
     }
     let (now, before) = (this.tree, code.tree_of(&parent)?);
     let step = Step { code, before, now };
-    let unpublished = unpublished_branch_hint(&step, &branch)?;
+    let unpublished = unpublished_branch_hint(&step, head.branch.as_deref())?;
     Ok(unpublished.into_iter().chain(stale_contract_hint(&step)?).collect())
 }
 
@@ -73,10 +73,12 @@ impl Step<'_> {
     }
 }
 
-/// Returns a hint if the commit changed contracts or bindings on a branch that is not published.
-fn unpublished_branch_hint(step: &Step<'_>, branch: &str) -> Result<Option<String>, OpError> {
+/// Returns a hint if the commit changed contracts or bindings on a branch that is not published, or on none.
+fn unpublished_branch_hint(step: &Step<'_>, branch: Option<&str>) -> Result<Option<String>, OpError> {
     let code = step.code;
-    let Some(published) = code.publishing_branch()?.filter(|published| published != branch) else { return Ok(None) };
+    let Some(published) = code.publishing_branch()?.filter(|published| branch != Some(published.as_str())) else {
+        return Ok(None);
+    };
     let exists = |name: String| Ok::<_, OpError>(code.reference(&name)?.is_some());
     if !exists(format!("refs/heads/{published}"))? && !exists(format!("refs/remotes/origin/{published}"))? {
         return Ok(None);

@@ -16,6 +16,7 @@ use crate::{
     model::{
         binding::{self, Export, Import},
         name::{ContractName, DomainName, RealmName, RepoName},
+        text::count,
         version::Version,
     },
     ops::{admin, ctx::Ctx, init},
@@ -296,14 +297,15 @@ impl Binding {
         };
         let answer = admin::binding::run(ctx, &request)?;
         output.shown(&answer, |body, text| {
-            let state = if body.changed { "bound" } else { "already bound" };
-            let counts = format!("exports {}, imports {}", body.exports, body.imports);
+            let state = if body.changed { "the binding of" } else { "unchanged: the binding of" };
+            let (exports, imports) =
+                (count(body.exports, "export", "exports"), count(body.imports, "import", "imports"));
             text.line(&[
                 plain(state),
                 styled(&body.repo, Style::Bold),
                 plain("in"),
                 plain(&body.domain),
-                styled(counts, Style::Dim),
+                plain(format!("has {exports} and {imports}")),
             ]);
             super::listing::render_cycles(&body.cycles, text);
         })

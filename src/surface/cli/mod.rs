@@ -50,7 +50,10 @@ mod worktree;
 
 use std::path::{Path, PathBuf};
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{
+    CommandFactory as _, FromArgMatches as _, Parser, Subcommand,
+    builder::{OsStringValueParser, TypedValueParser as _},
+};
 
 use crate::{
     env::Env,
@@ -87,8 +90,8 @@ struct Global {
     #[arg(long, global = true)]
     json: bool,
     /// Run as if started in this directory
-    #[arg(short = 'C', global = true, value_name = "DIR")]
-    directory: Option<PathBuf>,
+    #[arg(short = 'C', global = true, value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    directory: Vec<PathBuf>,
     /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
@@ -245,10 +248,9 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     };
     output.json = cli.global.json;
     output.quiet = cli.global.quiet;
-    let env = match &cli.global.directory {
-        Some(folder) => env.at(folder),
-        None => env,
-    };
+    // As in git, each is relative to the one before, and an empty one changes nothing.
+    let directories = cli.global.directory.iter().filter(|folder| !folder.as_os_str().is_empty());
+    let env = directories.fold(env, |env, folder| env.at(folder));
     let env = if cli.global.no_cache { env.without_cache() } else { env };
     if !env.cwd().is_dir() {
         let message = format!("cannot change to {}: no such directory", env.cwd().display());
@@ -285,7 +287,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     }
     if let Command::Mcp(command) = command {
         // Each call has its own working directory.
-        let folder = directory.map(|_| env.cwd().to_owned());
+        let folder = (!directory.is_empty()).then(|| env.cwd().to_owned());
         let outcome = command.run(&env, folder, realm, output);
         return end(outcome, output);
     }
@@ -295,7 +297,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     }
     let env = if output.quiet { env } else { env.with_on_wait(waiting) };
     let env = operation.into_iter().fold(env, |env, operation| env.with_command(operation.cli));
-    // A realm at a URL needs no records of this machine, and stores none.
+    // Such a command needs no records of this machine, and stores none.
     let needs_home = command.takes_realm_from_elsewhere() && locate::home(&env).is_err();
     let home = needs_home.then(|| tempfile::tempdir_in(env.temporary_folder()).ok()).flatten();
     let env = home.iter().fold(env, |env, home| env.with(locate::HOME, home.path()));

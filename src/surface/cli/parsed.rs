@@ -29,9 +29,11 @@ pub fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
 }
 
 impl Command {
-    /// Returns whether the realm is at a URL or in a folder that the arguments name.
+    /// Returns whether the command needs no realm of this machine: it has none, or one at a URL or in a folder that the
+    /// arguments name.
     pub fn takes_realm_from_elsewhere(&self) -> bool {
         match self {
+            Self::Compat(_) => true,
             Self::Check(check) | Self::Realm(realm::Command::Check(check)) => {
                 check.realm_url.is_some() || check.realm_path.is_some()
             }

@@ -32,22 +32,22 @@ pub fn expand(definition: fn() -> Command, arguments: &[OsString], error: &clap:
     match &found[..] {
         _ if is_outermost => None,
         [] => None,
-        [path] => {
-            // The same word may also be the value of an option.
-            let places = arguments.iter().enumerate().skip(1).filter(|(_, argument)| *argument == word.as_str());
-            let mut lines = places.map(|(at, _)| {
-                let path = path.iter().map(OsString::from);
-                arguments[..at]
-                    .iter()
-                    .cloned()
-                    .chain(path)
-                    .chain(arguments[at + 1..].iter().cloned())
-                    .collect::<Vec<_>>()
-            });
-            lines.find(|line| is_known(whole, line)).map(PossibleCommands::One)
-        }
-        several => Some(PossibleCommands::Several(several.iter().map(|path| with_arguments(whole, path)).collect())),
+        [path] => in_place_of(whole, arguments, word, path).map(PossibleCommands::One),
+        [first, ..] => in_place_of(whole, arguments, word, first)
+            .map(|_| PossibleCommands::Several(found.iter().map(|path| with_arguments(whole, path)).collect())),
     }
+}
+
+/// Returns the command line with the words of a command in place of the unknown word. Returns `None` if the unknown word
+/// follows another command.
+fn in_place_of(whole: &Command, arguments: &[OsString], word: &str, path: &[String]) -> Option<Vec<OsString>> {
+    // The same word may also be the value of an option.
+    let places = arguments.iter().enumerate().skip(1).filter(|(_, argument)| *argument == word);
+    let mut lines = places.map(|(at, _)| {
+        let path = path.iter().map(OsString::from);
+        arguments[..at].iter().cloned().chain(path).chain(arguments[at + 1..].iter().cloned()).collect::<Vec<_>>()
+    });
+    lines.find(|line| is_known(whole, line))
 }
 
 fn is_known(whole: &Command, line: &[OsString]) -> bool {
@@ -109,7 +109,7 @@ mod tests {
             ask("log"),
             Some(PossibleCommands::Several(vec!["realm log".into(), "contract log DOMAIN/CONTRACT".into()]))
         );
-        for line in ["frobnicate", "contract foo", "contract publish --nonsense", "realm join"] {
+        for line in ["frobnicate", "contract foo", "contract publish --nonsense", "realm join", "realm conflict list"] {
             assert_eq!(ask(line), None, "{line}");
         }
     }
