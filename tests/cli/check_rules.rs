@@ -418,7 +418,7 @@ fn unreadable_folder_is_an_error() {
     use std::{fs, os::unix::fs::PermissionsExt as _};
     let world = World::pair();
     let folder = world.path("fungal/.blue");
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
     // The superuser may read everything.
     if folder.read_dir().is_err() {
         let run = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(128);

@@ -154,7 +154,7 @@ fn newer_format_is_refused_unchanged() {
     // A realm that is shared is refused too.
     let run = world.on("second").blue(&other, &["init", "--url", store.to_str().unwrap()]).exits(128);
     assert!(run.all().contains(newer) && run.all().contains("hint: update git blue"), "{run}");
-    world.bump("1.1.0");
+    world.on("home").bump("1.1.0");
     assert_eq!(world.version(), "1.0.0");
 }
 

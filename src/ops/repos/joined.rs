@@ -179,7 +179,7 @@ pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
 /// Returns an error if the git dir cannot be written.
 pub fn require_forgettable(code: &CodeRepo) -> Result<(), OpError> {
     let folder = code.common_dir();
-    tempfile::tempfile_in(&folder).map(drop).map_err(OpError::io("create a file in", &folder))
+    tempfile::tempfile_in(folder).map(drop).map_err(OpError::io("create a file in", folder))
 }
 
 /// Returns whether the current clone is joined as the asking repository.
