@@ -9,10 +9,7 @@ use crate::{
     model::text::{shell_path, shell_word},
     ops::ctx::Ctx,
     platform::files::{self, Access},
-    repo::{
-        CodeRepo,
-        blue_files::{self, Files},
-    },
+    repo::{CodeRepo, blue_files::Files},
     store::codec::MAX_FILE,
 };
 
