@@ -35,6 +35,8 @@ codes! {
     AlreadySettled = "already-settled",
     /// There are several clones of a repository, and none is recorded.
     AmbiguousClone = "ambiguous-clone",
+    /// Git does not use this bare repository unless it is named.
+    BareRepository = "bare-repository",
     /// The realm did not exist yet.
     BeforeRealm = "before-realm",
     /// The branch is checked out in another worktree.

@@ -2,7 +2,7 @@
 
 mod code;
 
-use std::{borrow::Cow, fmt, io, sync::Arc};
+use std::{borrow::Cow, fmt, io, path::Path, sync::Arc};
 
 pub use code::ErrorCode;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::{
         candidate::FileProblem,
         name::NameError,
         publish::{Reason, Refusal},
-        text::shell_path,
+        text::{shell_path, shell_word},
         version::Version,
     },
     store::StoreError,
@@ -186,6 +186,9 @@ impl From<StoreError> for OpError {
             StoreError::NotARepository { .. } => {
                 cannot(ErrorCode::NotInGit).next("unset GIT_DIR  # or set it to the git directory of a repository")
             }
+            StoreError::BrokenGitFile { file, path } => again_from(cannot(ErrorCode::NotInGit), &file, &path),
+            StoreError::BareRefused { path } => cannot(ErrorCode::BareRepository)
+                .next(format!("git --git-dir {} blue …  # name it, if you trust it", shell_path(&path))),
             StoreError::Reftable { path } => cannot(ErrorCode::ReftableStore)
                 .next(format!("git -C {} refs migrate --ref-format=files", shell_path(&path))),
             StoreError::Dubious { path } => cannot(ErrorCode::DubiousOwnership)
@@ -202,8 +205,14 @@ impl From<StoreError> for OpError {
             StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
                 cannot(ErrorCode::Damaged).next("git blue doctor  # show what is damaged")
             }
-            StoreError::NotFetched { .. } => cannot(ErrorCode::NotFetched)
-                .next("git fetch --refetch --filter=blob:none origin  # fetch the trees of all commits"),
+            StoreError::DamagedRepo { git_dir, .. } => cannot(ErrorCode::Damaged).next(format!(
+                "git --git-dir {} fsck  # show what is damaged in this repository",
+                shell_path(&git_dir)
+            )),
+            StoreError::NotFetched { remote, .. } => cannot(ErrorCode::NotFetched).next(format!(
+                "git fetch --refetch --filter=blob:none {}  # fetch the trees of all commits",
+                shell_word(&remote)
+            )),
             StoreError::TooLargeToWrite { .. } => cannot(ErrorCode::TooLarge),
             StoreError::Io { source, .. } => Self { source: Some(source), ..cannot(ErrorCode::Io) },
             StoreError::Git { .. } => cannot(ErrorCode::Git),
@@ -226,6 +235,21 @@ impl From<StoreError> for OpError {
             StoreError::Remote { .. } => cannot(ErrorCode::Remote)
                 .next("nothing is lost: the realm on this machine is unchanged; run `git blue sync` to try again"),
         }
+    }
+}
+
+/// Adds the steps that get a working tree back whose file `.git` names a git dir that does not exist.
+fn again_from(error: OpError, file: &Path, git_dir: &Path) -> OpError {
+    let folder = file.parent().unwrap_or(file);
+    let (here, parent) = (shell_path(folder), git_dir.parent());
+    let common = parent.filter(|parent| parent.ends_with("worktrees")).and_then(Path::parent);
+    match common {
+        Some(common) if common.is_dir() => error.next(format!(
+            "mv {here} {here}.old && git --git-dir {} worktree add {here} BRANCH  # its worktree was removed",
+            shell_path(common)
+        )),
+        Some(_) => error.next(format!("git worktree repair {here}  # in the main worktree, if that was moved")),
+        None => error.next(format!("move {} away, or restore that directory", shell_path(file))),
     }
 }
 

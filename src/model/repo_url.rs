@@ -60,6 +60,16 @@ impl RepoUrl {
     }
 }
 
+/// Returns the form of a remote's URL that is valid for others: the configured one, or what this machine's `insteadOf`
+/// made of it. A URL with a scheme or a user is valid everywhere, and its replacement may be a mirror; `work:team/x` is
+/// an abbreviation.
+pub fn for_others(configured: String, used: String) -> String {
+    let is_whole = |start: &str| configured.starts_with(start);
+    let has_scheme = ["https://", "http://", "ssh://", "git://", "git+ssh://", "ssh+git://"].into_iter().any(is_whole);
+    let has_user = configured.split([':', '/']).next().is_some_and(|host| host.contains('@'));
+    if has_scheme || has_user { configured } else { used }
+}
+
 fn host(authority: &str) -> String {
     authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
 }

@@ -202,6 +202,14 @@ impl Ctx {
         }
     }
 
+    /// Returns the program that a configuration key names.
+    pub fn program(&self, key: &str) -> Option<String> {
+        match &self.code {
+            Some(code) => code.program(key),
+            None => CodeRepo::global_config(&self.place(), key),
+        }
+    }
+
     /// Returns whether sessions are shared with remotes.
     pub fn shares_sessions(&self) -> bool {
         self.setting("blue.shareSessions").is_some_and(|value| user_config::is_true(&value))

@@ -110,7 +110,7 @@ impl<'a> Files<'a> {
             (Self::Commit(code, _) | Self::Worktree(_, Some(code)), FileSource::Blob(id)) => match code.blob(id) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(StoreError::TooLarge { .. }) => Ok(None),
-                // A partial clone has only the objects that were checked out.
+                // Only in a partial clone, which has only the objects that were checked out.
                 Err(StoreError::Missing { .. }) => Err(self.not_fetched(code)),
                 Err(error) => Err(error.into()),
             },

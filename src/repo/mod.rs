@@ -4,9 +4,11 @@
 
 pub mod blue_files;
 mod config_parameters;
+mod discover;
 mod grep;
 mod head;
 mod history;
+mod origin;
 mod ownership;
 mod sparse;
 mod upstream;
@@ -25,10 +27,7 @@ pub use grep::{SearchResult, SearchScope};
 pub use head::Head;
 
 use crate::{
-    model::{
-        oid::Oid,
-        repo_url::{RepoUrl, without_credentials},
-    },
+    model::oid::Oid,
     store::{
         CommitInfo, Entry, EntryKind, Objects, StoreError,
         git::{git_command, objects, refs},
@@ -40,7 +39,7 @@ use crate::{
 pub struct DiscoverOptions {
     /// The folder to start from.
     pub cwd: PathBuf,
-    /// The variables for child processes. `GIT_DIR` and `GIT_WORK_TREE` are honored.
+    /// The variables for child processes. `GIT_DIR`, `GIT_WORK_TREE` and those that limit the search are honored.
     pub vars: BTreeMap<OsString, OsString>,
     /// Whether git started this program as a hook. If so, configuration for a single command (`git -c`) is ignored.
     pub in_hook: bool,
@@ -55,6 +54,7 @@ pub struct CodeRepo {
     packed: refs::Packed,
     git: git_command::Git,
     is_reftable: bool,
+    is_implicitly_bare: bool,
     left_out: OnceCell<BTreeMap<String, Oid>>,
 }
 
@@ -62,34 +62,10 @@ impl CodeRepo {
     /// Finds the repository at or above a folder. Returns `None` if there is none.
     ///
     /// # Errors
-    /// Returns an error if the repository cannot be opened, or if git would refuse it because of its owner.
+    /// Returns an error if the repository cannot be opened, or if git would refuse it.
     pub fn discover(place: &DiscoverOptions) -> Result<Option<Self>, StoreError> {
-        let named = |name: &str| place.vars.get(&OsString::from(name)).filter(|value| !value.is_empty());
-        let failed = |error: gix::Error| StoreError::git("open the repository")(error);
-        let mut repo = match named("GIT_DIR") {
-            Some(git_dir) => {
-                let path = place.cwd.join(git_dir);
-                let opened = options(place).open_path_as_is(true).open(&path);
-                let mut repo = opened.map_err(|error| unopened(&path, error))?.to_thread_local();
-                if let Some(work_tree) = named("GIT_WORK_TREE") {
-                    repo.set_workdir(place.cwd.join(work_tree)).map_err(failed)?;
-                }
-                repo
-            }
-            None => {
-                let Ok((path, _)) = gix::discover::upwards(&place.cwd) else {
-                    return Ok(None);
-                };
-                let (git_dir, work_tree) = path.into_repository_and_work_tree_directories();
-                ownership::check(place, &git_dir, work_tree.as_deref())?;
-                let mut repo =
-                    options(place).with(gix::sec::Trust::Full).open(git_dir).map_err(failed)?.to_thread_local();
-                // A git dir at another location does not record its working tree.
-                if let (Some(work_tree), None, false) = (work_tree, repo.workdir(), repo.is_bare()) {
-                    repo.set_workdir(work_tree).map_err(failed)?;
-                }
-                repo
-            }
+        let Some(discover::Found { mut repo, is_implicitly_bare }) = discover::find(place)? else {
+            return Ok(None);
         };
         // Of all git commands, only those that serve a repository use GIT_NAMESPACE.
         repo.clear_namespace();
@@ -110,8 +86,14 @@ impl CodeRepo {
             packed: refs::Packed::default(),
             git,
             is_reftable,
+            is_implicitly_bare,
             left_out: OnceCell::new(),
         }))
+    }
+
+    /// Returns whether a folder looks like a bare repository.
+    pub fn is_bare_at(folder: &Path) -> bool {
+        folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
     }
 
     /// Returns the root of this working tree, or `None` if the repository is bare.
@@ -195,6 +177,22 @@ impl CodeRepo {
         self.repo.config_snapshot().string(key).and_then(|value| value.to_str().ok().map(str::to_owned))
     }
 
+    /// Returns the program that a configuration key names. A bare repository that nobody named does not choose
+    /// programs: it may be part of somebody else's files.
+    pub fn program(&self, key: &str) -> Option<String> {
+        use gix::config::source::Kind;
+        let is_heard = |section: &gix::config::file::Metadata| {
+            !self.is_implicitly_bare || section.source.kind() != Kind::Repository
+        };
+        let value = self.repo.config_snapshot().plumbing().string_filter(key, is_heard)?;
+        value.to_str().ok().map(str::to_owned)
+    }
+
+    /// Returns whether this repository is bare, and was found at or above the folder instead of being named.
+    pub fn is_implicitly_bare(&self) -> bool {
+        self.is_implicitly_bare
+    }
+
     /// Returns the value of a configuration key outside of any repository.
     pub fn global_config(place: &DiscoverOptions, key: &str) -> Option<String> {
         git_command::global_config(&place.vars, key)
@@ -213,21 +211,6 @@ impl CodeRepo {
         String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
     }
 
-    /// Returns the configured URL of origin, without credentials. A relative path, which git resolves from the clone's
-    /// folder, is returned as an absolute one.
-    pub fn origin_url(&self) -> Option<String> {
-        let url = self.config("remote.origin.url")?;
-        match RepoUrl::of(&url).is_relative() {
-            true => Some(absolute(&self.main_folder(), Path::new(&url)).display().to_string()),
-            false => Some(without_credentials(&url)),
-        }
-    }
-
-    /// Returns whether this is a partial clone, from which git fetches missing objects when it needs them.
-    fn is_partial(&self) -> bool {
-        ["remote.origin.promisor", "extensions.partialClone"].iter().any(|key| self.config(key).is_some())
-    }
-
     /// Returns the tree of a commit.
     ///
     /// # Errors
@@ -237,54 +220,34 @@ impl CodeRepo {
     }
 }
 
+impl CodeRepo {
+    /// Marks the error of an object that should be here as damage of this repository, not of a realm's store.
+    fn unreadable(&self, error: StoreError) -> StoreError {
+        match error {
+            // git fetches it when it needs it.
+            StoreError::Missing { .. } if self.promisor().is_some() => error,
+            StoreError::Missing { .. } | StoreError::Damaged { .. } => {
+                StoreError::DamagedRepo { git_dir: self.git_dir().to_owned(), error: Box::new(error) }
+            }
+            error => error,
+        }
+    }
+}
+
 impl Objects for CodeRepo {
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
-        objects::entries(&self.repo, id, EntryKind::Blob).map_err(|error| match error {
-            StoreError::Missing { id } if self.is_partial() => StoreError::NotFetched { id },
-            error => error,
+        objects::entries(&self.repo, id, EntryKind::Blob).map_err(|error| match (error, self.promisor()) {
+            (StoreError::Missing { id }, Some(remote)) => StoreError::NotFetched { id, remote },
+            (error, _) => self.unreadable(error),
         })
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
-        objects::blob(&self.repo, id)
+        objects::blob(&self.repo, id).map_err(|error| self.unreadable(error))
     }
 
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
-        objects::commit(&self.repo, id)
-    }
-}
-
-fn options(place: &DiscoverOptions) -> gix::open::Options {
-    use gix::sec::Permission::{Allow, Deny};
-    let mut options = gix::open::Options::default();
-    options.permissions.env = gix::open::permissions::Environment {
-        xdg_config_home: Allow,
-        home: Allow,
-        // For GIT_CONFIG_GLOBAL and similar variables. The locations of the repository and its objects are never taken
-        // from the environment.
-        git_prefix: Allow,
-        http_transport: Deny,
-        identity: Deny,
-        objects: Deny,
-        other: Deny,
-        ssh_prefix: Deny,
-    };
-    options.permissions.config.env = !place.in_hook;
-    let options = options.lossy_config(true).cli_overrides(config_parameters::parse(&place.vars));
-    // gix reads GIT_WORK_TREE and similar variables of the process as configuration. In a hook they are ignored,
-    // because git set them for its own command.
-    if place.in_hook { options.filter_config_section(is_not_leaked) } else { options }
-}
-
-fn is_not_leaked(section: &gix::config::file::Metadata) -> bool {
-    section.source != gix::config::Source::EnvOverride && gix::config::section::is_trusted(section)
-}
-
-/// Returns the error for a git dir that cannot be opened.
-fn unopened(path: &Path, error: gix::Error) -> StoreError {
-    match gix::discover::is_git(path) {
-        Ok(_) => StoreError::git("open the repository")(error),
-        Err(_) => StoreError::NotARepository { path: path.to_owned() },
+        objects::commit(&self.repo, id).map_err(|error| self.unreadable(error))
     }
 }
 

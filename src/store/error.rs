@@ -19,6 +19,20 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
+    /// A file `.git` names something other than the git dir of a working tree.
+    #[error("not a git repository: '{}', which {} names", path.display(), file.display())]
+    BrokenGitFile {
+        /// The file.
+        file: PathBuf,
+        /// The path in it, or its own path if there is none.
+        path: PathBuf,
+    },
+    /// A bare repository that nobody named, which the user's git does not use.
+    #[error("cannot use bare repository '{}' (safe.bareRepository is 'explicit')", path.display())]
+    BareRefused {
+        /// Its folder.
+        path: PathBuf,
+    },
     /// `GIT_DIR` names something other than a repository.
     #[error("not a git repository: '{}'", path.display())]
     NotARepository {
@@ -74,6 +88,8 @@ pub enum StoreError {
     NotFetched {
         /// Its id.
         id: Oid,
+        /// The remote that has it.
+        remote: String,
     },
     /// A file exceeds the size limit for stored files.
     #[error("the blob {id} cannot be read: it has {size} bytes, more than {} MiB", super::codec::MAX_BLOB >> 20)]
@@ -96,6 +112,14 @@ pub enum StoreError {
     Missing {
         /// Its id.
         id: Oid,
+    },
+    /// An object that should be in a repository of the user is missing or cannot be read.
+    #[error("{error}")]
+    DamagedRepo {
+        /// The git dir of the repository.
+        git_dir: PathBuf,
+        /// The error.
+        error: Box<StoreError>,
     },
     /// A file system operation failed.
     #[error("cannot {doing} {}: {}", path.display(), without_number(source))]
@@ -171,7 +195,7 @@ impl StoreError {
     /// Returns whether stored data is permanently damaged. Such data is reported and does not hide the rest. Any other
     /// error says nothing about the data, so no decision may be based on it.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::TooLarge { .. } | Self::Missing { .. })
+        matches!(self, Self::Damaged { .. } | Self::TooLarge { .. } | Self::Missing { .. } | Self::DamagedRepo { .. })
     }
 
     /// Returns a function that wraps a cause in an [`Io`](Self::Io) error.

@@ -39,6 +39,7 @@ mod editing;
 mod editor_schemas;
 mod expects;
 mod first_hour;
+mod found_like_git;
 mod history;
 mod hook_failures;
 mod hook_matrix;

@@ -304,3 +304,22 @@ fn all_local_git_versions_sync_and_pack_the_store() {
         assert!(is_clean(&world, &world.store()), "{git:?}");
     }
 }
+
+#[test]
+fn object_that_the_code_repository_lost_is_not_looked_for_in_the_store() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let blob = world.line(&fungal, &["rev-parse", &format!("HEAD:{CONTRACT_FILE}")]);
+    let tree = world.line(&fungal, &["rev-parse", "HEAD:.blue"]);
+    for id in [blob, tree] {
+        let object = world.path("fungal/.git/objects").join(&id[..2]).join(&id[2..]);
+        let aside = world.path("aside");
+        fs::rename(&object, &aside).unwrap();
+        let check = world.blue(&fungal, &["check"]).exits(128);
+        assert!(check.stderr.contains(&id) && !check.stderr.contains("partial clone"), "{check}");
+        let step = world.next_step(&check);
+        assert!(step.contains(" fsck  # "), "{check}");
+        assert!(world.finish_shell(&fungal, &step).all().contains(&id));
+        fs::rename(&aside, &object).unwrap();
+    }
+}

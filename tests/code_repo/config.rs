@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, ffi::OsString};
 use git_blue::{
     env::Env,
     repo::{CodeRepo, DiscoverOptions},
+    store::{Objects as _, StoreError},
     testing::sandbox::Sandbox,
 };
 
@@ -42,6 +43,43 @@ fn origin_url_has_no_credentials() {
     assert_eq!(code.open().origin_url().as_deref(), Some("https://git.example.com/acme/web.git"));
     code.git(&["remote", "set-url", "origin", "git@git.example.com:acme/web.git"]);
     assert_eq!(code.open().origin_url().as_deref(), Some("git@git.example.com:acme/web.git"));
+}
+
+#[test]
+fn origin_url_is_the_one_that_git_fetches_from() {
+    let code = Code::new(&[]);
+    let as_git = |url: &str| {
+        let git = code.git(&["remote", "get-url", "origin"]);
+        assert_eq!((git.trim(), code.open().origin_urls().unwrap()[1].as_str()), (url, url));
+    };
+    code.git(&["remote", "add", "origin", "work:team/web.git"]);
+    as_git("work:team/web.git");
+    code.git(&["config", "url.https://h.example/.insteadOf", "work:"]);
+    as_git("https://h.example/team/web.git");
+    assert_eq!(code.open().origin_url().as_deref(), Some("https://h.example/team/web.git"));
+    code.git(&["config", "--add", "url.https://long.example/.insteadOf", "work:team/"]);
+    as_git("https://long.example/web.git");
+    // A URL that others can use is kept: its replacement may be a mirror.
+    code.git(&["remote", "set-url", "origin", "https://far.example/web.git"]);
+    code.git(&["config", "url./mirror/.insteadOf", "https://far.example/"]);
+    as_git("/mirror/web.git");
+    assert_eq!(code.open().origin_url().as_deref(), Some("https://far.example/web.git"));
+    code.git(&["remote", "set-url", "--add", "origin", "https://second.example/web.git"]);
+    as_git("/mirror/web.git");
+}
+
+#[test]
+fn remote_of_a_partial_clone_may_have_any_name() {
+    let code = Code::new(&[]);
+    assert_eq!(code.open().promisor(), None);
+    code.git(&["config", "uploadpack.allowFilter", "true"]);
+    let url = format!("file://{}", code.path().display());
+    code.sandbox.git(&code.sandbox.path(), &["clone", "-q", "-o", "upstream", "--filter=tree:0", "--bare", &url, "p"]);
+    let partial = discover(&code.sandbox, &code.sandbox.path().join("p"));
+    assert_eq!(partial.promisor().as_deref(), Some("upstream"));
+    let tree = partial.tree_of(&code.second).unwrap();
+    let error = partial.entries(&tree).unwrap_err();
+    assert!(matches!(&error, StoreError::NotFetched { remote, .. } if remote == "upstream"), "{error:?}");
 }
 
 /// gix reads the user's files and `git -c` from the process, so these tests use a child process.

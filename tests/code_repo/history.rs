@@ -112,6 +112,8 @@ fn unknown_commit_is_not_an_ancestor() {
         assert!(!repo.is_ancestor(&foreign, &code.second).unwrap());
         assert!(repo.is_ancestor(&code.second, &foreign).is_err());
         assert!(repo.roots(&foreign).is_err());
-        assert!(matches!(repo.tree_of(&foreign), Err(StoreError::Missing { id }) if id == foreign));
+        let error = repo.tree_of(&foreign).unwrap_err();
+        let StoreError::DamagedRepo { error, .. } = error else { panic!("{error:?}") };
+        assert!(matches!(*error, StoreError::Missing { id } if id == foreign), "{error:?}");
     }
 }

@@ -41,7 +41,11 @@ pub fn match_repo(code: &CodeRepo, held: &Repo) -> Result<RepoMatch, OpError> {
     let held_url = held.url.as_deref().map(resolved);
     // A clone on this machine may have recorded this repository as the one that it was cloned from.
     let is_here = held_url.as_deref().is_some_and(|url| RepoUrl::of(url) == RepoUrl::of(&resolved(&own)));
-    let url = if is_here { held_url.clone() } else { code.origin_url().as_deref().map(resolved) };
+    let own = code.origin_urls().map(|urls| urls.map(|url| resolved(&url)));
+    // Either form of the URL may be the one that is recorded.
+    let is_held = |url: &String| held_url.as_deref().is_some_and(|held| RepoUrl::of(url) == RepoUrl::of(held));
+    let has_held_url = is_here || own.iter().flatten().any(is_held);
+    let url = if has_held_url { held_url.clone() } else { code.origin_url().as_deref().map(resolved) };
     Ok(RepoMatch::of([url.as_deref(), held_url.as_deref()], shares))
 }
 

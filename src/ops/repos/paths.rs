@@ -108,7 +108,7 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<FoundRepo, OpError> {
         name: name.clone(),
         folder: code.main_folder(),
         default: code.publishing_branch()?,
-        url: code.origin_url(),
+        url: code.origin_urls().map(|[configured, _]| configured),
     })
 }
 

@@ -152,3 +152,14 @@ pub(crate) fn global_config(vars: &BTreeMap<OsString, OsString>, key: &str) -> O
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim_end_matches('\n').to_owned()).filter(|text| output.status.success() && !text.is_empty())
 }
+
+/// Returns the keys that match a regular expression and their values, in the system's and the user's configuration.
+pub(crate) fn global_values(vars: &BTreeMap<OsString, OsString>, pattern: &str) -> Vec<(String, String)> {
+    let output = command(vars).current_dir("/").args(["config", "--null", "--get-regexp", pattern]).output();
+    let bytes = output.map(|output| output.stdout).unwrap_or_default();
+    let entry = |entry: &[u8]| {
+        let (key, value) = std::str::from_utf8(entry).ok()?.split_once('\n')?;
+        Some((key.to_owned(), value.to_owned()))
+    };
+    bytes.split(|byte| *byte == 0).filter_map(entry).collect()
+}

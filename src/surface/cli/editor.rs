@@ -1,7 +1,7 @@
 //! Lets the user edit text in the editor that git would start.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -9,6 +9,7 @@ use crate::{
     error::{ErrorCode, OpError},
     ops::ctx::Ctx,
     platform::process,
+    repo::CodeRepo,
 };
 
 /// A text that the user edited, and its temporary file. The file is kept if the text is refused.
@@ -56,9 +57,11 @@ pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
 }
 
 fn editor(ctx: &Ctx) -> Result<String, OpError> {
+    // A bare repository that nobody named does not choose the editor.
+    let is_heard = !ctx.code.as_ref().is_some_and(CodeRepo::is_implicitly_bare);
     let output = Command::new("git")
         .args(["var", "GIT_EDITOR"])
-        .current_dir(ctx.env.cwd())
+        .current_dir(if is_heard { ctx.env.cwd() } else { Path::new("/") })
         .env_clear()
         .envs(ctx.env.vars())
         .stdin(Stdio::inherit())

@@ -44,7 +44,7 @@ impl Pager {
     /// Returns the pager that git would use: the first of `GIT_PAGER`, `pager.blue`, `core.pager`, `PAGER`, and
     /// `less`. Returns `None` if git would use none.
     pub fn choose(ctx: &Ctx) -> Option<Self> {
-        let own = match ctx.setting("pager.blue") {
+        let own = match ctx.program("pager.blue") {
             Some(word) if boolean(&word) == Some(false) => return None,
             Some(word) if boolean(&word) == Some(true) => None,
             command => command,
@@ -52,7 +52,7 @@ impl Pager {
         // A variable that is set but empty is a choice too.
         let variable = |name: &str| ctx.env.vars().get(OsStr::new(name)).cloned();
         let command = variable("GIT_PAGER")
-            .or_else(|| own.or_else(|| ctx.setting("core.pager")).map(Into::into))
+            .or_else(|| own.or_else(|| ctx.program("core.pager")).map(Into::into))
             .or_else(|| variable("PAGER"))
             .unwrap_or_else(|| "less".into());
         // As in git, an empty command means no pager.

@@ -13,6 +13,7 @@ use crate::{
     locate,
     model::{name::RealmName, percent},
     platform::paths,
+    repo::CodeRepo,
 };
 
 /// The maximum number of realms for which a next step is suggested.
@@ -102,7 +103,8 @@ pub fn find(
         return if *roots == Roots::Unasked { Err(NoProject::Nowhere(search.lost())) } else { search.whole_realm() };
     }
     let above = settings.env.cwd().ancestors().take(MAX_LEVELS);
-    let marked = above.filter(|folder| folder.join(".git").exists() || folder.join(".blue/config.yaml").exists());
+    let has_mark = |folder: &Path| folder.join(".git").exists() || folder.join(".blue/config.yaml").exists();
+    let marked = above.filter(|folder| has_mark(folder) || CodeRepo::is_bare_at(folder));
     let mut is_marked = false;
     for folder in marked {
         is_marked = true;

@@ -1,0 +1,76 @@
+//! The URL of a clone's origin, as git would use it, and the remotes of a partial clone.
+
+use std::path::Path;
+
+use gix::bstr::ByteSlice as _;
+
+use super::{CodeRepo, DiscoverOptions, absolute};
+use crate::{
+    model::repo_url::{RepoUrl, for_others, without_credentials},
+    store::git::git_command,
+};
+
+impl CodeRepo {
+    /// Returns the URL of origin, without credentials, in the form that is valid for others. A relative path, which git
+    /// resolves from the clone's folder, is returned as an absolute one.
+    pub fn origin_url(&self) -> Option<String> {
+        self.origin_urls().map(|[configured, used]| for_others(configured, used))
+    }
+
+    /// Returns the URL of origin as it is configured, and as git uses it after `insteadOf` was applied.
+    pub fn origin_urls(&self) -> Option<[String; 2]> {
+        let snapshot = self.repo.config_snapshot();
+        let urls = snapshot.plumbing().strings("remote.origin.url")?;
+        // git fetches from the first one. An empty one discards those before it.
+        let url = urls.rsplit(|url| url.is_empty()).next()?.first()?.to_str().ok()?.to_owned();
+        let used = self.rewritten(&url);
+        Some([url, used].map(|url| match RepoUrl::of(&url).is_relative() {
+            true => absolute(&self.main_folder(), Path::new(&url)).display().to_string(),
+            false => without_credentials(&url),
+        }))
+    }
+
+    /// Returns a URL after `url.BASE.insteadOf` was applied to it, as git does: the longest match counts.
+    pub fn rewritten(&self, url: &str) -> String {
+        let snapshot = self.repo.config_snapshot();
+        let sections = snapshot.plumbing().sections_by_name("url").into_iter().flatten();
+        rewrite(
+            url,
+            sections.flat_map(|section| {
+                let base = section.header().subsection_name().map(ToString::to_string).unwrap_or_default();
+                section.values("insteadOf").into_iter().map(move |prefix| (prefix.to_string(), base.clone()))
+            }),
+        )
+    }
+
+    /// Returns a URL that the user typed, in the form that is valid for others, by the configuration outside of any
+    /// repository.
+    pub fn url_for_others(place: &DiscoverOptions, url: &str) -> String {
+        let rules = git_command::global_values(&place.vars, r"^url\..*\.insteadof$").into_iter().filter_map(|one| {
+            let base = one.0.strip_prefix("url.")?.strip_suffix(".insteadof")?.to_owned();
+            Some((one.1, base))
+        });
+        for_others(url.to_owned(), rewrite(url, rules))
+    }
+
+    /// Returns the remote from which git fetches missing objects, if this is a partial clone.
+    pub fn promisor(&self) -> Option<String> {
+        let snapshot = self.repo.config_snapshot();
+        let config = snapshot.plumbing();
+        let promises = |name: &str| config.boolean(format!("remote.{name}.promisor").as_str());
+        let mut names = config.sections_by_name("remote").into_iter().flatten().filter_map(|section| {
+            section.header().subsection_name().and_then(|name| name.to_str().ok()).map(str::to_owned)
+        });
+        let marked = names.find(|name| matches!(promises(name), Ok(Some(true))));
+        marked.or_else(|| self.config("extensions.partialClone"))
+    }
+}
+
+/// Replaces the longest of these prefixes that a URL starts with.
+fn rewrite(url: &str, rules: impl Iterator<Item = (String, String)>) -> String {
+    let matching = rules.filter(|(prefix, _)| !prefix.is_empty() && url.starts_with(prefix.as_str()));
+    match matching.max_by_key(|(prefix, _)| prefix.len()) {
+        Some((prefix, base)) => format!("{base}{}", &url[prefix.len()..]),
+        None => url.to_owned(),
+    }
+}
