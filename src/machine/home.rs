@@ -54,6 +54,13 @@ impl Home {
         self.folder.join("realms").join(format!("{realm}.git"))
     }
 
+    /// Returns where the store of a realm is now: if it is not at the recorded path, this folder may have been moved
+    /// with the store in it.
+    fn present_store(&self, realm: &RealmName, recorded: PathBuf) -> PathBuf {
+        let here = self.default_store(realm);
+        if !recorded.exists() && here.exists() { here } else { recorded }
+    }
+
     /// Returns the folder with the records of joined clones: one file per clone, named by the clone's random number.
     pub fn clones(&self) -> PathBuf {
         self.folder.join("joined")
@@ -83,8 +90,9 @@ impl Home {
     /// Returns an error if the configuration cannot be read.
     pub fn realms(&self) -> Result<Vec<KnownRealm>, StoreError> {
         let realm = |(name, mut values): (String, Values)| {
-            let (path, url) = (values.remove("path")?.into(), values.remove("url"));
-            Some(KnownRealm { name: name.parse().ok()?, path, url })
+            let name = name.parse().ok()?;
+            let (path, url) = (self.present_store(&name, values.remove("path")?.into()), values.remove("url"));
+            Some(KnownRealm { name, path, url })
         };
         let mut realms: Vec<_> = self.subsections("realm.")?.into_iter().filter_map(realm).collect();
         realms.sort_by(|a, b| a.name.cmp(&b.name));

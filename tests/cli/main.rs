@@ -50,6 +50,7 @@ mod locate;
 mod many_changes;
 mod merge_steps;
 mod missing_objects;
+mod moved_realms;
 mod next_steps;
 mod no_command;
 mod notification_texts;

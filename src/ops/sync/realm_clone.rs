@@ -17,7 +17,8 @@ use crate::{
     repo::CodeRepo,
     store::{
         Store as _, StoreRef,
-        git::{MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions, UnfinishedStore},
+        git::{GitStore, MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions, UnfinishedStore},
+        read,
         remote::{Listing, Mapping, Remote},
         validate_incoming,
     },
@@ -155,11 +156,23 @@ fn fetch_new_realm(
         return Err(elsewhere(&known, &remote.url));
     }
     let path = ctx.home.default_store(&name);
+    if holds(ctx, &path, &name) {
+        let known = KnownRealm { name: name.clone(), path, url: None };
+        require_same(ctx, &known, remote, listing)?;
+        record(ctx, &known, &remote.url, remote.mapping == Mapping::Branches)?;
+        return Ok(name);
+    }
     aside.store.record_remote(remote, ctx.env.vars())?;
     aside.put(&path)?;
     let path = dunce::canonicalize(&path).unwrap_or(path);
     ctx.home.record_realm(&KnownRealm { name: name.clone(), path, url: Some(remote.url.clone()) })?;
     Ok(name)
+}
+
+/// Returns whether the store of a realm is at a path. Its record may have been removed.
+fn holds(ctx: &Ctx, path: &Path, realm: &RealmName) -> bool {
+    let store = GitStore::open(path, ctx.options());
+    store.is_ok_and(|store| read::realm(&store).is_ok_and(|found| found.name == *realm))
 }
 
 /// Fetches what a remote lists into a store that is being created. Returns the realm's name.

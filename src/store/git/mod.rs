@@ -104,7 +104,7 @@ impl GitStore {
             Ok(repo) => cached(repo.to_thread_local()),
             Err(_) if refs::is_reftable(path) => return Err(StoreError::Reftable { path: path.to_owned() }),
             Err(_) if create::has_lost_head(path) => return Err(StoreError::NoHead { path: path.to_owned() }),
-            Err(_) => return Err(not_a_store()),
+            Err(_) => return Err(unreadable(path).unwrap_or_else(not_a_store)),
         };
         if refs::is_reftable(path) {
             return Err(StoreError::Reftable { path: path.to_owned() });
@@ -154,6 +154,17 @@ impl GitStore {
 
 /// The locks that a writer holds.
 impl Lease for (Box<dyn Lease + '_>, lock::HeldLock) {}
+
+/// Returns the error for a part of a store that this user may not read.
+fn unreadable(path: &Path) -> Option<StoreError> {
+    [path.to_owned(), path.join("HEAD"), path.join("config"), path.join("objects"), path.join("refs")]
+        .into_iter()
+        .find_map(|part| {
+            let read = if part.is_dir() { part.read_dir().map(drop) } else { std::fs::File::open(&part).map(drop) };
+            let denied = read.err().filter(|error| error.kind() == std::io::ErrorKind::PermissionDenied)?;
+            Some(StoreError::io("read", part)(denied))
+        })
+}
 
 /// Enables an object cache, because each look-up of a path reads the same trees again.
 pub(crate) fn cached(mut repo: gix::Repository) -> gix::Repository {
