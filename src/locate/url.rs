@@ -1,9 +1,14 @@
 //! Checks URLs of realms: only those that git can access without running other programs are accepted.
 
+use std::path::Path;
+
 use crate::{
+    env::Env,
     error::OpError,
+    machine::home::Home,
     model::repo_url::{RepoUrl, without_credentials},
     platform::paths,
+    repo::{CodeRepo, DiscoverOptions},
 };
 
 /// Refuses URLs that git would read as options, or for which git would run a program named in the URL.
@@ -61,7 +66,7 @@ pub fn refuse_credentials(url: Option<&str>) -> Result<(), OpError> {
 }
 
 /// Returns an accepted URL in a form that does not depend on the working directory: local paths become absolute.
-pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
+pub fn absolute(cwd: &Path, url: &str) -> String {
     let has_host = || !paths::has_drive(url) && url.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
     let is_path = !url.contains("://") && !has_host();
     if !is_path {
@@ -70,6 +75,25 @@ pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
     // Collecting the components drops every `.`.
     let path: std::path::PathBuf = cwd.join(url).components().collect();
     dunce::canonicalize(&path).unwrap_or(path).display().to_string()
+}
+
+/// Returns the URL of a realm that the user typed as it is recorded: accepted, absolute, and valid for others.
+///
+/// # Errors
+/// Returns a usage error if the URL is not accepted, or names the store of a realm of this machine.
+pub fn typed(env: &Env, home: &Home, url: &str) -> Result<String, OpError> {
+    let place = DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
+    let used = CodeRepo::url_for_others(&place, accept(url)?);
+    let url = absolute(env.cwd(), accept(&used)?);
+    let is_at = |path: &Path| is_same(&url, &path.display().to_string());
+    let is_below_home = Path::new(&url).parent().is_some_and(|folder| {
+        is_same(&folder.display().to_string(), &home.folder().join("realms").display().to_string())
+    });
+    if is_below_home || home.realms()?.iter().any(|known| is_at(&known.path)) {
+        return Err(OpError::usage(format!("{url} is the store of a realm on this machine"))
+            .next("pass the URL of another repository, at which the realm is or will be shared"));
+    }
+    Ok(url)
 }
 
 /// Returns a URL with the symbolic links in it resolved, if it is a path that exists on this machine.

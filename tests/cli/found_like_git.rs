@@ -118,6 +118,46 @@ fn relative_git_dir_has_its_work_tree() {
 }
 
 #[test]
+fn rewritten_url_of_origin_identifies_a_clone() {
+    let world = World::new();
+    let hub = world.hub();
+    let config = world.read("home/gitconfig");
+    let alias = format!(
+        "{config}[url \"https://h.example/\"]\n\tinsteadOf = work:\n[url \"{}/\"]\n\tinsteadOf = hubs:\n",
+        world.root().display()
+    );
+    world.write("home/gitconfig", &alias);
+    // The abbreviations of one user are not recorded.
+    world.repo("prov");
+    world.git(&world.path("prov"), &["remote", "add", "origin", "work:team/prov.git"]);
+    world.ok(&world.path("prov"), &["init", "--realm", "aperture", "--url", "hubs:hub.git"]);
+    let proposed = world.read("prov/.blue/config.yaml");
+    assert!(proposed.contains(&hub) && !proposed.contains("hubs:"), "{proposed}");
+    world.commit("prov", "Join the realm");
+    world.ok(&world.path("prov"), &["sync"]);
+    let entry = world.git(&world.store(), &["show", "refs/blue/realm:repos/prov.json"]).stdout;
+    assert!(entry.contains("https://h.example/team/prov.git"), "{entry}");
+
+    // A second clone is recognized by either form, and by the first of several URLs.
+    world.on("second");
+    for (name, urls) in [
+        ("alias", &["work:team/prov.git"][..]),
+        ("whole", &["https://h.example/team/prov.git"]),
+        ("several", &["https://h.example/team/prov.git", "https://mirror.example/prov.git"]),
+    ] {
+        world.git(&world.root(), &["clone", "--quiet", "prov", name]);
+        let clone = world.path(name);
+        world.git(&clone, &["remote", "set-url", "origin", urls[0]]);
+        for url in &urls[1..] {
+            world.git(&clone, &["remote", "set-url", "--add", "origin", url]);
+        }
+        world.ok(&clone, &["init", "--url", "hubs:hub.git"]);
+        let status = world.ok(&clone, &["status"]);
+        assert!(!status.stdout.contains("read-only"), "{status}");
+    }
+}
+
+#[test]
 fn server_started_in_a_bare_repository_finds_it() {
     let world = World::pair();
     world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "bare.git"]);

@@ -70,3 +70,21 @@ fn unreadable_store_is_not_called_something_else() {
         assert!(run.stderr.contains("Permission denied") && !run.stderr.contains("remove-section"), "{part}: {run}");
     }
 }
+
+#[test]
+fn store_is_not_its_own_hub() {
+    let (world, _) = shared();
+    let fungal = world.path("fungal");
+    let store = world.store().display().to_string();
+    for url in [store.clone(), format!("file://{store}")] {
+        for args in [
+            &["realm", "admin", "reseed", "--url", &url][..],
+            &["init", "--url", &url],
+            &["realm", "admin", "join", REALM, "--url", &url],
+        ] {
+            let run = world.blue(&fungal, args).exits(129);
+            assert!(run.stderr.contains("is the store of a realm on this machine"), "{run}");
+        }
+    }
+    world.ok(&fungal, &["sync"]);
+}

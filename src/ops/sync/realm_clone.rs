@@ -46,7 +46,7 @@ pub fn origin() -> RemoteName {
 /// # Errors
 /// Returns an error if the URL is not accepted, cannot be reached, or has another realm.
 pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, OpError> {
-    let url = url::absolute(ctx.env.cwd(), url::accept(place.url)?);
+    let url = url::typed(&ctx.env, &ctx.home, place.url)?;
     let realms = ctx.home.realms()?;
     let known = match place.realm {
         Some(name) => realms.iter().find(|known| known.name == *name),
