@@ -71,6 +71,8 @@ codes! {
     FetchTooLarge = "fetch-too-large",
     /// A file already exists, and is not overwritten.
     FileExists = "file-exists",
+    /// The clone is a fork, which cannot write under the name of its original.
+    Fork = "fork",
     /// Git failed, or one of its files could not be read.
     Git = "git",
     /// A contract cannot be published as written.

@@ -15,6 +15,7 @@ use crate::{
     store::{
         EntryKind,
         codec::{self, Config},
+        git::{GitStore, Options},
         history, read,
     },
 };
@@ -42,13 +43,17 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
 ///
 /// # Errors
 /// Returns an error if it proposes another URL for the realm. The message contains both.
-pub fn same_url(known: &KnownRealm, proposed: Option<&Config>, code: Option<&CodeRepo>) -> Result<(), OpError> {
-    let proposed =
-        proposed.filter(|config| config.realm.name == known.name).and_then(|config| config.realm.url.as_ref());
-    let (Some(recorded), Some(proposed)) = (&known.url, proposed) else {
-        return Ok(());
-    };
-    if url::is_same(recorded, proposed) {
+pub fn same_url(
+    known: &KnownRealm,
+    config: Option<&Config>,
+    code: Option<&CodeRepo>,
+    options: Options,
+) -> Result<(), OpError> {
+    let config = config.filter(|config| config.realm.name == known.name);
+    let (Some(recorded), Some(config)) = (&known.url, config) else { return Ok(()) };
+    let Some(proposed) = &config.realm.url else { return Ok(()) };
+    let used = |url: &str| code.map_or_else(|| url.to_owned(), |code| code.rewritten(url));
+    if url::is_same(recorded, proposed) || url::is_same(&used(recorded), &used(proposed)) {
         return Ok(());
     }
     let realm = &known.name;
@@ -58,8 +63,15 @@ pub fn same_url(known: &KnownRealm, proposed: Option<&Config>, code: Option<&Cod
     );
     let reseed = |url| format!("git blue realm admin reseed --url {}", shell_word(url));
     let error = OpError::cannot(ErrorCode::OtherUrl, message);
-    let has_followed = code.is_some_and(|code| proposed_before(code, recorded));
+    let has_followed = code.is_some_and(|code| has_proposed(code, recorded));
+    let is_known = code.is_none_or(|code| has_repository(known, config, code, options));
     Err(match has_followed {
+        _ if !is_known => error
+            .next(format!(
+                "GIT_BLUE_HOME=DIR git blue init --url {}  # if that is another realm of this name: keep it apart",
+                shell_word(proposed)
+            ))
+            .next(format!("{}  # or move it, if it is at that URL, and you trust that URL", reseed(proposed))),
         true => error
             .next(format!("{}  # if the realm has moved there, and you trust that URL", reseed(proposed)))
             .next(format!("or write url: {recorded} in {CONFIG}, if the realm is there")),
@@ -69,11 +81,23 @@ pub fn same_url(known: &KnownRealm, proposed: Option<&Config>, code: Option<&Cod
     })
 }
 
+/// Returns whether the realm of this machine has a clone's repository under the name that the clone proposes. If not,
+/// the clone may be in another realm of the same name.
+pub fn has_repository(known: &KnownRealm, config: &Config, code: &CodeRepo, options: Options) -> bool {
+    let Ok(store) = GitStore::open(&known.path, options) else { return true };
+    let Ok(repos) = read::repos(&store) else { return true };
+    let has_root = |root: &Oid| code.has_readable(root).unwrap_or(true);
+    repos.repos.get(&config.repo).is_some_and(|held| {
+        // A shallow clone has no roots to compare.
+        held.roots.is_empty() || code.is_shallow().unwrap_or(true) || held.roots.iter().any(has_root)
+    })
+}
+
 /// The maximum number of commits that are searched for an earlier URL.
 const MAX_HISTORY: usize = 200;
 
 /// Returns whether an earlier commit of the repository proposed a URL: then the one that it proposes now is newer.
-fn proposed_before(code: &CodeRepo, wanted: &str) -> bool {
+pub fn has_proposed(code: &CodeRepo, wanted: &str) -> bool {
     let Ok(Some(head)) = code.head().map(|head| head.commit) else { return false };
     let commits = history::since(code, &head, &[], MAX_HISTORY).unwrap_or_default();
     commits.iter().any(|commit| {

@@ -114,7 +114,7 @@ pub fn find(
     // The proposal of a repository is only compared with what the user recorded, and never used in place of it.
     let unknown = || unknown::error(unknown::ci_command(env).as_deref(), home, &realm, proposed.as_ref());
     let known = home.realm(&realm)?.ok_or_else(unknown)?;
-    config::same_url(&known, proposed.as_ref(), code)?;
+    config::same_url(&known, proposed.as_ref(), code, options)?;
     let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
     repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;

@@ -5,7 +5,10 @@ use std::{cell::RefCell, path::Path, time::Duration};
 use jiff::Timestamp;
 
 pub use super::realm_context::{ActingRepo, RealmContext};
-use super::{progress::RequestProgress, repos::identity};
+use super::{
+    progress::RequestProgress,
+    repos::{identity, joined},
+};
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
@@ -62,6 +65,7 @@ impl Ctx {
         let place = DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
         let code = CodeRepo::discover(&place)?;
         let here = locate::find(&env, &home, code.as_ref(), realm, options(&env)).map(RealmContext::from);
+        let here = here.map_err(|error| joined::explain_missing_config(&home, code.as_ref(), error));
         match &here {
             Ok(here) => tracing::debug!(realm = ?here.realm, repo = ?here.repo, folder = ?env.cwd(), "found"),
             Err(error) => tracing::debug!(code = error.code.as_str(), folder = ?env.cwd(), "found no realm"),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::{self, config::same_realm, unknown},
     model::{
         name::{RealmName, RepoName},
@@ -34,7 +34,8 @@ pub struct Request {
     pub auto_sync: Option<bool>,
 }
 
-/// Completes the missing steps, so a second run does nothing. A refusal leaves nothing behind.
+/// Completes the missing steps, so a second run does nothing. A refusal leaves nothing behind, except for a fork, which
+/// can read the realm that was fetched.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be determined, or a step fails.
@@ -67,6 +68,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     };
     let (created_realm, joined) = match enter() {
         Ok(entered) => entered,
+        Err(error) if error.code == ErrorCode::Fork => return Err(error),
         Err(error) => {
             before.restore(ctx, &realm)?;
             return Err(error);

@@ -72,6 +72,47 @@ fn unreadable_store_is_not_called_something_else() {
 }
 
 #[test]
+fn hub_that_moved_is_joined_on_a_new_machine() {
+    let (world, hub) = shared();
+    world.git(&world.root(), &["clone", "--quiet", "fungal", "clone"]);
+    std::fs::rename(&hub, world.path("new.git")).unwrap();
+    let new = world.path("new.git").display().to_string();
+    let clone = world.on("second").path("clone");
+    let init = world.ok(&clone, &["init", "--url", &new]);
+    assert!(world.read("clone/.blue/config.yaml").contains("new.git"), "{init}");
+    assert!(init.stdout.contains("The realm aperture has moved"), "{init}");
+    world.ok(&clone, &["status"]);
+    world.ok(&clone, &["sync"]);
+}
+
+#[test]
+fn realm_of_the_same_name_is_kept_apart() {
+    let (world, hub) = shared();
+    // Another team has another realm of that name.
+    world.on("other").repo("web");
+    let theirs = world.bare("theirs.git");
+    world.ok(&world.path("web"), &["init", "--realm", REALM, "--url", &theirs]);
+    world.commit("web", "Join the realm");
+    world.ok(&world.path("web"), &["sync"]);
+    world.git(&world.root(), &["clone", "--quiet", "web", "clone"]);
+    let before = world.read("clone/.blue/config.yaml");
+    let clone = world.on("home").path("clone");
+    let status = world.blue(&clone, &["status"]).exits(128);
+    assert!(!status.stderr.contains(&format!("reseed --url {hub}")), "{status}");
+    let step = status.stderr.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap();
+    assert!(step.starts_with("GIT_BLUE_HOME="), "{status}");
+    let apart = world.finish_shell(&clone, &step.replace("DIR", "../apart"));
+    assert_eq!(apart.code, 0, "{step}: {apart}");
+    // A URL that was typed does not replace that of another realm either.
+    world.on("third");
+    let init = world.blue(&clone, &["init", "--url", &hub]).exits(128);
+    assert!(init.stderr.contains("is shared at") && init.stderr.contains(&format!("not at {hub}")), "{init}");
+    assert_eq!(world.read("clone/.blue/config.yaml"), before);
+    let again = world.finish_shell(&clone, &world.next_step(&init));
+    assert_eq!(again.code, 0, "{again}");
+}
+
+#[test]
 fn store_is_not_its_own_hub() {
     let (world, _) = shared();
     let fungal = world.path("fungal");
@@ -87,4 +128,62 @@ fn store_is_not_its_own_hub() {
         }
     }
     world.ok(&fungal, &["sync"]);
+}
+
+#[test]
+fn fork_reads_the_realm_that_init_fetched() {
+    let world = World::new();
+    let hub = world.hub();
+    world.repo("fungal");
+    world.git(&world.path("fungal"), &["remote", "add", "origin", "https://h.example/team/fungal.git"]);
+    world.ok(&world.path("fungal"), &["init", "--realm", REALM, "--url", &hub]);
+    world.commit("fungal", "Join the realm");
+    world.ok(&world.path("fungal"), &["sync"]);
+    world.git(&world.root(), &["clone", "--quiet", "fungal", "fork"]);
+    let fork = world.on("second").path("fork");
+    world.git(&fork, &["remote", "set-url", "origin", "https://h.example/me/fungal.git"]);
+    let init = world.blue(&fork, &["init", "--url", &hub]).exits(1);
+    assert!(init.stderr.contains("in a fork: it can read and check, but not write"), "{init}");
+    assert!(world.next_step(&init).starts_with("git blue status  # "), "{init}");
+    let status = world.ok(&fork, &["status"]);
+    assert!(status.stdout.contains("read-only"), "{status}");
+    let check = world.blue(&fork, &["check"]).exits(1);
+    assert!(check.stdout.contains("nothing-to-check"), "{check}");
+    assert!(!world.path("fork/.git/blue-joined").exists());
+}
+
+#[test]
+fn rewritten_history_is_named() {
+    let world = World::new();
+    let fungal = world.repo("fungal");
+    world.git(&fungal, &["remote", "add", "origin", "https://h.example/team/fungal.git"]);
+    world.ok(&fungal, &["init", "--realm", REALM]);
+    world.commit("fungal", "Join the realm");
+    world.git(&fungal, &["checkout", "--quiet", "--orphan", "new"]);
+    world.commit("fungal", "Start again");
+    world.git(&fungal, &["branch", "--quiet", "-M", "main"]);
+    world.git(&fungal, &["reflog", "expire", "--expire=now", "--all"]);
+    world.git(&fungal, &["gc", "--quiet", "--prune=now"]);
+    let run = world.blue(&fungal, &["session", "start"]).exits(1);
+    assert!(run.stderr.contains("origin is the same, but it has none of its root commits"), "{run}");
+}
+
+#[test]
+fn commit_from_before_joining_is_not_outside_of_the_realm() {
+    let world = World::new();
+    world.repo("work");
+    world.ok(&world.path("work"), &["init", "--realm", REALM, "--repo", "fungal"]);
+    world.commit("work", "Join the realm");
+    let work = world.path("work");
+    world.git(&work, &["checkout", "--quiet", "HEAD~1"]);
+    for args in [&["status"][..], &["check"], &[]] {
+        let run = world.blue(&work, args);
+        assert!(run.all().contains("this commit has no .blue/config.yaml"), "{run}");
+        assert!(!run.all().contains("init --realm"), "{run}");
+    }
+    let step = world.next_steps(&world.blue(&work, &["status"])).pop().unwrap();
+    assert_eq!(world.finish_shell(&work, &step).code, 0, "{step}");
+    // Joining again keeps the name.
+    let init = world.ok(&work, &["init", "--realm", REALM]);
+    assert!(world.read("work/.blue/config.yaml").contains("repo: fungal"), "{init}");
 }

@@ -4,11 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     error::{ErrorCode, OpError},
-    locate::{
-        CONFIG,
-        config::{same_realm, same_url},
-        open, proposed, renamed, unknown,
-    },
+    locate::{CONFIG, config::same_realm, open, proposed, renamed, unknown},
     machine::home::{Home, KnownRealm, recordable},
     model::{
         name::{RealmName, RepoName},
@@ -20,6 +16,7 @@ use crate::{
     },
     ops::{
         Operation,
+        admin::moved,
         ctx::Ctx,
         hooks,
         inboxes::first_baselines,
@@ -102,7 +99,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let store = open(&ctx.home, &known, ctx.options())?;
     read::realm(&store)?;
     same_realm(&known.name, proposed.as_ref())?;
-    same_url(&known, proposed.as_ref(), Some(code))?;
+    let has_moved = moved::check(ctx, request.url.is_some(), &known, proposed.as_ref())?;
     let name = name(ctx, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
     renamed::refuse_entry(&store, &entry)?;
@@ -117,10 +114,12 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     }
     let wrote_config = match (&proposed, code.workdir()) {
         (None, Some(root)) => write_config(&root, &known, &name)?,
-        (Some(config), Some(_)) if request.url.is_some() && config.realm.url.is_none() => match &known.url {
-            Some(url) => write_url(code, config, url)?,
-            None => false,
-        },
+        (Some(config), Some(_)) if has_moved || (request.url.is_some() && config.realm.url.is_none()) => {
+            match &known.url {
+                Some(url) => write_url(code, config, url)?,
+                None => false,
+            }
+        }
         _ => false,
     };
     let shared = request.url.is_some() || request.branches;
@@ -148,7 +147,11 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     }
     if wrote_config {
         let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
-        answer = answer.next(format!("git add {file} && git commit -m \"Join the realm {}\"", known.name));
+        let subject = match has_moved {
+            true => format!("The realm {} has moved", known.name),
+            false => format!("Join the realm {}", known.name),
+        };
+        answer = answer.next(format!("git add {file} && git commit -m \"{subject}\""));
     }
     if proposed.is_none() && !wrote_config {
         answer = answer.next(format!(
@@ -227,8 +230,8 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Returns the name of the repository: the one in its `.blue/config.yaml`, the requested one, or one derived from
-/// origin's URL or the folder.
+/// Returns the name of the repository: the one in its `.blue/config.yaml`, the requested one, the one under which this
+/// clone has joined, or one derived from origin's URL or the folder.
 ///
 /// # Errors
 /// Returns an error if these contradict each other, or none of them is a valid name.
@@ -251,7 +254,10 @@ pub fn name(ctx: &Ctx, request: &Request, proposed: Option<&Config>) -> Result<R
     if let Some(name) = proposed.map(|config| &config.repo).or(request.repo.as_ref()) {
         return Ok(name.clone());
     }
-    default_name(code)
+    match joined::read(&ctx.home, code)?.filter(|joined| joined.realm == request.realm) {
+        Some(joined) => Ok(joined.repo),
+        None => default_name(code),
+    }
 }
 
 /// Returns the last segment of origin's URL, or else the name of the main worktree's folder.
@@ -361,7 +367,13 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
             }
         },
         (RepoMatch::Different, Claim::Proposed) => {
-            let message = format!("{}; {}", taken(""), identity::facts(code));
+            let message = format!("{}; {}", taken(""), identity::facts(code, held));
+            if identity::has_a_root(code, held)? {
+                return Err(OpError::no(ErrorCode::Fork, message)
+                    .next("git blue status  # in a fork: it can read and check, but not write")
+                    .next(format!("or edit repo in {CONFIG}, if this is a repository of its own in the realm"))
+                    .next(format!("or run git blue init in a joined clone of {name}, if it has moved to this URL")));
+            }
             Err(OpError::no(ErrorCode::NameTaken, message)
                 .next(format!("give this repository a unique name: edit repo in {CONFIG}")))
         }

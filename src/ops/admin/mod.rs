@@ -9,6 +9,7 @@ pub mod domain;
 pub mod init;
 pub mod join;
 pub mod leave;
+pub mod moved;
 pub mod reclaim;
 pub mod remove_domain;
 pub mod remove_member;

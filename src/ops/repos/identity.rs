@@ -3,7 +3,7 @@
 use super::joined;
 use crate::{
     error::{ErrorCode, OpError},
-    locate::url::resolved,
+    locate::url::{is_same, resolved},
     machine::home::Home,
     model::{
         realm::{Repo, RepoMatch},
@@ -50,7 +50,10 @@ pub fn match_repo(code: &CodeRepo, held: &Repo) -> Result<RepoMatch, OpError> {
 }
 
 /// Returns whether the clone has one of the entry's root commits.
-fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
+///
+/// # Errors
+/// Returns an error if the clone cannot be read.
+pub fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
     for root in &held.roots {
         if code.has_readable(root)? {
             return Ok(true);
@@ -90,8 +93,11 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
 /// Returns the error for a clone of a different repository than the one that the realm has under the name.
 pub fn wrong_repository_error(acting: ActingRepo<'_>, code: &CodeRepo, held: &Repo) -> OpError {
     let ActingRepo { realm, repo, .. } = acting;
-    let message =
-        format!("the name {repo} belongs to another repository in the realm {realm}{}: {}", place(held), facts(code));
+    let message = format!(
+        "the name {repo} belongs to another repository in the realm {realm}{}: {}",
+        place(held),
+        facts(code, held)
+    );
     OpError::no(ErrorCode::WrongRepository, message)
 }
 
@@ -106,9 +112,13 @@ pub fn place(held: &Repo) -> String {
     held.url.as_deref().map(|url| format!(" ({url})")).unwrap_or_default()
 }
 
-/// Returns the URL of this clone as part of a message.
-pub fn facts(code: &CodeRepo) -> String {
+/// Returns how this clone differs from an entry, as part of a message.
+pub fn facts(code: &CodeRepo, held: &Repo) -> String {
     match code.origin_url() {
+        Some(url) if held.url.as_deref().is_some_and(|held| is_same(held, &url)) => {
+            "this clone's origin is the same, but it has none of its root commits, as after rewriting the history"
+                .to_owned()
+        }
         Some(url) => format!("this clone's origin is {url}"),
         None => "this clone has no origin, and shares no root commit with it".to_owned(),
     }

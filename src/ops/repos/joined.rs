@@ -215,6 +215,18 @@ pub fn missing(acting: ActingRepo<'_>) -> OpError {
     OpError::no(ErrorCode::NotJoined, message).next("git blue init")
 }
 
+/// Returns the error for a commit without `.blue/config.yaml` in a clone that is joined, like one from before that, in
+/// place of the error for a repository outside of any realm.
+pub fn explain_missing_config(home: &Home, code: Option<&CodeRepo>, error: OpError) -> OpError {
+    let joined = code.filter(|_| error.code == ErrorCode::NotInRealm).and_then(|code| read(home, code).ok()?);
+    let Some(Joined { realm, repo, .. }) = joined else { return error };
+    let config = locate::CONFIG;
+    let message = format!("this clone is joined to the realm {realm} as {repo}, but this commit has no {config}");
+    OpError::cannot(ErrorCode::NotInRealm, message)
+        .next("git switch BRANCH  # to a branch that has the file")
+        .next(format!("git blue --realm {realm} status  # or read the realm from here"))
+}
+
 fn record(home: &Home, number: &str) -> PathBuf {
     home.clones().join(number)
 }
