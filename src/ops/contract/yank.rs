@@ -16,7 +16,7 @@ use crate::{
         publish,
         version::Version,
     },
-    wire::{Answer, Broken, ContractMarked},
+    wire::{Answer, ContractMarked},
 };
 
 /// The operation's entry in the table of operations.
@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         importers = hit.map(|(repo, _)| repo.clone()).collect();
         let decision = publish::yank(view, acting.repo, held, &request.version, &request.reason)?;
         let after = publish::overlay(view, &decision.changes);
-        breaks = effects::breaks(view, &after, contract, &ctx.judge()).into_iter().map(Broken::from).collect();
+        breaks = effects::breaks(view, &after, contract, &ctx.judge());
         Ok(decision)
     })?;
     let answer = Answer::new(ContractMarked {
