@@ -109,6 +109,8 @@ pub struct Operation {
     /// The method and path of the route; `None` if the operation has none. Variables of the path, in braces, are fields
     /// of the request, or `realm`.
     pub route: Option<(&'static str, &'static str)>,
+    /// Example command lines, each with its purpose, for commands whose long help has nothing else to add.
+    pub examples: &'static [(&'static str, &'static str)],
     /// Returns the JSON Schema of the answer, without a title; see [`Operation::schema`].
     answer: fn() -> Schema,
     /// Reads an answer as a client does, and writes it again; see [`schema::reread`]. This exists only with debug
@@ -127,6 +129,7 @@ impl Operation {
             call: None,
             tool: None,
             route: None,
+            examples: &[],
             answer: schema::answer::<T>,
             reread: if cfg!(debug_assertions) { Some(schema::reread::<Answer<T>>) } else { None },
         }
@@ -172,6 +175,12 @@ impl Operation {
     /// Makes the operation a route of the daemon.
     pub(crate) const fn route(mut self, method: &'static str, path: &'static str) -> Self {
         self.route = Some((method, path));
+        self
+    }
+
+    /// Adds examples of its use.
+    pub(crate) const fn examples(mut self, examples: &'static [(&'static str, &'static str)]) -> Self {
+        self.examples = examples;
         self
     }
 

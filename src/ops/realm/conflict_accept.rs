@@ -12,7 +12,8 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_conflict_accept",
     &["realm", "conflict", "accept"],
     "Accept a change that a sync set aside",
-);
+)
+.examples(&[("git blue realm conflict accept 3f9c0a1b2c3d", "Accept the change into the realm")]);
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]

@@ -12,7 +12,8 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_conflict_reject",
     &["realm", "conflict", "reject"],
     "Reject a change that a sync set aside",
-);
+)
+.examples(&[("git blue realm conflict reject 3f9c0a1b2c3d", "Reject the change; the next sync restores the remote")]);
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]

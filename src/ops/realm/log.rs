@@ -18,7 +18,12 @@ use crate::{
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_log", &["realm", "log"], "Show the history of the realm")
         .tool("Show who changed what in the realm, and when, newest first.")
-        .route("GET", "/realms/{realm}/log");
+        .route("GET", "/realms/{realm}/log")
+        .examples(&[
+            ("git blue realm log --limit 20", "Show the last twenty changes"),
+            ("git blue realm log --domain s3-access", "Show the changes in one domain"),
+            ("git blue realm log --since '2 weeks ago' --repo aperture", "Show recent changes by one repository"),
+        ]);
 
 /// The default number of entries on a page.
 const DEFAULT_LIMIT: usize = 50;

@@ -7,6 +7,8 @@ mod machine;
 mod man;
 mod realm;
 
+use std::sync::LazyLock;
+
 use clap::Arg;
 
 use crate::{
@@ -58,8 +60,14 @@ const SHORT: [(&str, &str); 5] = [
     ("leave", "realm admin leave"),
 ];
 
+/// The pages of operations that declare their examples themselves.
+static OF_OPERATIONS: LazyLock<Vec<Page>> = LazyLock::new(|| {
+    let operations = ops::TABLE.iter().filter(|operation| !operation.examples.is_empty());
+    operations.map(|operation| page(operation.cli.join(" ").leak()).examples(operation.examples)).collect()
+});
+
 fn pages() -> impl Iterator<Item = &'static Page> {
-    [realm::PAGES, contract::PAGES, machine::PAGES].into_iter().flatten()
+    [realm::PAGES, contract::PAGES, machine::PAGES].into_iter().flatten().chain(&*OF_OPERATIONS)
 }
 
 /// Returns the page of a command, which is given without `git blue`.

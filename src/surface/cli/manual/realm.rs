@@ -101,11 +101,6 @@ pub(super) const PAGES: &[Page] = &[
         ("git blue realm list", "List the realms, with the number of their repositories"),
         ("git blue realm list -z | xargs -0 -n1 git blue sync --realm", "Sync every realm"),
     ]),
-    page("realm log").examples(&[
-        ("git blue realm log --limit 20", "Show the last twenty changes"),
-        ("git blue realm log --domain s3-access", "Show the changes in one domain"),
-        ("git blue realm log --since '2 weeks ago' --repo aperture", "Show recent changes by one repository"),
-    ]),
     page("realm topology").examples(&[
         ("git blue realm topology", "List the imports, one per line"),
         ("git blue realm topology --format dot | dot -Tsvg -o realm.svg", "Draw the realm with Graphviz"),
@@ -121,12 +116,6 @@ pub(super) const PAGES: &[Page] = &[
             them with their ids and authors.",
         )
         .examples(&[("git blue realm conflict reject 3f9c0a1b2c3d", "Reject a change that a sync set aside")]),
-    page("realm conflict accept")
-        .examples(&[("git blue realm conflict accept 3f9c0a1b2c3d", "Accept the change into the realm")]),
-    page("realm conflict reject").examples(&[(
-        "git blue realm conflict reject 3f9c0a1b2c3d",
-        "Reject the change; the next sync restores the remote",
-    )]),
     page("realm worktree")
         .about(
             "An RFC is a change that spans several repositories. Each of them gets a worktree on a branch of \
