@@ -5,6 +5,7 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Seek as _, Write as _},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,11 @@ use crate::{
     error::OpError,
     platform::{files, locks},
 };
+
+/// The time to wait for a process that looks whether a daemon runs.
+const LOOK: Duration = Duration::from_millis(1);
+/// The maximum number of times to wait.
+const MOST_LOOKS: usize = 1_000;
 
 /// A running daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,15 +107,26 @@ impl DaemonLock {
     pub fn take(home: &Path) -> Result<Option<Self>, OpError> {
         let path = folder(home)?.join("pid");
         let (file, lock) = (open(&path)?, open(&locks::file_to_lock(&path))?);
-        match lock.try_lock() {
-            Ok(()) => {
-                let held = Self { lock, file, path };
-                held.write("")?;
-                Ok(Some(held))
+        let failed = |error| OpError::io("lock", &path)(error);
+        for _ in 0..MOST_LOOKS {
+            match lock.try_lock() {
+                Ok(()) => {
+                    let held = Self { lock, file, path };
+                    held.write("")?;
+                    return Ok(Some(held));
+                }
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(OpError::io("lock", &path)(error)),
+            // A process that only looks whether a daemon runs shares the lock for a moment.
+            match lock.try_lock_shared() {
+                Ok(()) => lock.unlock().map_err(failed)?,
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+            std::thread::sleep(LOOK);
         }
+        Ok(None)
     }
 
     /// Records where the daemon listens.
@@ -150,6 +167,15 @@ mod tests {
         assert!(DaemonLock::take(home.path()).unwrap().is_none());
         drop(held);
         assert_eq!(of(home.path()).unwrap(), State::Stopped);
+        // Looking does not prevent a start.
+        let looking = open(&locks::file_to_lock(&home.path().join("daemon/pid"))).unwrap();
+        looking.lock_shared().unwrap();
+        let looked = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            drop(looking);
+        });
+        drop(DaemonLock::take(home.path()).unwrap().unwrap());
+        looked.join().unwrap();
         // The file of a killed daemon is ignored.
         std::fs::write(home.path().join("daemon/pid"), serde_json::to_string(&running).unwrap()).unwrap();
         assert_eq!(of(home.path()).unwrap(), State::Stopped);
