@@ -1,13 +1,10 @@
 //! Recognizes a clone that is behind the last published commit and has nothing new to publish. Its user only has to
 //! pull.
 
-use std::collections::BTreeSet;
-
-use super::catch_up::differ_in;
 use crate::{
     error::{NextStep, OpError},
     model::{name::DomainName, oid::Oid, text::shell_word},
-    ops::{contract, ctx::ActingRepo},
+    ops::ctx::ActingRepo,
     repo::CodeRepo,
     store::{StoreError, StoreRef, history, layout, read},
 };
@@ -29,35 +26,11 @@ pub fn is_behind(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -
     Ok(is_there(upstream.as_ref())? || is_there(Some(published).filter(|published| code.has(published)))?)
 }
 
-/// Returns whether `commit` of the publishing branch lacks the published one and has nothing new in a domain: it has the
-/// same files as the newest published commit that it descends from.
+/// Returns whether the publishing branch lacks a published commit that was not dropped from it.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.
-pub fn has_nothing_new(
-    acting: ActingRepo<'_>,
-    code: &CodeRepo,
-    (branch, commit): (&str, &Oid),
-    published: &Oid,
-    domain: &DomainName,
-) -> Result<bool, OpError> {
-    let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
-    if !lacks(code, branch, commit, published)? {
-        return Ok(false);
-    }
-    let mut seen = BTreeSet::from([*published]);
-    for change in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
-        let Some(source) = contract::publish::source(acting, domain, &change)? else { continue };
-        if seen.insert(source.commit) && code.is_ancestor(&source.commit, commit)? {
-            let trees = [&code.tree_of(&source.commit)?, &code.tree_of(commit)?];
-            return Ok(!differ_in(code, trees, domain.as_str())?);
-        }
-    }
-    Ok(false)
-}
-
-/// Returns whether the publishing branch lacks a published commit that was not dropped from it.
-fn lacks(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -> Result<bool, StoreError> {
+pub fn lacks(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -> Result<bool, StoreError> {
     let tip = code.reference(&format!("refs/heads/{branch}"))?.unwrap_or(*commit);
     // A shallow clone may have the published commit beyond its boundary.
     Ok(!code.is_ancestor(published, &tip)? && !code.replaced(branch, published)? && !code.is_shallow()?)

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    behind::{has_nothing_new, is_behind},
+    behind::{self, is_behind},
     candidate::Sources,
     dispute, publishing_branch, references,
 };
@@ -18,9 +18,12 @@ use crate::{
         ctx::{ActingRepo, Ctx},
     },
     repo::CodeRepo,
-    store::{Objects as _, StoreRef, layout, read},
+    store::{Objects as _, StoreRef, history, layout, read},
     wire::{Answer, Behind, ContractPublish},
 };
+
+/// The maximum number of commits that are searched for a publisher.
+const MAX_HISTORY: usize = 200;
 
 /// The value of `blue.publish`: when commits are published automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -373,7 +376,7 @@ pub fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpErr
 ///
 /// # Errors
 /// Returns an error if a tree cannot be read.
-pub(super) fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
+fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
     let [before, after] = trees;
     if before == after {
         return Ok(false);
@@ -388,6 +391,30 @@ pub(super) fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Resu
     // The same files refer to the same paths. Most refer to none.
     let referred = references::blobs(code, after, domain)?;
     Ok(!referred.is_empty() && references::blobs(code, before, domain)? != referred)
+}
+
+/// Returns whether `commit` of the publishing branch lacks the published one and has nothing new in a domain: it has the
+/// same files as the newest published commit that it descends from.
+fn has_nothing_new(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    (branch, commit): (&str, &Oid),
+    published: &Oid,
+    domain: &DomainName,
+) -> Result<bool, OpError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
+    if !behind::lacks(code, branch, commit, published)? {
+        return Ok(false);
+    }
+    let mut seen = BTreeSet::from([*published]);
+    for change in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
+        let Some(source) = contract::publish::source(acting, domain, &change)? else { continue };
+        if seen.insert(source.commit) && code.is_ancestor(&source.commit, commit)? {
+            let trees = [&code.tree_of(&source.commit)?, &code.tree_of(commit)?];
+            return Ok(!differ_in(code, trees, domain.as_str())?);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns whether the repository is still in its realm. A repository that left may keep its files, but they have no
