@@ -82,7 +82,10 @@ impl JsonSchema for Moment {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let local = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?$";
+        // A date that exists, and a time without an offset, for which there is no format.
+        let local = "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)\
+                     |02-(0[1-9]|1[0-9]|2[0-8]))|20([02468][048]|[13579][26])-02-29)\
+                     [T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$";
         let ago = "^[1-9][0-9]{0,3} (second|minute|hour|day|week|month|year)s? ago$";
         schemars::json_schema!({
             "type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}, {"pattern": local}, {"pattern": ago}]
@@ -144,6 +147,21 @@ mod tests {
         let now = now.to_zoned(jiff::tz::TimeZone::fixed(jiff::tz::offset(hours)));
         let moment = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
         Period { since: moment(since), until: moment(until) }.contains(time.parse().unwrap(), &now)
+    }
+
+    /// The schema never accepts what is refused: clients generate requests from it.
+    #[test]
+    fn schema_accepts_only_times() {
+        let schema = serde_json::json!(schemars::schema_for!(Moment));
+        let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+        let is_valid = |text: &str| validator.is_valid(&serde_json::json!(text));
+        for text in ["2026-01-31 23:59", "2028-02-29T00:00:59", "0000-04-30T12:00", "2 weeks ago", "2026-03-03"] {
+            assert!(is_valid(text) && text.parse::<Moment>().is_ok(), "{text}");
+        }
+        for text in ["0000-00-00T00:00", "2026-04-31 12:00", "2027-02-29 12:00", "2026-01-01 24:00", "2026-01-01 12:60"]
+        {
+            assert!(!is_valid(text), "{text}");
+        }
     }
 
     #[test]
