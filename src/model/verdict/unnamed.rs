@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// The maximum number of properties that are asked about.
+/// The maximum number of questions.
 const MAX_ASKED: usize = 20;
 /// The maximum depth of a property.
 const MAX_DEPTH: usize = 8;
@@ -27,10 +27,15 @@ impl Search<'_> {
         if path.len() >= MAX_DEPTH {
             return;
         }
+        let properties = || schema["properties"].as_object().into_iter().flat_map(Map::iter);
         let required = schema["required"].as_array();
-        for (name, below) in schema["properties"].as_object().into_iter().flat_map(Map::iter) {
-            let is_required = required.is_some_and(|required| required.iter().any(|one| one == name));
-            if !is_required && self.is_absent(path, name) {
+        let is_required = |name: &str| required.is_some_and(|required| required.iter().any(|one| one == name));
+        let optional: Vec<_> = properties().map(|(name, _)| name.as_str()).filter(|name| !is_required(name)).collect();
+        // Usually, some value has all of them, which takes one question.
+        let may_be_absent = !optional.is_empty() && self.is_absent(path, &optional);
+        let is_only = optional.len() == 1;
+        for (name, below) in properties() {
+            if may_be_absent && !is_required(name) && (is_only || self.is_absent(path, &[name])) {
                 self.found
                     .push(path.iter().map(|step| format!("/{}", step.unwrap_or("*"))).collect::<String>() + "/" + name);
                 continue;
@@ -46,13 +51,13 @@ impl Search<'_> {
         }
     }
 
-    /// Returns whether objects at a path never have a property.
-    fn is_absent(&mut self, path: &[Option<&str>], name: &str) -> bool {
+    /// Returns whether objects at a path never have all of these properties.
+    fn is_absent(&mut self, path: &[Option<&str>], names: &[&str]) -> bool {
         if self.asked >= MAX_ASKED {
             return false;
         }
         self.asked += 1;
-        let absent = json!({"not": {"required": [name]}});
+        let absent = json!({"not": {"required": names}});
         let schema = path.iter().rev().fold(absent, |below, step| match step {
             Some(name) => json!({"properties": {*name: below}}),
             None => json!({"items": below}),
@@ -71,22 +76,23 @@ mod tests {
             "required": ["id"],
             "properties": {
                 "id": {"properties": {"gone": {}}},
-                "lines": {"items": {"properties": {"sku": {}}}},
+                "lines": {"items": {"properties": {"a": {}, "b": {}}}},
                 "old": {"properties": {"below": {}}},
             },
         });
         let mut asked = Vec::new();
         let found = unnamed(&expects, &mut |schema| {
             asked.push(schema.to_string());
-            ["gone", "sku", "old"].iter().any(|name| asked.last().is_some_and(|text| text.contains(name)))
+            ["gone", "old"].iter().any(|name| asked.last().is_some_and(|text| text.contains(name)))
         });
-        assert_eq!(found, ["/id/gone", "/lines/*/sku", "/old"]);
+        assert_eq!(found, ["/id/gone", "/old"]);
         assert_eq!(
             asked,
             [
+                r#"{"not":{"required":["lines","old"]}}"#,
                 r#"{"properties":{"id":{"not":{"required":["gone"]}}}}"#,
                 r#"{"not":{"required":["lines"]}}"#,
-                r#"{"properties":{"lines":{"items":{"not":{"required":["sku"]}}}}}"#,
+                r#"{"properties":{"lines":{"items":{"not":{"required":["a","b"]}}}}}"#,
                 r#"{"not":{"required":["old"]}}"#,
             ]
         );
