@@ -187,18 +187,9 @@ fn apply(
         Ok::<_, OpError>(Some(commit(&decided.changes, message.text(), author.clone())))
     })?;
     if let Some(after) = written {
-        record_local_change(ctx, store, name, before, after);
+        arrival::record_local_change(store, name, before, after);
     }
     Ok(decided)
-}
-
-/// Records that a domain was changed on this machine, from one commit to another. Errors are ignored: the change is
-/// made, and only its time becomes less exact.
-pub fn record_local_change(ctx: &Ctx, store: &dyn Store, name: &DomainName, before: Option<Oid>, after: Oid) {
-    let tree = |commit: Oid| store.commit(&commit).map(|commit| commit.tree);
-    if let (Ok(before), Ok(after)) = (before.map(tree).transpose(), tree(after)) {
-        arrival::record_local_change(store, name, before, after, &ctx.env.now_here());
-    }
 }
 
 /// Returns a part of a domain as it was at `tip`.

@@ -25,6 +25,8 @@ pub enum StoreRef {
     Seen(RemoteName, Box<StoreRef>),
     /// The arrivals of changes to a domain on this machine.
     Arrivals(DomainName),
+    /// The commit of a domain that this machine last knew.
+    Known(DomainName),
     /// The baselines and pending events of a receiver outside of git.
     Receiver(ReaderName),
 }
@@ -38,6 +40,8 @@ pub const DOMAINS: &str = "refs/blue/domains/";
 pub const LOCAL: &str = "refs/blue/local/";
 /// The prefix of refs of arrivals.
 const ARRIVALS: &str = "refs/blue/local/arrivals/";
+/// The prefix of refs of known domains.
+const KNOWN: &str = "refs/blue/local/known/";
 /// The prefix of refs of receivers.
 const RECEIVERS: &str = "refs/blue/local/notify/";
 /// The prefix of refs of sessions.
@@ -92,7 +96,7 @@ impl StoreRef {
     /// Returns whether the ref is local to this machine. Local refs are written without flushing; losing one only
     /// means that notifications are shown again.
     pub fn is_local(&self) -> bool {
-        matches!(self, Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..) | Self::Receiver(_))
+        matches!(self, Self::Inbox(..) | Self::Arrivals(_) | Self::Known(_) | Self::Seen(..) | Self::Receiver(_))
     }
 
     /// Returns the name of the lock for writing the ref, which differs for each shared ref. It does not collide with
@@ -102,7 +106,9 @@ impl StoreRef {
             Self::Realm => "_realm".into(),
             Self::Domain(domain) => domain.to_string(),
             Self::Sessions(repo) => format!("_sessions-{repo}"),
-            Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..) | Self::Receiver(_) => "_local".into(),
+            Self::Inbox(..) | Self::Arrivals(_) | Self::Known(_) | Self::Seen(..) | Self::Receiver(_) => {
+                "_local".into()
+            }
         }
     }
 }
@@ -113,6 +119,7 @@ impl fmt::Display for StoreRef {
             Self::Realm => f.write_str("refs/blue/realm"),
             Self::Domain(domain) => write!(f, "{DOMAINS}{domain}"),
             Self::Arrivals(domain) => write!(f, "{ARRIVALS}{domain}"),
+            Self::Known(domain) => write!(f, "{KNOWN}{domain}"),
             Self::Receiver(name) => write!(f, "{RECEIVERS}{name}"),
             Self::Sessions(repo) => write!(f, "{SESSIONS}{repo}"),
             Self::Inbox(repo, None) => write!(f, "{INBOXES}{repo}/shared"),
@@ -257,11 +264,6 @@ pub fn told() -> TreePath {
 /// Returns `queue.json`: the pending and abandoned events of a receiver.
 pub fn queue() -> TreePath {
     TreePath("queue.json".into())
-}
-
-/// Returns `known`: in a record of arrivals, the domain's tree when it was last seen.
-pub fn known() -> TreePath {
-    TreePath("known".into())
 }
 
 /// Returns `arrived.json`: the changes made by others, and when they arrived.

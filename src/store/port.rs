@@ -182,8 +182,8 @@ pub trait Store: Objects {
     /// The caller must hold the lock of `name`, and must know that the commit contains everything that `expected` has.
     ///
     /// # Errors
-    /// Returns [`StoreError::Conflict`] if the ref has moved, and [`StoreError::Missing`] or [`StoreError::Damaged`]
-    /// if `to` is not a readable commit.
+    /// Returns [`StoreError::Conflict`] if the ref has moved. Moving a shared ref returns [`StoreError::Missing`] or
+    /// [`StoreError::Damaged`] if `to` is not a readable commit.
     fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError>;
 
     /// Returns the remotes of the realm, sorted by name.

@@ -16,7 +16,10 @@ use crate::{
         Operation,
         ctx::{Ctx, RealmContext},
         domain,
-        inboxes::inbox::{self, NewBaseline},
+        inboxes::{
+            arrival,
+            inbox::{self, NewBaseline},
+        },
         message::Message,
         runs,
     },
@@ -111,7 +114,7 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
         Ok::<_, OpError>(Some(domain::commit(&changes, message, author.clone())))
     })?;
     if let Some(after) = written {
-        domain::record_local_change(ctx, &*here.store, &request.name, tip_before, after);
+        arrival::record_local_change(&*here.store, &request.name, tip_before, after);
     }
     let (created, members, added) = outcome.unwrap_or_default();
     Ok(DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, members, added })

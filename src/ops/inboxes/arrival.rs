@@ -1,7 +1,7 @@
 //! The times at which changes arrived on this machine, from which the age of a notification counts. A change made on
-//! this machine arrives when it is made. For others, `refs/blue/local/arrivals/<domain>` contains the domain's tree as
-//! this machine last knew it (`known`), and the changes by others that arrived since (`arrived.json`). Nothing but the
-//! age depends on these records.
+//! this machine arrives when it is made. For others, `refs/blue/local/known/<domain>` points to the domain's commit that
+//! this machine last knew, and `refs/blue/local/arrivals/<domain>` contains the changes by others that arrived before
+//! (`arrived.json`). Nothing but the age depends on these records.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use super::inbox;
 use crate::{
     error::OpError,
     model::{name::DomainName, oid::Oid},
-    store::{Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write},
+    store::{Edit, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write},
 };
 
 /// The maximum number of arrivals that are recorded individually. If more arrive at once, all older ones count as
@@ -20,7 +20,7 @@ const MOST: usize = 1_000;
 /// The arrivals that this machine has recorded for a domain.
 #[derive(Debug, Clone, Default)]
 pub struct Arrivals {
-    /// The domain's tree when it was last seen.
+    /// The domain's tree when this machine last knew it.
     pub known: Option<Oid>,
     arrived: Arrived,
 }
@@ -53,32 +53,25 @@ pub type Paths = Vec<(TreePath, Option<Oid>)>;
 pub struct FirstSeen {
     /// The domain.
     pub domain: DomainName,
-    /// The domain's tree.
-    pub tree: Oid,
+    /// The commit of the domain.
+    pub tip: Oid,
     /// The paths that arrived since the domain was last seen; `None` if it was never seen before and all of it is new.
     pub paths: Option<Paths>,
 }
 
 impl Arrivals {
-    /// Returns the record of a domain. A damaged record counts as missing.
+    /// Returns the records of a domain. A damaged record counts as missing.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub fn of(store: &dyn Store, domain: &DomainName) -> Result<Self, OpError> {
+        let known = store.tip(&StoreRef::Known(domain.clone()))?.map(|commit| tree_of(store, commit));
         let name = StoreRef::Arrivals(domain.clone());
-        let Some(tip) = store.tip(&name)? else {
-            return Ok(Self::default());
+        let arrived = match store.tip(&name)? {
+            Some(tip) => tree_of(store, tip).and_then(|tree| read::file(store, &name, &tree, &layout::arrived())),
+            None => Ok(None),
         };
-        let read = || -> Result<Self, StoreError> {
-            let tree = store.commit(&tip)?.tree;
-            let known = read::lookup(store, &tree, layout::known().as_str())?.map(|entry| entry.id);
-            let arrived = read::file(store, &name, &tree, &layout::arrived())?.unwrap_or_default();
-            Ok(Self { known, arrived })
-        };
-        match read() {
-            Err(error) if error.is_damage() => Ok(Self::default()),
-            result => Ok(result?),
-        }
+        Ok(Self { known: unless_damaged(known.transpose())?, arrived: unless_damaged(arrived)?.unwrap_or_default() })
     }
 
     /// Returns when the content of a path arrived on this machine. Content without a record was made here, at
@@ -102,9 +95,10 @@ pub fn record(store: &dyn Store, sightings: &[FirstSeen], now: impl Fn() -> jiff
 
 fn record_first_seen(store: &dyn Store, sighting: &FirstSeen, now: &jiff::Zoned) -> Result<(), OpError> {
     let at = now.timestamp();
-    write(store, &StoreRef::Arrivals(sighting.domain.clone()), |_| {
-        let mut arrived = Arrivals::of(store, &sighting.domain)?.arrived;
-        match &sighting.paths {
+    let FirstSeen { domain, tip, paths } = sighting;
+    write(store, &StoreRef::Arrivals(domain.clone()), |_| {
+        let mut arrived = Arrivals::of(store, domain)?.arrived;
+        match paths {
             Some(paths) => {
                 arrived.paths.retain(|came| !inbox::is_forgotten(came.at, at));
                 let came =
@@ -116,22 +110,49 @@ fn record_first_seen(store: &dyn Store, sighting: &FirstSeen, now: &jiff::Zoned)
         if arrived.paths.len() > MOST {
             arrived = Arrived { since: Some(at), paths: Vec::new() };
         }
-        let edits = vec![
-            (layout::known(), Edit::Link(EntryKind::Tree, sighting.tree)),
-            (layout::arrived(), Edit::Put(codec::encode(&arrived))),
-        ];
+        let edits = vec![(layout::arrived(), Edit::Put(codec::encode(&arrived)))];
         Ok::<_, OpError>(Some(inbox::local_change(edits, now)))
     })?;
+    Ok(record_known(store, domain, *tip, |_| Ok(true))?)
+}
+
+/// Records that this machine changed a domain, whose commit was `before`. If that commit was known, the new one becomes
+/// known too. Otherwise the arrivals in between are found at the next read.
+pub fn record_local_change(store: &dyn Store, domain: &DomainName, before: Option<Oid>, after: Oid) {
+    let is_known = |known: Option<Oid>| {
+        Ok(known == before
+            || match (known, before) {
+                // A merge may have changed nothing.
+                (Some(known), Some(before)) => tree_of(store, known)? == tree_of(store, before)?,
+                _ => false,
+            })
+    };
+    let _ = record_known(store, domain, after, is_known);
+}
+
+/// Records the known commit of a domain, if `may` accepts the one before.
+fn record_known(
+    store: &dyn Store,
+    domain: &DomainName,
+    commit: Oid,
+    may: impl FnOnce(Option<Oid>) -> Result<bool, StoreError>,
+) -> Result<(), StoreError> {
+    let name = StoreRef::Known(domain.clone());
+    let _lease = store.lock(&name)?;
+    let before = store.tip(&name)?;
+    if before != Some(commit) && may(before)? {
+        store.advance(&name, before, commit)?;
+    }
     Ok(())
 }
 
-/// Records a change that was made on this machine to a domain whose tree was `before`. If that tree was known, the new
-/// one becomes known too. Otherwise the arrivals in between are found at the next read.
-pub fn record_local_change(store: &dyn Store, domain: &DomainName, before: Option<Oid>, after: Oid, now: &jiff::Zoned) {
-    let name = StoreRef::Arrivals(domain.clone());
-    let _ = write(store, &name, |_| {
-        let known = Arrivals::of(store, domain)?.known;
-        let edits = vec![(layout::known(), Edit::Link(EntryKind::Tree, after))];
-        Ok::<_, OpError>((known == before).then(|| inbox::local_change(edits, now)))
-    });
+fn tree_of(store: &dyn Store, commit: Oid) -> Result<Oid, StoreError> {
+    Ok(store.commit(&commit)?.tree)
+}
+
+fn unless_damaged<T>(result: Result<Option<T>, StoreError>) -> Result<Option<T>, StoreError> {
+    match result {
+        Err(error) if error.is_damage() => Ok(None),
+        result => result,
+    }
 }

@@ -199,7 +199,7 @@ impl Pending {
             self.paths.push((name.clone(), difference.path.clone(), difference.old));
         }
         if arrivals.known != Some(tree) {
-            self.sightings.push(FirstSeen { domain: name.clone(), tree, paths: new });
+            self.sightings.push(FirstSeen { domain: name.clone(), tip: line.tip, paths: new });
         }
         Ok(is_silent)
     }

@@ -8,7 +8,7 @@ use crate::{
     },
     ops::{
         ctx::{ActingRepo, Ctx},
-        domain,
+        inboxes::arrival,
         message::Message,
     },
     store::{
@@ -51,7 +51,7 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Decision) -> Result<Answer<Co
         Ok(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
     })?;
     if let (Some(after), Some(domain)) = (written, name.domain()) {
-        domain::record_local_change(ctx, acting.store, domain, before, after);
+        arrival::record_local_change(acting.store, domain, before, after);
     }
     let record = settled.ok_or_else(|| unknown(id))?;
     let answer = Answer::new(ConflictSettled {

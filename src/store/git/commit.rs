@@ -91,11 +91,11 @@ pub(super) fn advance(
     expected: Option<Oid>,
     to: Oid,
 ) -> Result<(), StoreError> {
-    objects::commit(repo, &to)?;
     let step = Step { name, from: expected, to: to_git(&to), by: gix::actor::Signature::default() };
     if name.is_local() {
         ref_update::update_local(repo, locks, &step)
     } else {
+        objects::commit(repo, &to)?;
         ref_update::update_shared(repo, locks, &step)
     }
 }
