@@ -1,7 +1,10 @@
 //! Builds a self-contained JSON Schema from a part of a document and everything that it refers to, in the same
 //! document or in other files of the same repository. Nothing else is ever read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use serde_json::{Map, Value};
 
@@ -92,14 +95,17 @@ pub fn bundle(
         open: Vec::new(),
         parts_of_openapi: BTreeSet::new(),
     };
-    let document = work.file(file)?.clone();
+    let document = work.file(file)?;
     let Some(target) = document.pointer(pointer) else {
         let message = format!("there is nothing at {pointer}; write a JSON Pointer such as /$defs/Order");
         return Err(BundleError::new(file, message));
     };
     if pointer.is_empty() && !has_outside(target) {
-        let origins = Origins { root: work.root, key: work.key, definitions: BTreeMap::new() };
-        return Ok(Bundle { schema: document, origins });
+        let Work { root, key, files, .. } = work;
+        // The last owner of a document need not copy it.
+        drop(files);
+        let origins = Origins { root, key, definitions: BTreeMap::new() };
+        return Ok(Bundle { schema: Rc::unwrap_or_clone(document), origins });
     }
     let dialect = document.get("$schema").cloned();
     let is_old = dialect.as_ref().and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-0"));
@@ -109,7 +115,7 @@ pub fn bundle(
     let mut body = work.rewritten(target, file)?;
     let mut definitions = Map::new();
     while let Some((name, of, at)) = work.open.pop() {
-        let document = work.file(&of)?.clone();
+        let document = work.file(&of)?;
         let nothing = || BundleError::new(&of, format!("$ref points to {at}, which does not exist"));
         let found = document.pointer(&at).ok_or_else(nothing)?;
         definitions.insert(name, work.rewritten(found, &of)?);
@@ -132,7 +138,7 @@ pub fn bundle(
 
 struct Work<'a> {
     load: &'a mut dyn FnMut(&str) -> Result<Value, BundleError>,
-    files: BTreeMap<String, Value>,
+    files: BTreeMap<String, Rc<Value>>,
     root: (String, String),
     flow: Option<Flow>,
     /// The keyword that holds the definitions.
@@ -148,15 +154,15 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn file(&mut self, path: &str) -> Result<&Value, BundleError> {
+    fn file(&mut self, path: &str) -> Result<Rc<Value>, BundleError> {
         if !self.files.contains_key(path) {
             if self.files.len() >= MAX_FILES {
                 return Err(BundleError::new(path, format!("the schema refers to more than {MAX_FILES} files")));
             }
             let document = (self.load)(path)?;
-            self.files.insert(path.to_owned(), document);
+            self.files.insert(path.to_owned(), Rc::new(document));
         }
-        Ok(&self.files[path])
+        Ok(Rc::clone(&self.files[path]))
     }
 
     /// Returns a schema whose references point into the bundle. A schema of an older OpenAPI document is translated.
@@ -193,13 +199,14 @@ impl Work<'_> {
 
     /// Returns whether the schemas of a file are those of an older OpenAPI document.
     fn is_of_openapi(&mut self, file: &str) -> Result<bool, BundleError> {
-        Ok(self.parts_of_openapi.contains(file) || openapi::has_own_schemas(self.file(file)?))
+        Ok(self.parts_of_openapi.contains(file) || openapi::has_own_schemas(&*self.file(file)?))
     }
 
     fn reference(&mut self, reference: &str, file: &str) -> Result<String, BundleError> {
         let refuse = |message: String| BundleError::new(file, message);
         let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let own = self.file(file)?.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#'));
+        let document = self.file(file)?;
+        let own = document.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#'));
         let target = match path {
             "" => file.to_owned(),
             path if Some(path) == own => file.to_owned(),
@@ -217,7 +224,7 @@ impl Work<'_> {
         let fragment = percent::decode(fragment);
         let pointer = match fragment.starts_with('/') || fragment.is_empty() {
             true => fragment,
-            false => anchor(self.file(&target)?, &fragment)
+            false => anchor(&*self.file(&target)?, &fragment)
                 .ok_or_else(|| refuse(format!("$ref {reference:?} is not an anchor in {target}")))?,
         };
         if target == self.root.0 && self.root.1.is_empty() {

@@ -84,6 +84,19 @@ pub struct Contract {
     pub yanked: Vec<Yanked>,
 }
 
+/// The fields of a contract that a published version fixes. Those added later are left out if they are the default, so
+/// that older hashes stay valid.
+#[derive(Serialize)]
+struct FixedContent<'a> {
+    schema: &'a Json,
+    value: &'a Json,
+    compatibility: &'a Compatibility,
+    #[serde(skip_serializing_if = "is_default")]
+    values: Values,
+    #[serde(skip_serializing_if = "is_default")]
+    flow: Flow,
+}
+
 /// The file that the version of a contract is read from: `version: { from: package.json }`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -382,18 +395,8 @@ impl Contract {
     /// Computes the hash of everything that a published version fixes: schema, value and compatibility, and also
     /// `values` and `flow` if they are not the default.
     pub fn computed_content_hash(&self) -> String {
-        let mut fixed = serde_json::json!({
-            "schema": self.schema,
-            "value": self.value,
-            "compatibility": self.compatibility,
-        });
-        if !is_default(&self.values) {
-            fixed["values"] = serde_json::json!(self.values);
-        }
-        if !is_default(&self.flow) {
-            fixed["flow"] = serde_json::json!(self.flow);
-        }
-        hash::canonical(&fixed)
+        let &Self { ref schema, ref value, ref compatibility, values, flow, .. } = self;
+        hash::canonical(&FixedContent { schema, value, compatibility, values, flow })
     }
 
     /// Returns the contract with both hashes recomputed from its content.

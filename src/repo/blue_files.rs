@@ -15,7 +15,7 @@ use crate::{
     model::oid::Oid,
     platform::paths,
     repo::CodeRepo,
-    store::{EntryKind, Objects as _, StoreError, codec::MAX_BLOB, read},
+    store::{EntryKind, Objects as _, StoreError, codec::MAX_SCHEMA, read},
 };
 
 /// The folder of these files.
@@ -101,14 +101,14 @@ impl<'a> Files<'a> {
         Ok(found)
     }
 
-    /// Returns the bytes of a file, or `None` if it has more than [`MAX_BLOB`].
+    /// Returns the bytes of a file, or `None` if it has more than [`MAX_SCHEMA`].
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn read(&self, handle: &FileSource) -> Result<Option<Vec<u8>>, OpError> {
         match (self, handle) {
             (Self::Commit(code, _) | Self::Worktree(_, Some(code)), FileSource::Blob(id)) => match code.blob(id) {
-                Ok(bytes) => Ok(Some(bytes)),
+                Ok(bytes) => Ok(fits(bytes)),
                 Err(StoreError::TooLarge { .. }) => Ok(None),
                 // Only in a partial clone, which has only the objects that were checked out.
                 Err(StoreError::Missing { .. }) => Err(self.not_fetched(code)),
@@ -119,8 +119,8 @@ impl<'a> Files<'a> {
                 use std::io::Read as _;
                 let mut bytes = Vec::new();
                 let file = std::fs::File::open(path).map_err(failed)?;
-                file.take(MAX_BLOB as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-                Ok(Some(bytes).filter(|bytes| bytes.len() <= MAX_BLOB))
+                file.take(MAX_SCHEMA as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+                Ok(fits(bytes))
             }
             (Self::Worktree(_, None), FileSource::Blob(_)) => Ok(None),
         }
@@ -182,6 +182,11 @@ impl<'a> Files<'a> {
             Self::Worktree(root, code) => Ok(metadata(&root.join(path))?.is_some() || has_left_out(*code, path)?),
         }
     }
+}
+
+/// Returns the bytes, or `None` if there are more than [`MAX_SCHEMA`].
+fn fits(bytes: Vec<u8>) -> Option<Vec<u8>> {
+    Some(bytes).filter(|bytes| bytes.len() <= MAX_SCHEMA)
 }
 
 /// Returns what is at a path in the working tree, or `None` if nothing is. A folder that cannot be read is an error:

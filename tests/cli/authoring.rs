@@ -408,21 +408,22 @@ fn contract_reads_schema_from_an_existing_file() {
 fn large_schema_file_is_published_or_refused() {
     let world = World::pair();
     let dir = world.path("fungal");
-    let schema_of = |words: usize, length: usize| {
+    let schema_of = |words: usize, length: usize, levels: usize| {
         let words: Vec<_> = (0..words).map(|n| format!("{n:0length$}")).collect();
-        world.write("fungal/words.json", &json!({"enum": words}).to_string());
+        let nested = (0..levels).fold(json!(words), |inner, _| json!([inner]));
+        world.write("fungal/words.json", &json!({"enum": nested}).to_string());
     };
     world.write(
         "fungal/.blue/contracts/s3-access/words.yaml",
         "name: words\nversion: \"1.0.0\"\nowner: fungal\nschema: { file: words.json }\n",
     );
-    schema_of(3_000, 1_000);
+    schema_of(3_000, 1_000, 0);
     assert!(world.commit("fungal", "Agree on words").stderr.contains("published s3-access/words 1.0.0"));
     assert_eq!(world.stored("contracts/words.json")["schema"]["enum"][2_999].as_str().map(str::len), Some(1_000));
-    // Stored with a line for each word, it would be too large to read.
-    schema_of(480_000, 8);
+    // Stored with an indented line for each word, it would be too large to read.
+    schema_of(480_000, 8, 12);
     let refused = world.blue(&dir, &["check", "--worktree"]).exits(1);
-    assert!(refused.stdout.contains("words.yaml: error: the contract takes 9 MiB"), "{refused:?}");
+    assert!(refused.stdout.contains("words.yaml: error: the contract takes 20 MiB"), "{refused:?}");
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn oversized_content_is_reported_without_much_memory() {
     let blob = hub.object("blob", &vec![b' '; 100 << 20]);
     let tree = hub.tree(&format!("100644 blob {blob}\ts3-permissions.json\0"));
     hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
-    hub.refuses("more than 8 MiB");
+    hub.refuses("more than 16 MiB");
 }
 
 #[test]

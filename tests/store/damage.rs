@@ -227,7 +227,7 @@ fn oversized_contract_is_reported() {
         subjects(&view.damage),
         [("refs/blue/domains/s3:contracts/large.json", Subject::Contract(name("large")))]
     );
-    assert!(view.damage[0].problem.contains("more than 8 MiB"));
+    assert!(view.damage[0].problem.contains("more than 16 MiB"));
 }
 
 /// Creates a domain with these files.

@@ -116,7 +116,7 @@ const SURELY_FITS: usize = codec::MAX_BLOB >> 8;
 
 /// Checks that a contract fits into a stored file, which has one line for each value.
 fn fits(contract: &Contract) -> Result<(), Problem> {
-    let size = codec::encode(contract).len();
+    let size = codec::encode_contract(contract).len();
     if size > codec::MAX_BLOB {
         let (most, size) = (codec::MAX_BLOB >> 20, size.div_ceil(1 << 20));
         let message =
@@ -212,7 +212,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
         }
         None => return Err(refuse(missing(files, path).into())),
     };
-    let bytes = bytes.ok_or_else(|| refuse(format!("it is larger than {} MiB", codec::MAX_BLOB >> 20)))?;
+    let bytes = bytes.ok_or_else(|| refuse(format!("it is larger than {} MiB", codec::MAX_SCHEMA >> 20)))?;
     if path.ends_with(".toml") {
         return toml_document(&bytes).map_err(refuse);
     }

@@ -1,6 +1,6 @@
 //! Converts changes to a domain into edits of its tree.
 
-use super::encode;
+use super::{encode, encode_contract};
 use crate::{
     model::change::DomainChange,
     store::TreePath,
@@ -11,9 +11,9 @@ use crate::{
 pub fn edit(change: &DomainChange) -> (TreePath, Edit) {
     match change {
         DomainChange::Domain(domain) => (layout::domain(), Edit::Put(encode(domain))),
-        DomainChange::Contract(contract) => (layout::contract(&contract.name), Edit::Put(encode(contract))),
+        DomainChange::Contract(contract) => (layout::contract(&contract.name), Edit::Put(encode_contract(contract))),
         DomainChange::Version(contract) => {
-            (layout::version(&contract.name, &contract.version), Edit::Put(encode(contract)))
+            (layout::version(&contract.name, &contract.version), Edit::Put(encode_contract(contract)))
         }
         DomainChange::Binding(repo, binding) => (layout::binding(repo), Edit::Put(encode(binding))),
         DomainChange::RemoveBinding(repo) => (layout::binding(repo), Edit::Remove),

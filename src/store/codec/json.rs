@@ -1,19 +1,45 @@
 //! The JSON format of stored files: sorted keys, two spaces of indentation and a final newline, so that `git diff` is
 //! readable and equal content has an equal id.
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use super::{MAX_BLOB, Problem};
+use crate::model::{contract::Contract, json::Json};
 
 /// Serializes `value` in this format.
 pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    // Serialize through `Value`, whose maps are sorted. Model types always serialize, because they have string keys
-    // and finite numbers.
-    let mut bytes = serde_json::to_value(value)
-        .and_then(|value| serde_json::to_vec_pretty(&value))
-        .unwrap_or_else(|error| unreachable!("model types have a JSON form: {error}"));
+    // Serialize through `Value`, whose maps are sorted.
+    pretty(&plain(value))
+}
+
+/// Serializes a contract in this format, without a copy of its schema and value, which may take 100 MB.
+pub fn encode_contract(contract: &Contract) -> Vec<u8> {
+    let rest = Contract { schema: Json::default(), value: Json::default(), ..contract.clone() };
+    let mut fields: BTreeMap<String, Json> = BTreeMap::new();
+    if let Value::Object(rest) = plain(&rest) {
+        fields.extend(rest.into_iter().map(|(name, value)| (name, value.into())));
+    }
+    fields.insert("schema".into(), contract.schema.clone());
+    fields.insert("value".into(), contract.value.clone());
+    pretty(&fields)
+}
+
+fn plain<T: Serialize>(value: &T) -> Value {
+    serde_json::to_value(value).unwrap_or_else(|error| never(&error))
+}
+
+fn pretty<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_else(|error| never(&error));
     bytes.push(b'\n');
     bytes
+}
+
+/// Model types always serialize, because they have string keys and finite numbers.
+fn never(error: &serde_json::Error) -> ! {
+    unreachable!("model types have a JSON form: {error}")
 }
 
 /// Parses a stored file.
@@ -48,7 +74,7 @@ impl From<&serde_json::Error> for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{binding::Binding, contract::Contract, realm::Realm};
+    use crate::model::{binding::Binding, realm::Realm};
     use proptest::prelude::*;
 
     #[test]
@@ -63,7 +89,8 @@ mod tests {
     #[test]
     fn keys_are_sorted_and_complete() {
         let contract = Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap()).sealed();
-        let text = String::from_utf8(encode(&contract)).unwrap();
+        let text = String::from_utf8(encode_contract(&contract)).unwrap();
+        assert_eq!(text.as_bytes(), encode(&contract));
         let keys: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("  \"")?.split('"').next()).collect();
         assert!(keys.is_sorted(), "{keys:?}");
         assert_eq!(keys.len(), 15, "{keys:?}");

@@ -27,7 +27,7 @@ mod yaml_advice;
 mod yaml_ambiguity;
 
 pub use change::edit;
-pub use json::{decode, encode};
+pub use json::{decode, encode, encode_contract};
 pub use jsonc::plain;
 pub use lines::{binding_lines, contract_lines, line_at, lines_at};
 pub use problem::Problem;
@@ -37,6 +37,6 @@ pub use yaml::{binding, config, contract, document, render, too_large, value, ve
 pub use yaml::{Config, ProposedRealm, Typed};
 
 /// The size limit of a stored file, in bytes.
-pub const MAX_BLOB: usize = 8 << 20;
+pub const MAX_BLOB: usize = 16 << 20;
 /// The size limit of a file written by people, in bytes.
 pub const MAX_FILE: usize = 1 << 20;

@@ -2,6 +2,7 @@
 
 use gix::objs::tree::EntryKind as GitKind;
 
+use super::OBJECT_CACHE;
 use crate::{
     model::oid::Oid,
     store::{CommitInfo, Entry, EntryKind, StoreError, codec::MAX_BLOB},
@@ -154,6 +155,12 @@ pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreErr
     let header = header.map_err(|error| read_error(id, gix::objs::Kind::Blob, &error))?;
     if header.size() > MAX_BLOB as u64 {
         return Err(StoreError::TooLarge { id: *id, size: header.size() });
+    }
+    if header.size() > OBJECT_CACHE as u64 {
+        // gix copies each object into the cache, and never frees the copy of one that is too large for it.
+        let mut uncached = repo.clone();
+        uncached.object_cache_size(None);
+        return Ok(find(&uncached, id, gix::objs::Kind::Blob)?.data);
     }
     Ok(find(repo, id, gix::objs::Kind::Blob)?.data)
 }

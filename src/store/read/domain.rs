@@ -176,7 +176,7 @@ pub fn load_version(
 ) -> Result<(), StoreError> {
     let path = layout::version(name, version);
     match lookup(store, tree, path.as_str())? {
-        Some(entry) => load_document(store, view, (name, version), &entry),
+        Some(entry) => load_document(store, view, tree, (name, version), &entry),
         None => Ok(()),
     }
 }
@@ -198,7 +198,7 @@ pub fn load_versions(
     let published = Published::in_tree(store, tree);
     for (name, version) in wanted {
         if let Some(entry) = published.entry(name, version)? {
-            load_document(store, view, (name, version), &entry)?;
+            load_document(store, view, tree, (name, version), &entry)?;
         }
     }
     Ok(())
@@ -207,11 +207,19 @@ pub fn load_versions(
 fn load_document(
     store: &dyn Store,
     view: &mut DomainView,
+    tree: &Oid,
     (name, version): (&ContractName, &Version),
     entry: &Entry,
 ) -> Result<(), StoreError> {
     let key = (name.clone(), version.clone());
     if view.published.contains_key(&key) {
+        return Ok(());
+    }
+    // A schema may take 100 MB: do not read it twice.
+    if let Some(current) = view.contracts.get(name).filter(|current| current.version == *version)
+        && lookup(store, tree, layout::contract(name).as_str())?.is_some_and(|current| current.id == entry.id)
+    {
+        view.published.insert(key, current.clone());
         return Ok(());
     }
     match decode::<Contract>(store, entry)? {
