@@ -151,32 +151,42 @@ fn render(body: &Compat, text: &mut Text) {
         text.gap();
     }
     if body.direction != AskedDirection::Forwards {
-        render_readings("backwards", ("the old schema", "the new one sends"), &body.backwards, text);
+        render_readings("backwards", ("the old schema", "the new one sends"), &body.backwards, body.reading, text);
     }
     if body.direction != AskedDirection::Backwards {
-        render_readings("forwards", ("the new schema", "the old one sent"), &body.forwards, text);
+        render_readings("forwards", ("the new schema", "the old one sent"), &body.forwards, body.reading, text);
     }
     text.line(&[plain("needs"), plain(body.bump.phrase())]);
 }
 
-/// Prints what was found in one direction.
-pub fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &BothReadings, text: &mut Text) {
+/// Prints what was found in one direction, first in the reading that decides.
+pub fn render_readings(
+    name: &str,
+    (reader, sent): (&str, &str),
+    readings: &BothReadings,
+    decisive: SchemaReading,
+    text: &mut Text,
+) {
+    let (first, other, label) = match decisive {
+        SchemaReading::Lenient => (&readings.lenient, &readings.strict, "  read strictly:"),
+        SchemaReading::Strict => (&readings.strict, &readings.lenient, "  read leniently:"),
+    };
     let word = |verdict: &SchemaVerdict| match verdict {
         SchemaVerdict::Compatible => styled("compatible", Style::Green),
         SchemaVerdict::Incompatible { .. } => styled("incompatible", Style::Red),
         SchemaVerdict::Unknown { .. } => styled("unknown", Style::Yellow),
     };
-    let verb = match readings.lenient {
+    let verb = match first {
         SchemaVerdict::Compatible => "accept",
         SchemaVerdict::Incompatible { .. } => "reject some of",
         SchemaVerdict::Unknown { .. } => "may reject some of",
     };
     let meaning = format!("(readers of {reader} {verb} what {sent})");
-    text.line(&[styled(format!("{name}:"), Style::Bold), word(&readings.lenient), styled(meaning, Style::Dim)]);
-    if std::mem::discriminant(&readings.lenient) != std::mem::discriminant(&readings.strict) {
-        text.line(&[plain("  read strictly:"), word(&readings.strict)]);
+    text.line(&[styled(format!("{name}:"), Style::Bold), word(first), styled(meaning, Style::Dim)]);
+    if std::mem::discriminant(first) != std::mem::discriminant(other) {
+        text.line(&[plain(label), word(other)]);
     }
-    for verdict in [&readings.lenient, &readings.strict] {
+    for verdict in [first, other] {
         if let SchemaVerdict::Unknown { reason, .. } = verdict {
             text.line(&[plain("  undecided:"), plain(reason)]);
             break;

@@ -131,8 +131,8 @@ fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut T
         text.line(&[styled(format!("and {more} more breaking changes; use --json to show all"), Style::Dim)]);
     }
     let (of_old, of_new) = (format!("{new} sends"), format!("{old} sent"));
-    render_readings("backwards", (&old, &of_old), &compared.backwards, text);
-    render_readings("forwards", (&new, &of_new), &compared.forwards, text);
+    render_readings("backwards", (&old, &of_old), &compared.backwards, compared.reading, text);
+    render_readings("forwards", (&new, &of_new), &compared.forwards, compared.reading, text);
 }
 
 fn from(source: DocumentSource) -> &'static str {
