@@ -88,9 +88,14 @@ impl ContractSummary {
         self.yanked_reason(&self.version).is_some()
     }
 
-    /// Returns whether importers of its current version should stop using it.
-    pub fn is_discouraged(&self) -> bool {
-        self.deprecated.is_some() || self.retired.is_some() || self.is_yanked()
+    /// Returns whether its current version was yanked, and the import admits it.
+    pub fn is_yanked_for(&self, import: &Import) -> bool {
+        self.is_yanked() && import.version.matches(&self.version)
+    }
+
+    /// Returns whether an importer should stop using it.
+    pub fn is_discouraged_for(&self, import: &Import) -> bool {
+        self.deprecated.is_some() || self.retired.is_some() || self.is_yanked_for(import)
     }
 
     /// Returns what its importers can get.

@@ -170,10 +170,21 @@ pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contr
     Merged { winner, lost: differ.then_some(lost) }
 }
 
-/// Merges two bindings of one repository. If they differ only in the resolved versions of imports, nothing is lost.
-pub fn binding(ours: &Binding, theirs: &Binding, newer: Newer) -> Merged<Binding> {
-    let (winner, lost) = pick(newer.order().then_with(|| by_hash(ours, theirs)), ours, theirs);
+/// Merges two bindings of one repository. If they differ only in what the realm records about imports, nothing is lost.
+pub fn binding(base: Option<&Binding>, ours: &Binding, theirs: &Binding, newer: Newer) -> Merged<Binding> {
+    let (mut winner, lost) = pick(newer.order().then_with(|| by_hash(ours, theirs)), ours, theirs);
     let is_conflict = newer == Newer::Unknown && ours.as_written() != theirs.as_written();
+    for import in &mut winner.imports {
+        let of = |binding: &'_ Binding| binding.imports.iter().find(|one| one.contract == import.contract).cloned();
+        let (Some(ours), Some(theirs)) = (of(ours), of(theirs)) else { continue };
+        // Editing the range sets the adapted version.
+        if ours.version == theirs.version {
+            let (ours, theirs) = (ours.adapted_version, theirs.adapted_version);
+            let later = ours.clone().max(theirs.clone());
+            import.adapted_version =
+                field(base.and_then(of).map(|import| import.adapted_version).as_ref(), &ours, &theirs, &later);
+        }
+    }
     Merged { winner, lost: is_conflict.then_some(lost) }
 }
 
@@ -275,11 +286,14 @@ mod tests {
     }
 
     fn a_binding() -> impl Strategy<Value = Binding> {
-        prop::collection::vec(prop::sample::select(vec![">=1.0.0", "<2.0.0"]), 0..2).prop_map(|ranges| {
-            let import = |(at, range): (usize, &&str)| {
-                Import::new(format!("c{at}").parse().unwrap(), range.parse().unwrap(), UsedIn::default())
+        let import = (prop::sample::select(vec![">=1.0.0", "<2.0.0"]), prop::option::of(1u8..3));
+        prop::collection::vec(import, 0..2).prop_map(|imports| {
+            let import = |(at, (range, adapted)): (usize, &(&str, Option<u8>))| {
+                let adapted_version = adapted.map(|major| format!("{major}.0.0").parse().unwrap());
+                let (name, range) = (format!("c{at}").parse().unwrap(), range.parse().unwrap());
+                Import { adapted_version, ..Import::new(name, range, UsedIn::default()) }
             };
-            Binding { role: Role::Consumer, exports: vec![], imports: ranges.iter().enumerate().map(import).collect() }
+            Binding { role: Role::Consumer, exports: vec![], imports: imports.iter().enumerate().map(import).collect() }
         })
     }
 
@@ -328,11 +342,11 @@ mod tests {
         #[test]
         fn merging_other_documents_is_symmetric(
             b in prop::option::of(a_domain()), d in a_domain(), e in a_domain(), r in a_repo(), s in a_repo(),
-            x in a_binding(), y in a_binding(), newer in a_newer()
+            x in a_binding(), y in a_binding(), z in prop::option::of(a_binding()), newer in a_newer()
         ) {
             prop_assert_eq!(domain(b.as_ref(), &d, &e), domain(b.as_ref(), &e, &d));
             prop_assert_eq!(repo(&r, &s), repo(&s, &r));
-            prop_assert_eq!(binding(&x, &y, newer), binding(&y, &x, swapped(newer)));
+            prop_assert_eq!(binding(z.as_ref(), &x, &y, newer), binding(z.as_ref(), &y, &x, swapped(newer)));
         }
 
         #[test]
@@ -346,7 +360,7 @@ mod tests {
             prop_assert_eq!(version(&one, &one, newer), Merged { winner: one.clone(), lost: None });
             prop_assert_eq!(domain(Some(&d), &d, &d), d);
             prop_assert_eq!(repo(&r, &r), Merged { winner: r.clone(), lost: None });
-            prop_assert_eq!(binding(&x, &x, newer), Merged { winner: x.clone(), lost: None });
+            prop_assert_eq!(binding(None, &x, &x, newer), Merged { winner: x.clone(), lost: None });
         }
 
         /// If the history does not decide, the order in which three machines merge does not matter.

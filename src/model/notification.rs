@@ -27,7 +27,7 @@ pub enum ChangeType {
     VersionChanged,
     /// A contract was retired.
     ContractRetired,
-    /// A contract was deprecated, or the day of its sunset changed.
+    /// A contract was deprecated, the day of its sunset changed, or the deprecation was withdrawn.
     ContractDeprecated,
     /// A version of a contract was yanked.
     VersionYanked,
@@ -230,11 +230,10 @@ pub fn contract_kinds(delta: &Delta<Contract>) -> Vec<ChangeType> {
 
 /// Returns the kinds of change to a contract, apart from its version.
 fn same_version_kinds(old: &Contract, new: &Contract) -> impl Iterator<Item = ChangeType> {
-    let is_deprecated = new.deprecated.is_some() && old.deprecated != new.deprecated;
     let kinds = [
         (ChangeType::OwnerChanged, old.owner != new.owner),
         (ChangeType::VersionYanked, !newly_yanked(Some(old), Some(new)).is_empty()),
-        (ChangeType::ContractDeprecated, is_deprecated),
+        (ChangeType::ContractDeprecated, old.deprecated != new.deprecated),
         (ChangeType::SupportChanged, old.supported != new.supported),
     ];
     kinds.into_iter().filter(|(_, is_so)| *is_so).map(|(kind, _)| kind)

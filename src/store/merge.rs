@@ -280,7 +280,8 @@ impl Merging<'_> {
             }
             TreeFile::Binding(repo) => {
                 let Some([our, their]) = self.both::<Binding>(&place, our, their)? else { return Ok(()) };
-                let Merged { winner, lost } = merge::binding(&our, &their, self.newer(repo)?);
+                let base = read::readable(self.store, base)?;
+                let Merged { winner, lost } = merge::binding(base.as_ref(), &our, &their, self.newer(repo)?);
                 if let Some(lost) = lost {
                     self.record(TreeFile::LosingBinding(repo.clone(), ConflictId::of(&lost)), &lost);
                     self.merge.conflicts.push(Conflict::Binding(repo.clone()));
@@ -334,12 +335,20 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// Resolves a file that one side removed and the other changed: it stays, unless it is a session that has ended.
+    /// Resolves a file that one side removed and the other changed: it stays, unless it is a session that has ended, or a
+    /// later commit of the repository removed its binding.
     fn settle_absence(&mut self, place: &TreeFile, [ours, theirs]: [Option<Oid>; 2]) -> Result<(), StoreError> {
         if let TreeFile::Session(id) = place {
             let ended = layout::ended_session(id);
             let without = usize::from(ours.is_some());
             if read::lookup(self.store, &self.trees[without], ended.as_str())?.is_some() {
+                self.merge.edits.extend(ours.map(|_| (place.path(), Edit::Remove)));
+                return Ok(());
+            }
+        }
+        if let TreeFile::Binding(repo) = place {
+            let remover = if ours.is_none() { Newer::Ours } else { Newer::Theirs };
+            if self.newer(repo)? == remover {
                 self.merge.edits.extend(ours.map(|_| (place.path(), Edit::Remove)));
                 return Ok(());
             }

@@ -60,7 +60,8 @@ pub struct Notification {
     /// The versions that were yanked, apart from other changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub yanked: Vec<Version>,
-    /// The end of the contract's support, and its replacement; absent unless it was deprecated.
+    /// The end of the contract's support, and its replacement; absent unless it was deprecated, or if its deprecation was
+    /// withdrawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecation>,
     /// Whether this repository imports the contract.
@@ -122,6 +123,7 @@ impl Notification {
     /// nothing else did.
     pub fn also_phrase(&self) -> String {
         let also = self.also.iter().filter_map(|kind| match kind {
+            ChangeType::ContractDeprecated if self.deprecated.is_none() => Some("withdrew its deprecation".to_owned()),
             ChangeType::ContractDeprecated => Some(format!("deprecated it{}", self.way_out())),
             ChangeType::VersionYanked => Some(format!("yanked {}", self.yanked_versions())),
             ChangeType::OwnerChanged => Some("took it over".to_owned()),
@@ -166,6 +168,9 @@ impl Notification {
             ChangeType::VersionChanged if self.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
             ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
             ChangeType::ContractRetired => format!("{from} retired {contract}"),
+            ChangeType::ContractDeprecated if self.deprecated.is_none() => {
+                format!("{from} withdrew the deprecation of {contract}")
+            }
             ChangeType::ContractDeprecated => format!("{from} deprecated {contract}{}", self.way_out()),
             ChangeType::VersionYanked => format!("{from} yanked {contract} {}", self.yanked_versions()),
             ChangeType::SupportChanged => format!("{from} changed which older versions of {contract} it supports"),

@@ -128,3 +128,52 @@ fn next_commit_settles_a_binding_conflict() {
     assert_eq!(world.json(&access, &["status"])["unpublished"], serde_json::Value::Null);
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
 }
+
+/// `access` on one machine edits or removes its import, and on another one names the adapted version meanwhile. Returns
+/// the stored binding, which is the same on both once they are synced in this order.
+fn adapted_elsewhere(order: [&'static str; 2], edit: impl Fn(&World)) -> Option<String> {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
+    let third = world.path("access-third");
+    world.ok(&third, &["init", "--url", &hub]);
+    world.on("home").bump("1.1.0");
+    world.ok(&world.path("fungal"), &["sync"]);
+    world.on("second").ok(&access, &["sync"]);
+    world.on("third").ok(&third, &["sync"]);
+    edit(&world);
+    world.on("third").ok(&third, &["contract", "adapted", "s3-access/s3-permissions", "1.1.0"]);
+    for machine in order.into_iter().chain(order) {
+        let dir = if machine == "second" { &access } else { &third };
+        world.on(machine).ok(dir, &["sync"]);
+    }
+    assert_eq!(tips(&world, "second"), tips(&world, "third"));
+    let file = format!("{DOMAIN_REF}:bindings/access.json");
+    let shown = world.command("git", &world.store()).args(["show", &file]).output().unwrap();
+    shown.status.success().then(|| String::from_utf8(shown.stdout).unwrap())
+}
+
+#[test]
+fn adapted_version_survives_an_edit_on_another_machine() {
+    for order in [["second", "third"], ["third", "second"]] {
+        let binding = adapted_elsewhere(order, |world| {
+            let more = importing(">=1.0.0, <2.0.0") + "    validation: scripts/check.sh\n";
+            world.on("second").write(&format!("access/{BINDING_FILE}"), &more);
+            world.commit("access", "Test the import");
+        });
+        let binding: serde_json::Value = serde_json::from_str(&binding.unwrap()).unwrap();
+        let import = &binding["imports"][0];
+        assert_eq!((&import["adapted_version"], &import["validation"]), (&"1.1.0".into(), &"scripts/check.sh".into()));
+    }
+}
+
+#[test]
+fn removed_binding_stays_removed_when_another_machine_names_the_adapted_version() {
+    for order in [["second", "third"], ["third", "second"]] {
+        let binding = adapted_elsewhere(order, |world| {
+            world.on("second").git(&world.path("access"), &["rm", "--quiet", BINDING_FILE]);
+            world.commit("access", "Use it no more");
+        });
+        assert_eq!(binding, None, "{order:?}");
+    }
+}

@@ -16,6 +16,7 @@ mod world;
 mod adapted;
 mod advice;
 mod append_only;
+mod arrivals;
 mod as_of;
 mod authoring;
 mod binding_conflicts;

@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, snapshot};
 
 /// Returns the notifications in `status`, and marks them as seen.
-fn told(world: &World, repo: &str) -> Vec<Value> {
+pub fn told(world: &World, repo: &str) -> Vec<Value> {
     world.json(&world.path(repo), &["status"])["notifications"].as_array().unwrap().clone()
 }
 
 /// Returns the notifications of a repository in one state, without marking them.
-fn listed(world: &World, repo: &str, state: &str) -> Vec<Value> {
+pub fn listed(world: &World, repo: &str, state: &str) -> Vec<Value> {
     let answer = world.json(&world.path(repo), &["notifications", "list", "--state", state]);
     answer["notifications"].as_array().unwrap().clone()
 }
 
-fn pending(world: &World, repo: &str) -> usize {
+pub fn pending(world: &World, repo: &str) -> usize {
     listed(world, repo, "pending").len()
 }
 
@@ -282,6 +282,11 @@ fn changes_of_a_contract_without_a_new_version_are_notified() {
     assert!(text.contains(line), "{text}");
     assert_eq!(kinds(), ["ContractDeprecated"]);
 
+    write("2.0.0", "");
+    let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
+    assert!(text.contains("fungal withdrew the deprecation of s3-access/s3-permissions "), "{text}");
+    assert_eq!(kinds(), ["ContractDeprecated"]);
+
     let yank = ["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "leaks"];
     world.ok(&world.path("fungal"), &yank);
     let yanked = listed(&world, "access", "pending");
@@ -409,69 +414,6 @@ fn worktrees_of_a_repository_are_one_reader() {
     world.bump("1.1.0");
     assert_eq!(told(&world, "linked").len(), 1);
     assert_eq!(told(&world, "access"), Vec::<Value>::new());
-}
-
-/// Imports a change that another machine made now, this many days later, with plain git.
-fn arrives_after(world: &World, days: i64) {
-    let run = std::process::Command::new("cp").arg("-a").args([world.store(), world.path("before.git")]).status();
-    assert!(run.unwrap().success());
-    world.bump("1.1.0");
-    std::fs::rename(world.store(), world.path("elsewhere.git")).unwrap();
-    std::fs::rename(world.path("before.git"), world.store()).unwrap();
-    world.pass_days(days);
-    let refs = "refs/blue/domains/*:refs/blue/domains/*";
-    world.git(&world.store(), &["fetch", "--quiet", world.path("elsewhere.git").to_str().unwrap(), refs]);
-}
-
-#[test]
-fn old_commit_that_arrives_late_is_notified() {
-    let world = World::pair();
-    arrives_after(&world, 9);
-    let told = told(&world, "access");
-    assert_eq!(told.len(), 1);
-    assert!(told[0]["created_at"].as_str().unwrap().starts_with("2026-01-24"), "{told:?}");
-    assert!(told[0]["arrived_at"].as_str().unwrap().starts_with("2026-02-02"), "{told:?}");
-}
-
-#[test]
-fn age_counts_from_first_arrival_on_this_machine() {
-    let world = World::pair();
-    arrives_after(&world, 9);
-    // Listing it records its arrival, and marks nothing.
-    assert_eq!(pending(&world, "access"), 1);
-    let seen = world.tip("refs/blue/local/arrivals/s3-access");
-    world.pass_days(6);
-    assert_eq!(pending(&world, "access"), 1);
-    assert_eq!(world.tip("refs/blue/local/arrivals/s3-access"), seen, "seen once is enough");
-    // A later local change has its own age.
-    world.pass_days(2);
-    assert_eq!(pending(&world, "access"), 0);
-    assert_eq!(listed(&world, "access", "expired").len(), 1);
-    assert_eq!(told(&world, "access"), Vec::<Value>::new());
-}
-
-#[test]
-fn peek_works_on_a_read_only_store() {
-    let world = World::pair();
-    arrives_after(&world, 9);
-    // Even root cannot create a file where one is in the way.
-    std::fs::rename(world.store().join("blue"), world.path("blue")).unwrap();
-    std::fs::write(world.store().join("blue"), "").unwrap();
-    assert_eq!(pending(&world, "access"), 1);
-    let peek = world.json(&world.path("access"), &["status", "--peek"]);
-    assert_eq!(peek["notifications"].as_array().unwrap().len(), 1);
-}
-
-#[test]
-fn status_without_news_writes_nothing() {
-    let world = World::pair();
-    world.bump("1.1.0");
-    assert_eq!(told(&world, "access").len(), 1);
-    let refs = || world.git(&world.store(), &["for-each-ref"]).stdout;
-    let before = refs();
-    world.ok(&world.path("access"), &["status"]);
-    world.ok(&world.path("access"), &["notifications", "list"]);
-    assert_eq!(refs(), before);
 }
 
 /// Returns the notifications that a `status` shows a reader, and marks them.

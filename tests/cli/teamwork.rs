@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 
+const PATHS: &str = "s3-access/s3-permissions";
+
 /// `fungal` on one machine, which has published and pushed 1.0.0, and a clone of it on another machine that has joined.
 /// The realm is shared at `hub.git`, the code at `code.git`.
 pub fn team() -> (World, PathBuf) {
@@ -251,6 +253,34 @@ fn version_that_a_teammate_used_first_is_merged_first() {
     world.commit("mate", "Paths 1.1.0");
     let check = world.blue(&mate, &["check"]).exits(1);
     assert!(check.stdout.contains("1.1.0 was published meanwhile with different content: merge"), "{check}");
+}
+
+/// Two clones that publish different commits have published both. Neither publishes its own again over the other.
+#[test]
+fn commits_that_two_clones_published_are_not_published_again() {
+    for order in [["home", "second"], ["second", "home"]] {
+        let (world, mate) = team();
+        let fungal = world.path("fungal");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("auto"));
+        world.commit("fungal", "Choose versions");
+        push(&world);
+        world.git(&mate, &["pull", "--quiet"]);
+        world.on("second").ok(&mate, &["sync"]);
+        for (machine, repo, path) in [("home", "fungal", "jobs/1/"), ("second", "mate", "jobs/2/")] {
+            world.write(&format!("{repo}/{CONTRACT_FILE}"), &contract("auto").replace("jobs/", path));
+            world.on(machine).commit(repo, "Move the paths");
+        }
+        let dir = |machine: &str| if machine == "home" { &fungal } else { &mate };
+        let logs = || order.map(|machine| world.on(machine).ok(dir(machine), &["contract", "log", PATHS]).stdout);
+        for machine in order.into_iter().chain(order) {
+            world.on(machine).blue(dir(machine), &["sync"]);
+        }
+        let [first, second] = logs();
+        assert_eq!(first, second, "{order:?}");
+        let status = world.on("home").ok(&fungal, &["status"]);
+        assert!(status.stdout.contains("this clone is behind: its main lacks the published commit"), "{status}");
+        assert_eq!(logs(), [first, second], "status publishes nothing");
+    }
 }
 
 /// A clone that has left can still push its departure. Its old name remains committed until the removal of the

@@ -6,7 +6,7 @@ use crate::{
     error::OpError,
     model::{
         binding::Binding,
-        domain_summary::{ContractSummary, DomainSummary},
+        domain_summary::DomainSummary,
         oid::Oid,
         rank::Rank,
         verdict::{ImportState, Judge, Outcome},
@@ -51,14 +51,14 @@ pub fn in_domain<'n>(
 ) -> Result<(), OpError> {
     let documents = Documents::of(acting.store, tree);
     let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
-    for one in shown {
+    for one in shown.filter(|one| one.affects_me) {
         let import = one.contract.as_ref().and_then(|name| imports.get(name)).copied();
         let Some(import) = import else { continue };
         let state = documents.state(domain, (acting.repo, import), judge)?;
         one.import_state = Some(state.effect());
         one.judged_by = Some(JudgedBy::of(&state));
         let offered = domain.contracts.get(&import.contract);
-        one.rank = Rank::of_import(import, &state, offered.is_some_and(ContractSummary::is_discouraged));
+        one.rank = Rank::of_import(import, &state, offered.is_some_and(|offered| offered.is_discouraged_for(import)));
         one.verdict = ImportState::between_versions(&state)
             .filter(|one| one.verdict != Outcome::Compatible || state.lacks_properties())
             .cloned();

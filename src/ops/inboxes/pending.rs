@@ -19,9 +19,9 @@ use crate::{
         binding::{Binding, Import},
         clock,
         content_cache::ContentCache,
-        domain_summary::{ContractSummary, DomainSummary},
+        domain_summary::DomainSummary,
         name::{DomainName, ReaderName, RepoName},
-        notification::Change,
+        notification::{Change, ChangeType},
         oid::Oid,
         rank::Rank,
         verdict::{ImportState, Judge},
@@ -358,6 +358,12 @@ fn first_seen(acting: ActingRepo<'_>, arrivals: &Arrivals, tree: &Oid) -> Result
     Ok(Some(differences.into_iter().map(|difference| (difference.path, difference.new)).collect()))
 }
 
+/// Returns whether a change concerns an import of the contract. A yank does not, if the range excludes the versions.
+fn concerns(change: &Change, import: &Import) -> bool {
+    let is_yank = change.kind == ChangeType::VersionYanked && change.also.is_empty();
+    !is_yank || change.yanked.iter().any(|version| import.version.matches(version))
+}
+
 fn notification(
     acting: ActingRepo<'_>,
     (domain, import): (&DomainSummary, Option<&Import>),
@@ -366,12 +372,15 @@ fn notification(
     now: jiff::Timestamp,
 ) -> Notification {
     let change = change.clone();
+    let import = import.filter(|import| concerns(&change, import));
     let changed_by_other = change.is_mine && writer == Writer::Other;
     // Judged by the range only; callers that show the notification also judge the documents.
     let state = import.map(|import| ImportState { resolution: domain.resolve_import(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
-    let is_discouraged = offered.is_some_and(ContractSummary::is_discouraged);
-    let standing = import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, is_discouraged));
+    let standing = import.zip(state.as_ref()).map(|(import, state)| {
+        let is_discouraged = offered.is_some_and(|offered| offered.is_discouraged_for(import));
+        Rank::of_import(import, state, is_discouraged)
+    });
     let expired = inbox::is_expired(arrived_at, now);
     Notification {
         id: change.id,

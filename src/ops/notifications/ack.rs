@@ -52,7 +52,10 @@ impl Request {
 /// Returns an error if the reader has no notification with any of the ids, or the store cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpError> {
     let acting = ctx.require_reader()?;
-    let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;
+    let overview = Overview::open(acting.store)?;
+    let mut pending = Pending::of(acting, &request.reader, ctx.env.now(), &overview)?;
+    // What was seen is recorded with its effect.
+    pending.judge(acting, &overview, &ctx.quick_judge())?;
     let is_meant = |id: &String| request.ids.is_empty() || request.ids.contains(id);
     let mut acknowledged: Vec<_> =
         pending.notifications.iter().map(|one| one.id.clone()).filter(|id| is_meant(id)).collect();

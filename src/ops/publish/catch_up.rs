@@ -321,7 +321,17 @@ fn of_commit(
             {
                 disputed = Some(domain);
             }
-            if let (Some(published), Ok(domain)) = (source, name.parse::<DomainName>()) {
+            let other = match (scope, name.parse::<DomainName>()) {
+                (Scope::All(_), Ok(domain)) => {
+                    dispute::other_side(acting, &domain, &commit)?.map(|other| (other, domain))
+                }
+                _ => None,
+            };
+            if let Some((published, domain)) = other {
+                // This commit is published, and so is the other one. Publishing it again would undo the other.
+                let found = Behind { branch: branch.to_owned(), domains: Vec::new(), published };
+                behind.get_or_insert(found).domains.push(domain);
+            } else if let (Some(published), Ok(domain)) = (source, name.parse::<DomainName>()) {
                 if newer != Some(published) && is_behind(code, branch, &commit, &published)? {
                     newer = Some(published);
                 }

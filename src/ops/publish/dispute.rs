@@ -1,4 +1,5 @@
-//! Disputes: two machines published different bindings of one repository, and nobody has chosen one yet.
+//! Two machines published different commits of one repository, and nobody has merged them yet. If their bindings differ, they
+//! are in dispute.
 
 use crate::{
     error::OpError,
@@ -50,4 +51,37 @@ pub fn merges_both_sides(
         }
     }
     Ok(false)
+}
+
+/// The maximum number of commits that are searched for the merge of two sides.
+const MAX_SINCE_MERGE: usize = 200;
+
+/// Returns the other commit, if `commit` is one of two commits of the repository that two machines published in a
+/// domain, and the repository has published no other since.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn other_side(acting: ActingRepo<'_>, name: &DomainName, commit: &Oid) -> Result<Option<Oid>, OpError> {
+    let Some(mut tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
+        return Ok(None);
+    };
+    let source = |at: &Oid| publish::source(acting, name, at);
+    for _ in 0..MAX_SINCE_MERGE {
+        let parents = acting.store.commit(&tip)?.parents;
+        let (now, sides) = (source(&tip)?, parents.iter().map(source).collect::<Result<Vec<_>, _>>()?);
+        match &sides[..] {
+            [Some(ours), Some(theirs)] if ours != theirs => {
+                let is_ordered = [ours, theirs].into_iter().any(|side| Some(side) == now.as_ref());
+                return Ok(match (ours.commit == *commit, theirs.commit == *commit) {
+                    _ if is_ordered => None,
+                    (true, _) => Some(theirs.commit),
+                    (_, true) => Some(ours.commit),
+                    _ => None,
+                });
+            }
+            [first, ..] if *first == now => tip = parents[0],
+            _ => break,
+        }
+    }
+    Ok(None)
 }

@@ -17,7 +17,7 @@ use crate::{
         check::conflicts::{is_concerned, standing},
         conflict::{Conflict, Standing},
         domain_digest::{BindingDigest, DomainDigest, Imported, MAX_CONTRACTS, Ranked},
-        domain_summary::{ContractSummary, DomainSummary},
+        domain_summary::DomainSummary,
         domain_view::{Damage, Subject},
         name::{ContractRef, DomainName, ReaderName, RepoName},
         notification::ChangeType,
@@ -340,7 +340,7 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         contract: import.contract.clone(),
         version_req: import.version.clone(),
         state: state.word().into(),
-        rank: Rank::of_import(import, state, offered.is_some_and(ContractSummary::is_discouraged)),
+        rank: Rank::of_import(import, state, offered.is_some_and(|offered| offered.is_discouraged_for(import))),
         judged_by: JudgedBy::of(state),
         verdict: state.between_versions().cloned(),
         current_version: resolution.current().cloned(),
@@ -348,7 +348,7 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         adapted_version: import.adapted().cloned(),
         binding: import.binding.clone(),
         retired: offered.is_some_and(|contract| contract.retired.is_some()),
-        yanked: offered.is_some_and(ContractSummary::is_yanked),
+        yanked: offered.is_some_and(|contract| contract.is_yanked_for(import)),
         deprecated: offered.and_then(|contract| Some(contract.deprecated.as_ref()?.into())),
     }
 }

@@ -283,6 +283,10 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
 /// Returns whether the change withdraws what the import uses.
 fn is_withdrawn(one: &Notification) -> bool {
     let is_yanked = one.changes.new_version.as_ref().is_some_and(|current| one.yanked.contains(current));
-    let kinds = [ChangeType::ContractRetired, ChangeType::ContractDeprecated];
-    (is_yanked || one.kinds().any(|kind| kinds.contains(&kind))) && one.rank == Rank::Attention
+    let ends = |kind| match kind {
+        ChangeType::ContractRetired => true,
+        ChangeType::ContractDeprecated => one.deprecated.is_some(),
+        _ => false,
+    };
+    (is_yanked || one.kinds().any(ends)) && one.rank == Rank::Attention
 }

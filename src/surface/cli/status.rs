@@ -241,12 +241,15 @@ fn domain(domain: &DomainStatus, text: &mut Text) {
     text.table("  ", &bindings.collect::<Vec<_>>());
 }
 
-/// Prints the commits that a command published in passing.
-fn render_published(published: &[Published], text: &mut Text) {
+/// Prints the commits that a command published in passing, and whom they break.
+pub fn render_published(published: &[Published], text: &mut Text) {
     if !published.is_empty() {
         let phrases = publication_summary::phrases(published.iter());
         text.gap();
         text.line(&[styled("published now:", Style::Green), plain(phrases)]);
+        if let Some(breaks) = publication_summary::breaks(published) {
+            text.line(&[styled(breaks, Style::Red)]);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use clap::Args;
 use super::{
     Verdict, notifications,
     output::Output,
+    status,
     text::{Style, Text, Word, plain, styled},
 };
 use crate::{
@@ -46,6 +47,7 @@ fn render(body: &RealmSync, text: &mut Text) {
         }
         text.table("  ", &rows);
     }
+    status::render_published(&body.published, text);
     if let Some(behind) = &body.behind {
         text.line(&[styled(behind.phrase(), Style::Yellow)]);
     }

@@ -166,7 +166,7 @@ impl Domain<'_> {
         match (&offered.retired, &offered.deprecated) {
             (Some(_), _) => Some(Withdrawal::Retired),
             (None, Some(_)) => Some(Withdrawal::Deprecated),
-            (None, None) => offered.is_yanked().then_some(Withdrawal::Yanked),
+            (None, None) => offered.is_yanked_for(import).then_some(Withdrawal::Yanked),
         }
     }
 

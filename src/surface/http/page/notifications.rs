@@ -288,6 +288,7 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::VersionChanged if one.rollback => "rolled back",
         ChangeType::VersionChanged => "changed",
         ChangeType::ContractRetired => "retired",
+        ChangeType::ContractDeprecated if one.deprecated.is_none() => "withdrew the deprecation of",
         ChangeType::ContractDeprecated => "deprecated",
         ChangeType::VersionYanked => "yanked a version of",
         ChangeType::SupportChanged => "changed the supported older versions of",

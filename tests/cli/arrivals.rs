@@ -1,0 +1,71 @@
+//! The time at which changes arrive on a machine, and reading without writing.
+
+use serde_json::Value;
+
+use crate::{
+    notifications::{listed, pending, told},
+    world::World,
+};
+
+/// Imports a change that another machine made now, this many days later, with plain git.
+fn arrives_after(world: &World, days: i64) {
+    let run = std::process::Command::new("cp").arg("-a").args([world.store(), world.path("before.git")]).status();
+    assert!(run.unwrap().success());
+    world.bump("1.1.0");
+    std::fs::rename(world.store(), world.path("elsewhere.git")).unwrap();
+    std::fs::rename(world.path("before.git"), world.store()).unwrap();
+    world.pass_days(days);
+    let refs = "refs/blue/domains/*:refs/blue/domains/*";
+    world.git(&world.store(), &["fetch", "--quiet", world.path("elsewhere.git").to_str().unwrap(), refs]);
+}
+
+#[test]
+fn old_commit_that_arrives_late_is_notified() {
+    let world = World::pair();
+    arrives_after(&world, 9);
+    let told = told(&world, "access");
+    assert_eq!(told.len(), 1);
+    assert!(told[0]["created_at"].as_str().unwrap().starts_with("2026-01-24"), "{told:?}");
+    assert!(told[0]["arrived_at"].as_str().unwrap().starts_with("2026-02-02"), "{told:?}");
+}
+
+#[test]
+fn age_counts_from_first_arrival_on_this_machine() {
+    let world = World::pair();
+    arrives_after(&world, 9);
+    // Listing it records its arrival, and marks nothing.
+    assert_eq!(pending(&world, "access"), 1);
+    let seen = world.tip("refs/blue/local/arrivals/s3-access");
+    world.pass_days(6);
+    assert_eq!(pending(&world, "access"), 1);
+    assert_eq!(world.tip("refs/blue/local/arrivals/s3-access"), seen, "seen once is enough");
+    // A later local change has its own age.
+    world.pass_days(2);
+    assert_eq!(pending(&world, "access"), 0);
+    assert_eq!(listed(&world, "access", "expired").len(), 1);
+    assert_eq!(told(&world, "access"), Vec::<Value>::new());
+}
+
+#[test]
+fn peek_works_on_a_read_only_store() {
+    let world = World::pair();
+    arrives_after(&world, 9);
+    // Even root cannot create a file where one is in the way.
+    std::fs::rename(world.store().join("blue"), world.path("blue")).unwrap();
+    std::fs::write(world.store().join("blue"), "").unwrap();
+    assert_eq!(pending(&world, "access"), 1);
+    let peek = world.json(&world.path("access"), &["status", "--peek"]);
+    assert_eq!(peek["notifications"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn status_without_news_writes_nothing() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    assert_eq!(told(&world, "access").len(), 1);
+    let refs = || world.git(&world.store(), &["for-each-ref"]).stdout;
+    let before = refs();
+    world.ok(&world.path("access"), &["status"]);
+    world.ok(&world.path("access"), &["notifications", "list"]);
+    assert_eq!(refs(), before);
+}
