@@ -390,6 +390,8 @@ fn expired_notifications_are_listed_but_not_shown() {
     assert_eq!(status["notifications"], json!([]));
     let expired = listed(&world, "access", "expired");
     assert_eq!((expired.len(), &expired[0]["state"]), (1, &json!("expired")));
+    world.pass_days(30);
+    assert_eq!(listed(&world, "access", "all"), Vec::<Value>::new());
 }
 
 #[test]

@@ -194,6 +194,10 @@ impl Pending {
                 _ if is_new(&difference.path) => now,
                 _ => arrivals.when(&difference.path, difference.new, created_at),
             };
+            if inbox::is_forgotten(arrived_at, now) {
+                is_silent = true;
+                continue;
+            }
             let import = change.contract.as_ref().and_then(|contract| imports.get(contract)).copied();
             self.notifications.push(notification(acting, (domain, import), (change, origin, writer), arrived_at, now));
             self.paths.push((name.clone(), difference.path.clone(), difference.old));

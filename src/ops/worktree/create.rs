@@ -9,6 +9,7 @@ use crate::{
     locate,
     model::{
         name::{RealmName, RepoName, RfcName},
+        repo_url::without_credentials,
         text::{shell_path, shell_word},
     },
     ops::{
@@ -113,7 +114,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
         }
     }
     body.errors.sort_by(|a, b| a.repo.cmp(&b.repo));
-    Ok(with_next_steps(here, body))
+    Ok(with_next_steps(here, request, body))
 }
 
 /// Returns the repositories that would have to be cloned, with their URLs. The URLs come from the realm, so the caller
@@ -158,7 +159,7 @@ fn located(
     let vars = ctx.env.vars_for_other_repo();
     let cloned = url::accept(from).and_then(|from| Ok(work::clone(from, &to, vars, ctx.env.is_error_terminal())?));
     if let Err(error) = cloned {
-        let message = format!("cannot clone {name} from {from}: {}", error.message);
+        let message = format!("cannot clone {name} from {}: {}", without_credentials(from), error.message);
         return Ok(Err(RepoProblem { code: ErrorCode::NotCloned.into(), message, ..problem }));
     }
     let to = dunce::canonicalize(&to).unwrap_or(to);
@@ -258,7 +259,7 @@ pub(crate) fn of_git(repo: &RepoName, error: &StoreError) -> RepoProblem {
     RepoProblem::new(repo, ErrorCode::Git, error.to_string())
 }
 
-fn with_next_steps(here: &RealmContext, body: WorktreeCreate) -> Answer<WorktreeCreate> {
+fn with_next_steps(here: &RealmContext, request: &Request, body: WorktreeCreate) -> Answer<WorktreeCreate> {
     let mine = here.repo.as_ref().and_then(|repo| body.paths.get(repo));
     let first = mine.or_else(|| body.paths.values().next()).cloned();
     let needs_name = |error: &RepoProblem| error.next_step.as_deref() == Some(&NextStep::from(OTHER_NAME));
@@ -273,7 +274,10 @@ fn with_next_steps(here: &RealmContext, body: WorktreeCreate) -> Answer<Worktree
     }
     answer.next_steps.extend(steps);
     if can_retry {
-        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}  # retry what failed"));
+        let list = |repos: &Vec<RepoName>| repos.iter().map(RepoName::as_str).collect::<Vec<_>>().join(",");
+        let repos = request.repos.as_ref().map(|repos| format!(" --repos {}", list(repos))).unwrap_or_default();
+        let clone = if request.clone { " --clone" } else { "" };
+        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}{repos}{clone}  # retry what failed"));
     }
     answer.next_steps.dedup();
     answer

@@ -124,7 +124,7 @@ fn state(import: &ImportReview) -> Word {
             styled(format!("broken: it expects more than {old} promises"), Style::Red)
         }
         ("broken", Some(Outcome::Breaks)) => styled("broken", Style::Red),
-        ("broken", _) if import.new_version.is_none() => styled("broken: there is no such contract", Style::Red),
+        ("broken", _) if import.new_version.is_none() => styled("broken: no release is published", Style::Red),
         ("broken", _) => styled("broken: outside the range of the import", Style::Red),
         ("behind", _) => styled("behind: an older version is still served", Style::Yellow),
         (_, Some(Outcome::Compatible)) => styled("accepted", Style::Green),

@@ -301,7 +301,7 @@ fn import(import: &ImportStatus) -> Vec<Word> {
         ("behind", Some(served)) => {
             styled(format!("behind: the current version is {now}, but {served} is still served"), Style::Yellow)
         }
-        _ if import.current_version.is_none() => styled("broken: there is no such contract", Style::Red),
+        _ if import.current_version.is_none() => styled("broken: no release is published", Style::Red),
         _ => styled(format!("broken: the current version is {now}"), Style::Red),
     };
     let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());

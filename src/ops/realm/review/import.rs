@@ -230,12 +230,13 @@ impl Domain<'_> {
             (None, _) => "the binding in the realm".to_owned(),
         };
         let Some(new) = &body.new_version else {
-            let meant = did_you_mean(&body.contract, self.summary.contract_names());
-            let domain = &body.domain;
-            return format!(
-                "git blue contract list --domain {domain}  # {place} imports {}, which {domain} does not have{meant}",
-                body.contract
-            );
+            let (domain, contract) = (&body.domain, &body.contract);
+            let known = self.summary.contract_names();
+            let why = match known.contains(contract) {
+                true => "which has no release yet".to_owned(),
+                false => format!("which {domain} does not have{}", did_you_mean(contract, known)),
+            };
+            return format!("git blue contract list --domain {domain}  # {place} imports {contract}, {why}");
         };
         let is_yanked = self.summary.contracts.get(&body.contract).is_some_and(ContractSummary::is_yanked);
         if is_yanked {
