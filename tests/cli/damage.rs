@@ -250,7 +250,7 @@ fn torn_records_of_readers_only_show_notifications_again() {
     world.bump("1.1.0");
     world.ok(&access, &["status"]);
     for text in ["", "noise"] {
-        for name in ["inbox/access/shared", "inbox/access/reader/cli", "arrivals/s3-access"] {
+        for name in ["inbox/access/shared", "inbox/access/reader/cli", "arrivals/s3-access", "known/s3-access"] {
             break_ref(&world, &format!("refs/blue/local/{name}"), text);
         }
         world.ok(&access, &["notifications", "list"]);
@@ -261,4 +261,19 @@ fn torn_records_of_readers_only_show_notifications_again() {
         assert_eq!(world.json(&access, &["notifications", "list"])["summary"]["pending"], 1);
         world.ok(&access, &["status"]);
     }
+}
+
+/// So are the records of what a remote had.
+#[test]
+fn lost_record_of_a_remote_is_removed_by_doctor() {
+    let (world, _) = crate::sync::shared();
+    let fungal = world.path("fungal");
+    break_ref(&world, "refs/blue-remotes/origin/domains/s3-access", &"12".repeat(20));
+    let sync = world.blue(&fungal, &["sync"]).exits(128);
+    assert!(sync.stderr.contains("git blue doctor"), "{sync}");
+    let doctor = world.blue(&fungal, &["doctor"]).exits(1);
+    assert!(doctor.stdout.contains("only this machine's record of the remote is lost"), "{doctor}");
+    world.blue(&fungal, &["doctor", "--fix"]);
+    world.ok(&fungal, &["doctor"]);
+    world.ok(&fungal, &["sync"]);
 }

@@ -61,7 +61,7 @@ pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &
     checks
 }
 
-/// Removes the records of this machine, such as inboxes, that cannot be read.
+/// Checks the records of this machine, such as inboxes, and removes those that cannot be read if the user asks for it.
 fn records(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
     let found = |message| check("records", Some(known.name.as_str()), Health::Error, message);
     let lost = match store.lost_records(ctx.env.vars()) {
@@ -69,6 +69,10 @@ fn records(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -
         Err(error) => return vec![found(error.to_string())],
     };
     let check_one = |(name, problem): (String, String)| match request.fix {
+        false if name.starts_with(layout::SEEN) => advise(
+            found(format!("{name}: {problem}; only this machine's record of the remote is lost")),
+            "git blue doctor --fix  # remove it; the next sync lists the remote again",
+        ),
         false => advise(
             found(format!("{name}: {problem}; only this machine's record of seen notifications is lost")),
             "git blue doctor --fix  # remove it; notifications are shown again",

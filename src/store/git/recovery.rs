@@ -152,14 +152,19 @@ impl GitStore {
             .unwrap_or(0)
     }
 
-    /// Returns the records of this machine, such as inboxes, that cannot be read, each with the problem.
+    /// Returns the records of this machine, such as inboxes and the last state of remotes, that cannot be read, each with
+    /// the problem.
     ///
     /// # Errors
     /// Returns an error if refs cannot be listed, or git cannot be run.
     pub fn lost_records(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<(String, String)>, StoreError> {
-        let listing = self.refs(layout::LOCAL)?;
-        let mut lost = listing.broken;
-        if !self.is_whole(vars, &listing.found.values().copied().collect::<Vec<_>>())? {
+        let mut lost = Vec::new();
+        for prefix in [layout::LOCAL, layout::SEEN] {
+            let listing = self.refs(prefix)?;
+            lost.extend(listing.broken);
+            if self.is_whole(vars, &listing.found.values().copied().collect::<Vec<_>>())? {
+                continue;
+            }
             for (name, tip) in listing.found {
                 if !self.is_whole(vars, &[tip])? {
                     lost.push((name, "some of its objects are missing".to_owned()));
@@ -169,7 +174,8 @@ impl GitStore {
         Ok(lost)
     }
 
-    /// Removes a record that [`Self::lost_records`] returned. Its notifications are shown again.
+    /// Removes a record that [`Self::lost_records`] returned. Its notifications are shown again, or its remote is listed
+    /// again.
     ///
     /// # Errors
     /// Returns an error if it cannot be removed.
