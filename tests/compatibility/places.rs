@@ -88,6 +88,54 @@ fn each_place_of_the_same_difference_is_listed() {
 }
 
 #[test]
+fn members_of_any_name_are_places() {
+    let text = |most: u64| json!({"type": "string", "maxLength": most});
+    let both = |one: Value, other: Value| json!({"type": "object", "properties": {"a": one, "b": other}});
+    let map = |value: Value| json!({"type": "object", "additionalProperties": value});
+    let matching = |value: Value| json!({"type": "object", "patternProperties": {"^x-[0-9]+$": value}});
+    let list = |value: Value| json!({"type": "array", "items": value});
+    let (a, b) = ("/properties/a", "/properties/b");
+    let schemas: [(&str, &dyn Fn(Value) -> Value); 4] = [
+        ("/additionalProperties", &map),
+        ("/patternProperties/^x-[0-9]+$", &matching),
+        ("/additionalProperties/items/additionalProperties", &|value| map(list(map(value)))),
+        ("/patternProperties/^x-[0-9]+$/additionalProperties", &|value| matching(map(value))),
+    ];
+    for (place, schema) in schemas {
+        let rule = "narrowed-max-length";
+        let wanted = |above: &str, below: &str| (rule, format!("{above}{below}/maxLength"));
+        let same = |first: (&'static str, String), second: (&'static str, String), old: Value, new: Value| {
+            differ(&old, &new, &[(first.0, &first.1), (second.0, &second.1)]);
+        };
+        let wide = || schema(text(5));
+        same(wanted(a, ""), wanted(b, place), both(text(5), wide()), both(text(3), schema(text(3))));
+        same(wanted(a, ""), wanted(b, place), both(text(5), wide()), both(text(3), schema(text(4))));
+        same(wanted(a, place), wanted(b, place), both(wide(), wide()), both(schema(text(3)), schema(text(3))));
+    }
+    let map_with = |most: u64| {
+        let one = text(most);
+        json!({"type": "object", "properties": {"a": one}, "required": ["a"], "additionalProperties": one})
+    };
+    differ(
+        &map_with(5),
+        &map_with(4),
+        &[
+            ("narrowed-max-length", "/properties/a/maxLength"),
+            ("narrowed-max-length", "/additionalProperties/maxLength"),
+        ],
+    );
+    // The new schema refuses the same texts at both places, where the old ones differ.
+    differ(
+        &both(text(4), map(text(5))),
+        &both(text(3), map(text(3))),
+        &[
+            ("narrowed-max-length", "/properties/a/maxLength"),
+            ("narrowed-max-length", "/properties/b/additionalProperties/maxLength"),
+        ],
+    );
+}
+
+#[test]
 fn no_difference_hides_another() {
     let old = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array"}}});
     let mut new = old.clone();
