@@ -1,6 +1,6 @@
 //! Places of differences: equal sub-schemas occur in many places, and the right one is named.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use git_blue::model::compatibility::{self, Options, SchemaVerdict};
 use serde_json::{Value, json};
@@ -172,4 +172,56 @@ fn difference_is_in_the_alternative_that_was_meant() {
     differ(&nullable(0), &nullable(1), &[("narrowed-minimum", "/anyOf/0/minimum")]);
     let found = differences(&json!({"type": "integer"}), &json!({"oneOf": [{"type": "integer"}, {"type": "number"}]}));
     assert_eq!(found[0].2, "0 matches 2 of the alternatives instead of one");
+}
+
+#[test]
+fn listed_values_of_one_alternative_do_not_tell_it_apart() {
+    let item = |kind: &str, more: &Value| {
+        let mut item = json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": kind}}});
+        item["properties"].as_object_mut().unwrap().append(&mut more.as_object().unwrap().clone());
+        item
+    };
+    for choice in ["oneOf", "anyOf"] {
+        let union = |first: Value, others: Value| json!({choice: [item("a", &first), item("b", &others), item("c", &json!({}))]});
+        let size = |sizes: Value| json!({"size": {"enum": sizes}});
+        let place = format!("/{choice}/0/properties/size/enum");
+        let sizes = ["narrow", "wide", "open"];
+        for others in [json!({}), size(json!(["open"]))] {
+            differ(
+                &union(size(json!(sizes)), others.clone()),
+                &union(size(json!(sizes[..2])), others),
+                &[("narrowed-enum", &place)],
+            );
+        }
+        let first =
+            |sizes: Value, least: i64| json!({"size": {"enum": sizes}, "count": {"type": "integer", "minimum": least}});
+        let least = format!("/{choice}/0/properties/count/minimum");
+        let found =
+            differences(&union(first(json!(sizes), 0), json!({})), &union(first(json!(sizes[..2]), 2), json!({})));
+        let found: BTreeSet<_> = found.iter().map(|(rule, pointer, _)| (&**rule, &**pointer)).collect();
+        assert_eq!(found, BTreeSet::from([("narrowed-enum", &*place), ("narrowed-minimum", &*least)]));
+    }
+}
+
+#[test]
+fn required_property_does_not_hide_others() {
+    let object = |required: Value, others: [&str; 2]| {
+        let properties = json!({"v": required, "a": {"type": others[0]}, "c": {"type": others[1]}});
+        json!({"type": "object", "properties": properties, "required": ["v"]})
+    };
+    for (old, new, rule, keyword) in [
+        (json!({"const": 1}), json!({"const": 2}), "narrowed-enum", "const"),
+        (json!({"type": "integer"}), json!({"type": "null"}), "narrowed-type", "type"),
+        (json!({"enum": ["x", "y"]}), json!({"enum": ["z"]}), "narrowed-enum", "enum"),
+    ] {
+        let (old, new) = (object(old, ["string", "integer"]), object(new, ["integer", "string"]));
+        let place = format!("/properties/v/{keyword}");
+        let expected =
+            [(rule, &*place), ("narrowed-type", "/properties/a/type"), ("narrowed-type", "/properties/c/type")];
+        let mut found = differences(&old, &new);
+        found.sort_by_key(|(_, pointer, _)| pointer != &place);
+        let mut found: Vec<_> = found.iter().map(|(rule, pointer, _)| (&**rule, &**pointer)).collect();
+        found[1..].sort_unstable();
+        assert_eq!(found, expected, "{old} {new}");
+    }
 }

@@ -2,6 +2,7 @@
 //! difference that is treated as allowed is allowed in all of them.
 
 use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -21,12 +22,28 @@ pub(super) enum Step {
     Item(u64),
 }
 
+/// A step of a path within values.
+enum Token {
+    One(String),
+    /// A member of any name but these.
+    Except(Vec<Rc<str>>),
+}
+
+impl Token {
+    fn is(&self, token: &str) -> bool {
+        match self {
+            Self::One(one) => one == token,
+            Self::Except(names) => !names.iter().any(|name| &**name == token),
+        }
+    }
+}
+
 /// A further place of a difference.
 pub(super) struct Place {
     /// A node that requires a value to have the difference there.
     pub(super) demand: Id,
-    /// The path within values; `None` for a member of any name.
-    path: Vec<Option<String>>,
+    /// The path within values.
+    path: Vec<Token>,
     /// The property that is not allowed there, for keywords about names.
     pub(super) member: Option<Sym>,
 }
@@ -34,10 +51,8 @@ pub(super) struct Place {
 impl Place {
     /// Returns whether a leaf is at this place.
     pub(super) fn has(&self, leaf: &Leaf<'_>) -> bool {
-        let is_same =
-            |(wanted, token): (&Option<String>, &String)| wanted.as_ref().is_none_or(|wanted| wanted == token);
         leaf.path.len() == self.path.len()
-            && self.path.iter().zip(&leaf.path).all(is_same)
+            && self.path.iter().zip(&leaf.path).all(|(wanted, token)| wanted.is(token))
             && self.member.is_none_or(|name| leaf.member == Some(name))
     }
 }
@@ -62,7 +77,7 @@ impl<'a> Sources<'a> {
                 if is_refused && leaf.member != Some(name) && places.len() < most {
                     let object = table.node(vec![Lit::Type(node::OBJECT), Lit::Required(name)]);
                     let demand = demand(table, object, &steps);
-                    let path = leaf.path.iter().cloned().map(Some).collect();
+                    let path = leaf.path.iter().cloned().map(Token::One).collect();
                     places.push(Place { demand, path, member: Some(name) });
                 }
             }
@@ -72,9 +87,12 @@ impl<'a> Sources<'a> {
             let keyword = table.node(vec![lit.clone()]);
             let refused = table.node(vec![Lit::Not(keyword)]);
             let path = steps.iter().map(|step| match step {
-                Step::Member(name) => Some(table.words.text(*name).to_string()),
-                Step::Some(_) => None,
-                Step::Item(at) => Some(at.to_string()),
+                Step::Member(name) => Token::One(table.words.text(*name).to_string()),
+                Step::Some(Lit::AddProp(names, ..)) => {
+                    Token::Except(names.iter().map(|name| table.words.text(*name)).collect())
+                }
+                Step::Some(_) => Token::Except(Vec::new()),
+                Step::Item(at) => Token::One(at.to_string()),
             });
             let path = path.collect();
             places.push(Place { demand: demand(table, refused, &steps), path, member: None });
