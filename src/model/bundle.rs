@@ -15,6 +15,7 @@ use super::{
     schema::words::{NAMED, VALUES},
 };
 
+mod base;
 mod openapi;
 
 /// The maximum number of files in a bundle.
@@ -90,6 +91,7 @@ pub fn bundle(
         root: (file.to_owned(), pointer.to_owned()),
         flow,
         key: "$defs",
+        at: String::new(),
         taken: Vec::new(),
         given: BTreeMap::new(),
         open: Vec::new(),
@@ -107,18 +109,18 @@ pub fn bundle(
         let origins = Origins { root, key, definitions: BTreeMap::new() };
         return Ok(Bundle { schema: Rc::unwrap_or_clone(document), origins });
     }
-    let dialect = document.get("$schema").cloned();
+    let dialect = base::dialect(&document, pointer);
     let is_old = dialect.as_ref().and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-0"));
     work.key = if is_old { "definitions" } else { "$defs" };
     let taken = target.get(work.key).and_then(Value::as_object);
     work.taken = taken.into_iter().flat_map(Map::keys).cloned().collect();
-    let mut body = work.rewritten(target, file)?;
+    let mut body = work.rewritten_at(&document, file, pointer)?;
     let mut definitions = Map::new();
     while let Some((name, of, at)) = work.open.pop() {
         let document = work.file(&of)?;
         let nothing = || BundleError::new(&of, format!("$ref points to {at}, which does not exist"));
-        let found = document.pointer(&at).ok_or_else(nothing)?;
-        definitions.insert(name, work.rewritten(found, &of)?);
+        document.pointer(&at).ok_or_else(nothing)?;
+        definitions.insert(name, work.rewritten_at(&document, &of, &at)?);
     }
     if let Value::Object(members) = &mut body {
         if let Some(dialect) = dialect {
@@ -143,6 +145,8 @@ struct Work<'a> {
     flow: Option<Flow>,
     /// The keyword that holds the definitions.
     key: &'static str,
+    /// The pointer to the schema that is being rewritten, in its file.
+    at: String,
     /// The names already in use.
     taken: Vec<String>,
     /// The name given to the definition of each target, by file and pointer.
@@ -165,6 +169,12 @@ impl Work<'_> {
         Ok(Rc::clone(&self.files[path]))
     }
 
+    /// Returns the schema at a pointer into a document, with references that point into the bundle.
+    fn rewritten_at(&mut self, document: &Value, file: &str, pointer: &str) -> Result<Value, BundleError> {
+        pointer.clone_into(&mut self.at);
+        self.rewritten(document.pointer(pointer).unwrap_or(&Value::Null), file)
+    }
+
     /// Returns a schema whose references point into the bundle. A schema of an older OpenAPI document is translated.
     fn rewritten(&mut self, schema: &Value, file: &str) -> Result<Value, BundleError> {
         match schema {
@@ -179,11 +189,11 @@ impl Work<'_> {
                             return Err(BundleError::new(file, format!("{key} is not supported; use $ref")));
                         }
                         (key, value) if is_data(key) => value.clone(),
-                        (key, Value::Object(named)) if NAMED.contains(&key) => {
-                            let each = named.iter().map(|(name, one)| Ok((name.clone(), self.rewritten(one, file)?)));
-                            Value::Object(each.collect::<Result<_, BundleError>>()?)
-                        }
-                        (_, value) => self.rewritten(value, file)?,
+                        (key, Value::Object(named)) if NAMED.contains(&key) => self.below(key, |work| {
+                            let each = named.iter().map(|(name, one)| Ok((name.clone(), work.part(name, one, file)?)));
+                            Ok(Value::Object(each.collect::<Result<_, BundleError>>()?))
+                        })?,
+                        (key, value) => self.part(key, value, file)?,
                     };
                     found.insert(key.clone(), value);
                 }
@@ -192,9 +202,25 @@ impl Work<'_> {
                 }
                 Ok(Value::Object(found))
             }
-            Value::Array(items) => items.iter().map(|item| self.rewritten(item, file)).collect(),
+            Value::Array(items) => {
+                items.iter().enumerate().map(|(index, item)| self.part(&index.to_string(), item, file)).collect()
+            }
             other => Ok(other.clone()),
         }
+    }
+
+    fn part(&mut self, step: &str, part: &Value, file: &str) -> Result<Value, BundleError> {
+        self.below(step, |work| work.rewritten(part, file))
+    }
+
+    /// Does the work on a part of the schema that is being rewritten.
+    fn below<T>(&mut self, step: &str, work: impl FnOnce(&mut Self) -> T) -> T {
+        let here = self.at.len();
+        self.at.push('/');
+        self.at.push_str(&escape(step));
+        let done = work(self);
+        self.at.truncate(here);
+        done
     }
 
     /// Returns whether the schemas of a file are those of an older OpenAPI document.
@@ -206,26 +232,36 @@ impl Work<'_> {
         let refuse = |message: String| BundleError::new(file, message);
         let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let document = self.file(file)?;
-        let own = document.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#'));
-        let target = match path {
-            "" => file.to_owned(),
-            path if Some(path) == own => file.to_owned(),
+        let around = base::resource(&document, &self.at);
+        let named = |resource: &str| document.pointer(resource).and_then(base::uri) == Some(path);
+        let (target, resource) = match path {
+            "" => (file.to_owned(), around.to_owned()),
+            _ if named(around) => (file.to_owned(), around.to_owned()),
+            _ if named("") => (file.to_owned(), String::new()),
             path if path.contains("://") || path.starts_with("urn:") => {
-                return Err(refuse(format!(
-                    "$ref {reference:?} points outside the repository, and nothing is fetched"
-                )));
+                let found = base::with_uri(&document, path).ok_or_else(|| {
+                    refuse(format!("$ref {reference:?} points outside the repository, and nothing is fetched"))
+                })?;
+                (file.to_owned(), found)
             }
-            path => beside(file, &percent::decode(path))
-                .ok_or_else(|| refuse(format!("$ref {reference:?} points outside the repository")))?,
+            path => {
+                let target = beside(file, &percent::decode(path));
+                let outside = || refuse(format!("$ref {reference:?} points outside the repository"));
+                (target.ok_or_else(outside)?, String::new())
+            }
         };
         if target != file && self.is_of_openapi(file)? && self.file(&target)?.get("$schema").is_none() {
             self.parts_of_openapi.insert(target.clone());
         }
         let fragment = percent::decode(fragment);
         let pointer = match fragment.starts_with('/') || fragment.is_empty() {
-            true => fragment,
-            false => anchor(&*self.file(&target)?, &fragment)
-                .ok_or_else(|| refuse(format!("$ref {reference:?} is not an anchor in {target}")))?,
+            true => format!("{resource}{fragment}"),
+            false => {
+                let target_document = self.file(&target)?;
+                let found = target_document.pointer(&resource).and_then(|part| base::anchor(part, &fragment));
+                let missing = || refuse(format!("$ref {reference:?} is not an anchor in {target}"));
+                format!("{resource}{}", found.ok_or_else(missing)?)
+            }
         };
         if target == self.root.0 && self.root.1.is_empty() {
             return Ok(format!("#{pointer}"));
@@ -283,23 +319,6 @@ fn has_outside(schema: &Value) -> bool {
         }),
         Value::Array(items) => items.iter().any(has_outside),
         _ => false,
-    }
-}
-
-/// Returns the pointer to the schema of an anchor.
-fn anchor(schema: &Value, name: &str) -> Option<String> {
-    let below = |key: &str, value: &Value| {
-        let key = escape(key);
-        anchor(value, name).map(|rest| format!("/{key}{rest}"))
-    };
-    match schema {
-        Value::Object(members) => {
-            let is_here = members.get("$anchor").and_then(Value::as_str) == Some(name)
-                || members.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#')) == Some(name);
-            if is_here { Some(String::new()) } else { members.iter().find_map(|(key, value)| below(key, value)) }
-        }
-        Value::Array(items) => items.iter().enumerate().find_map(|(index, value)| below(&index.to_string(), value)),
-        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Places of differences: equal sub-schemas occur in many places, and the right one is named.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use git_blue::model::compatibility::{self, Options, SchemaVerdict};
 use serde_json::{Value, json};
@@ -88,6 +88,54 @@ fn each_place_of_the_same_difference_is_listed() {
 }
 
 #[test]
+fn members_of_any_name_are_places() {
+    let text = |most: u64| json!({"type": "string", "maxLength": most});
+    let both = |one: Value, other: Value| json!({"type": "object", "properties": {"a": one, "b": other}});
+    let map = |value: Value| json!({"type": "object", "additionalProperties": value});
+    let matching = |value: Value| json!({"type": "object", "patternProperties": {"^x-[0-9]+$": value}});
+    let list = |value: Value| json!({"type": "array", "items": value});
+    let (a, b) = ("/properties/a", "/properties/b");
+    let schemas: [(&str, &dyn Fn(Value) -> Value); 4] = [
+        ("/additionalProperties", &map),
+        ("/patternProperties/^x-[0-9]+$", &matching),
+        ("/additionalProperties/items/additionalProperties", &|value| map(list(map(value)))),
+        ("/patternProperties/^x-[0-9]+$/additionalProperties", &|value| matching(map(value))),
+    ];
+    for (place, schema) in schemas {
+        let rule = "narrowed-max-length";
+        let wanted = |above: &str, below: &str| (rule, format!("{above}{below}/maxLength"));
+        let same = |first: (&'static str, String), second: (&'static str, String), old: Value, new: Value| {
+            differ(&old, &new, &[(first.0, &first.1), (second.0, &second.1)]);
+        };
+        let wide = || schema(text(5));
+        same(wanted(a, ""), wanted(b, place), both(text(5), wide()), both(text(3), schema(text(3))));
+        same(wanted(a, ""), wanted(b, place), both(text(5), wide()), both(text(3), schema(text(4))));
+        same(wanted(a, place), wanted(b, place), both(wide(), wide()), both(schema(text(3)), schema(text(3))));
+    }
+    let map_with = |most: u64| {
+        let one = text(most);
+        json!({"type": "object", "properties": {"a": one}, "required": ["a"], "additionalProperties": one})
+    };
+    differ(
+        &map_with(5),
+        &map_with(4),
+        &[
+            ("narrowed-max-length", "/properties/a/maxLength"),
+            ("narrowed-max-length", "/additionalProperties/maxLength"),
+        ],
+    );
+    // The new schema refuses the same texts at both places, where the old ones differ.
+    differ(
+        &both(text(4), map(text(5))),
+        &both(text(3), map(text(3))),
+        &[
+            ("narrowed-max-length", "/properties/a/maxLength"),
+            ("narrowed-max-length", "/properties/b/additionalProperties/maxLength"),
+        ],
+    );
+}
+
+#[test]
 fn no_difference_hides_another() {
     let old = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array"}}});
     let mut new = old.clone();
@@ -124,4 +172,56 @@ fn difference_is_in_the_alternative_that_was_meant() {
     differ(&nullable(0), &nullable(1), &[("narrowed-minimum", "/anyOf/0/minimum")]);
     let found = differences(&json!({"type": "integer"}), &json!({"oneOf": [{"type": "integer"}, {"type": "number"}]}));
     assert_eq!(found[0].2, "0 matches 2 of the alternatives instead of one");
+}
+
+#[test]
+fn listed_values_of_one_alternative_do_not_tell_it_apart() {
+    let item = |kind: &str, more: &Value| {
+        let mut item = json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": kind}}});
+        item["properties"].as_object_mut().unwrap().append(&mut more.as_object().unwrap().clone());
+        item
+    };
+    for choice in ["oneOf", "anyOf"] {
+        let union = |first: Value, others: Value| json!({choice: [item("a", &first), item("b", &others), item("c", &json!({}))]});
+        let size = |sizes: Value| json!({"size": {"enum": sizes}});
+        let place = format!("/{choice}/0/properties/size/enum");
+        let sizes = ["narrow", "wide", "open"];
+        for others in [json!({}), size(json!(["open"]))] {
+            differ(
+                &union(size(json!(sizes)), others.clone()),
+                &union(size(json!(sizes[..2])), others),
+                &[("narrowed-enum", &place)],
+            );
+        }
+        let first =
+            |sizes: Value, least: i64| json!({"size": {"enum": sizes}, "count": {"type": "integer", "minimum": least}});
+        let least = format!("/{choice}/0/properties/count/minimum");
+        let found =
+            differences(&union(first(json!(sizes), 0), json!({})), &union(first(json!(sizes[..2]), 2), json!({})));
+        let found: BTreeSet<_> = found.iter().map(|(rule, pointer, _)| (&**rule, &**pointer)).collect();
+        assert_eq!(found, BTreeSet::from([("narrowed-enum", &*place), ("narrowed-minimum", &*least)]));
+    }
+}
+
+#[test]
+fn required_property_does_not_hide_others() {
+    let object = |required: Value, others: [&str; 2]| {
+        let properties = json!({"v": required, "a": {"type": others[0]}, "c": {"type": others[1]}});
+        json!({"type": "object", "properties": properties, "required": ["v"]})
+    };
+    for (old, new, rule, keyword) in [
+        (json!({"const": 1}), json!({"const": 2}), "narrowed-enum", "const"),
+        (json!({"type": "integer"}), json!({"type": "null"}), "narrowed-type", "type"),
+        (json!({"enum": ["x", "y"]}), json!({"enum": ["z"]}), "narrowed-enum", "enum"),
+    ] {
+        let (old, new) = (object(old, ["string", "integer"]), object(new, ["integer", "string"]));
+        let place = format!("/properties/v/{keyword}");
+        let expected =
+            [(rule, &*place), ("narrowed-type", "/properties/a/type"), ("narrowed-type", "/properties/c/type")];
+        let mut found = differences(&old, &new);
+        found.sort_by_key(|(_, pointer, _)| pointer != &place);
+        let mut found: Vec<_> = found.iter().map(|(rule, pointer, _)| (&**rule, &**pointer)).collect();
+        found[1..].sort_unstable();
+        assert_eq!(found, expected, "{old} {new}");
+    }
 }

@@ -3,12 +3,24 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::model::contract::Flow;
+use crate::model::{contract::Flow, schema::Draft};
 
 /// Returns whether the schemas of a document are Schema Objects of OpenAPI 3.0 or 2.0.
 pub(super) fn has_own_schemas(document: &Value) -> bool {
     let is = |key, version| document.get(key).and_then(Value::as_str).is_some_and(|text| text.starts_with(version));
     is("openapi", "3.0.") || is("swagger", "2.") || is("kind", "CustomResourceDefinition")
+}
+
+/// Returns the default dialect of the schemas of a document of OpenAPI 3.1 or later.
+pub(super) fn dialect(document: &Value) -> Option<&Value> {
+    document.get("openapi").filter(|version| version.is_string())?;
+    document.get("jsonSchemaDialect").filter(|dialect| dialect.is_string())
+}
+
+/// Returns a dialect without the annotations that OpenAPI 3.1 adds to it.
+pub(super) fn without_extensions(dialect: &Value) -> Value {
+    let is_extended = dialect.as_str().is_some_and(|uri| uri.starts_with("https://spec.openapis.org/oas/3."));
+    if is_extended { Value::from(Draft::D2020.uri()) } else { dialect.clone() }
 }
 
 /// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them. The flow tells whether

@@ -56,7 +56,8 @@ impl State {
                 let known = seen(atom.id());
                 if known & HOLDS != 0 || self.always_holds(engine, atom.id()) {
                     BranchStatus::Closed
-                } else if known & REFUSED != 0 || self.is_disjoint(engine, atom.id()) {
+                } else if known & REFUSED != 0 || self.is_disjoint(engine, atom.id()) && !engine.allows_more(atom.id())
+                {
                     BranchStatus::Given
                 } else {
                     BranchStatus::Open
@@ -130,11 +131,12 @@ impl State {
     fn member_status(&self, engine: &mut Engine<'_>, name: Sym, id: Id, deeply: bool) -> BranchStatus {
         let mut known = self.members.get(&name).cloned().unwrap_or_default();
         self.certain(engine, Part::Property(name), &mut known);
-        if self.present.contains(&name) && are_apart(engine, &known, id) {
+        let is_certain = self.present.contains(&name) && !engine.allows_more(id);
+        if is_certain && are_apart(engine, &known, id) {
             return BranchStatus::Given;
         }
         let has_pattern = |engine: &Engine<'_>| engine.table.lits(id).iter().any(|lit| matches!(lit, Lit::Pattern(_)));
-        if deeply && self.present.contains(&name) && !known.is_empty() && has_pattern(engine) {
+        if deeply && is_certain && !known.is_empty() && has_pattern(engine) {
             let goal = known.iter().copied().chain([Atom::is(id, false)]).collect();
             if engine.goal(goal).is_empty() {
                 return BranchStatus::Given;

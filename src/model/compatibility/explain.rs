@@ -1,5 +1,6 @@
 //! Explains why a witness fails: the innermost keyword that refuses it, and the other schema at the same place.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -15,7 +16,10 @@ use crate::model::schema::uri;
 /// The distance between a value and a schema of another type.
 const OTHER_TYPE: usize = 1_000;
 /// The distance between an object and a schema that lists other values of a member, as alternatives of a union do.
+/// The more alternatives list its values, the better a member tells them apart.
 const OTHER_MEMBER: usize = 30;
+/// The number of alternatives from which on more of them make no difference.
+const MOST_LISTING: usize = 20;
 
 /// The maximum number of properties that are tried as the reason why an object is refused.
 const MOST_MEMBERS: usize = 100;
@@ -142,21 +146,44 @@ impl<'a> Sources<'a> {
         self.classes.lit(lit).is_some_and(|lit| evaluate::literal(table, &lit, value) == Some(false))
     }
 
-    /// Returns how far a value is from a sub-schema: the number of keywords that refuse it, where those that tell
-    /// alternatives apart count more.
-    fn distance(&self, table: &mut Table, raw: Id, value: &Value) -> usize {
+    /// Returns how far a value is from an alternative: the number of keywords that refuse it, where those that tell
+    /// alternatives apart count more. `listing` counts the alternatives that list the values of each member.
+    fn distance(&self, table: &mut Table, raw: Id, value: &Value, listing: &HashMap<Sym, usize>) -> usize {
         let mut distance = 0;
         for lit in self.graph.lits(raw) {
             if self.refuses(table, lit, value) {
                 distance += match lit {
-                    Lit::Sub(id) => self.distance(table, *id, value),
+                    Lit::Sub(id) => self.distance(table, *id, value, listing),
                     Lit::Type(_) | Lit::Never => OTHER_TYPE,
-                    Lit::Prop(_, id) if self.lists_values(*id) => OTHER_MEMBER,
+                    Lit::Prop(name, id) if self.lists_values(*id) => {
+                        OTHER_MEMBER * listing.get(name).copied().unwrap_or(1).min(MOST_LISTING)
+                    }
                     _ => 1,
                 };
             }
         }
         distance
+    }
+
+    /// Returns the number of alternatives that list the values of each member.
+    fn listing(&self, ids: &[Id]) -> HashMap<Sym, usize> {
+        let mut listing = HashMap::new();
+        for id in ids {
+            let mut names = HashSet::new();
+            self.listed_members(*id, &mut names);
+            names.into_iter().for_each(|name| *listing.entry(name).or_default() += 1);
+        }
+        listing
+    }
+
+    fn listed_members(&self, raw: Id, names: &mut HashSet<Sym>) {
+        for lit in self.graph.lits(raw) {
+            match lit {
+                Lit::Prop(name, id) if self.lists_values(*id) => drop(names.insert(*name)),
+                Lit::Sub(id) => self.listed_members(*id, names),
+                _ => {}
+            }
+        }
     }
 
     fn lists_values(&self, raw: Id) -> bool {
@@ -220,7 +247,7 @@ impl<'a> Sources<'a> {
         value: Option<&Value>,
         reached: &mut Vec<Spot<'a>>,
     ) {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         waiting.reverse();
         while let Some(spot) = waiting.pop() {
             if !seen.insert(spot.id) || seen.len() > 1_000 {
@@ -392,7 +419,8 @@ impl<'a> Walk<'_, 'a> {
         ids: &[Id],
         value: &Value,
     ) -> Option<Leaf<'a>> {
-        let counted: Vec<_> = ids.iter().map(|id| (self.sources.distance(table, *id, value), *id)).collect();
+        let listing = self.sources.listing(ids);
+        let counted: Vec<_> = ids.iter().map(|id| (self.sources.distance(table, *id, value, &listing), *id)).collect();
         let least = counted.iter().map(|(count, _)| *count).min().filter(|least| *least > 0)?;
         let closest: Vec<_> = counted.into_iter().filter(|(count, _)| *count == least).map(|(_, id)| id).collect();
         if let ([only], true) = (&closest[..], least < OTHER_MEMBER) {

@@ -2,6 +2,7 @@
 //! difference that is treated as allowed is allowed in all of them.
 
 use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -13,10 +14,28 @@ use super::node::{self, Id, Lit, Sym, Table};
 const MOST_VISITED: usize = 500;
 
 /// A step from a value to one of its parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum Step {
     Member(Sym),
+    /// A member that this literal applies to, whatever its name.
+    Some(Lit),
     Item(u64),
+}
+
+/// A step of a path within values.
+enum Token {
+    One(String),
+    /// A member of any name but these.
+    Except(Vec<Rc<str>>),
+}
+
+impl Token {
+    fn is(&self, token: &str) -> bool {
+        match self {
+            Self::One(one) => one == token,
+            Self::Except(names) => !names.iter().any(|name| &**name == token),
+        }
+    }
 }
 
 /// A further place of a difference.
@@ -24,9 +43,18 @@ pub(super) struct Place {
     /// A node that requires a value to have the difference there.
     pub(super) demand: Id,
     /// The path within values.
-    pub(super) path: Vec<String>,
+    path: Vec<Token>,
     /// The property that is not allowed there, for keywords about names.
     pub(super) member: Option<Sym>,
+}
+
+impl Place {
+    /// Returns whether a leaf is at this place.
+    pub(super) fn has(&self, leaf: &Leaf<'_>) -> bool {
+        leaf.path.len() == self.path.len()
+            && self.path.iter().zip(&leaf.path).all(|(wanted, token)| wanted.is(token))
+            && self.member.is_none_or(|name| leaf.member == Some(name))
+    }
 }
 
 impl<'a> Sources<'a> {
@@ -49,7 +77,8 @@ impl<'a> Sources<'a> {
                 if is_refused && leaf.member != Some(name) && places.len() < most {
                     let object = table.node(vec![Lit::Type(node::OBJECT), Lit::Required(name)]);
                     let demand = demand(table, object, &steps);
-                    places.push(Place { demand, path: leaf.path.clone(), member: Some(name) });
+                    let path = leaf.path.iter().cloned().map(Token::One).collect();
+                    places.push(Place { demand, path, member: Some(name) });
                 }
             }
         }
@@ -58,8 +87,12 @@ impl<'a> Sources<'a> {
             let keyword = table.node(vec![lit.clone()]);
             let refused = table.node(vec![Lit::Not(keyword)]);
             let path = steps.iter().map(|step| match step {
-                Step::Member(name) => table.words.text(*name).to_string(),
-                Step::Item(at) => at.to_string(),
+                Step::Member(name) => Token::One(table.words.text(*name).to_string()),
+                Step::Some(Lit::AddProp(names, ..)) => {
+                    Token::Except(names.iter().map(|name| table.words.text(*name)).collect())
+                }
+                Step::Some(_) => Token::Except(Vec::new()),
+                Step::Item(at) => Token::One(at.to_string()),
             });
             let path = path.collect();
             places.push(Place { demand: demand(table, refused, &steps), path, member: None });
@@ -99,7 +132,7 @@ impl<'a> Sources<'a> {
                 found.push(path.clone());
             }
             for (step, spot) in reached.iter().flat_map(|spot| self.steps_below(spot)) {
-                waiting.push_back((path.iter().copied().chain([step]).collect(), vec![spot]));
+                waiting.push_back((path.iter().cloned().chain([step]).collect(), vec![spot]));
             }
         }
         found
@@ -110,6 +143,7 @@ impl<'a> Sources<'a> {
             let (step, id) = match lit {
                 Lit::Prop(name, id) => (Step::Member(*name), *id),
                 Lit::Item(at, id) | Lit::Items(at, id) => (Step::Item(*at), *id),
+                Lit::PatProp(_, id) | Lit::AddProp(_, _, id) => (Step::Some(self.classes.lit(lit)?), *id),
                 _ => return None,
             };
             Some((step, spot.below(lit, id)))
@@ -135,8 +169,18 @@ fn steps(table: &mut Table, path: &[String], value: &Value) -> Vec<Step> {
 
 /// Returns a node that requires the part at a path to satisfy `inner`.
 fn demand(table: &mut Table, inner: Id, steps: &[Step]) -> Id {
-    steps.iter().rev().fold(inner, |inner, step| match *step {
-        Step::Member(name) => table.node(vec![Lit::Type(node::OBJECT), Lit::Required(name), Lit::Prop(name, inner)]),
-        Step::Item(at) => table.node(vec![Lit::Type(node::ARRAY), Lit::MinItems(at + 1), Lit::Item(at, inner)]),
+    steps.iter().rev().fold(inner, |inner, step| match step {
+        Step::Member(name) => table.node(vec![Lit::Type(node::OBJECT), Lit::Required(*name), Lit::Prop(*name, inner)]),
+        Step::Some(lit) => {
+            let refused = table.node(vec![Lit::Not(inner)]);
+            let without = match lit {
+                Lit::PatProp(pattern, _) => Lit::PatProp(*pattern, refused),
+                Lit::AddProp(names, patterns, _) => Lit::AddProp(names.clone(), patterns.clone(), refused),
+                lit => lit.clone(),
+            };
+            let without = table.node(vec![without]);
+            table.node(vec![Lit::Type(node::OBJECT), Lit::Not(without)])
+        }
+        Step::Item(at) => table.node(vec![Lit::Type(node::ARRAY), Lit::MinItems(at + 1), Lit::Item(*at, inner)]),
     })
 }

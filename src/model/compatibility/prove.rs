@@ -21,6 +21,9 @@ use super::summary::Summary;
 /// The maximum nesting of goals; deeper ones are undecided. The stack of the engine's thread is large enough for it.
 const DEEPEST: usize = 3_000;
 
+/// The maximum number of nodes that are searched for a difference that is treated as allowed.
+const MOST_ALLOWING: usize = 50;
+
 /// A node and its sign: whether it must hold, and whether it is read leniently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Atom(u32);
@@ -163,6 +166,24 @@ impl<'a> Engine<'a> {
     pub(super) fn mask(&mut self, id: Id, lit: Lit) -> bool {
         self.memo.retain(|_, memo| matches!(memo, Memo::Solid(Answer::Empty)));
         self.masked.insert((id, lit))
+    }
+
+    /// Returns whether a difference in a node is treated as allowed, so that a value may satisfy the node that violates
+    /// it. Looks at the first nodes only.
+    pub(super) fn allows_more(&self, id: Id) -> bool {
+        let mut waiting = vec![id];
+        let mut at = 0;
+        while !self.masked.is_empty() && at < waiting.len().min(MOST_ALLOWING) {
+            let id = waiting[at];
+            if self.masked.iter().any(|(node, _)| *node == id) {
+                return true;
+            }
+            for lit in self.table.lits(id).iter() {
+                lit.each(&mut |child| waiting.push(child));
+            }
+            at += 1;
+        }
+        false
     }
 
     /// Removes all differences from the allowed ones.

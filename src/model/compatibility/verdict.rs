@@ -342,6 +342,14 @@ impl<'a> Judge<'a> {
         self.engine.unmask();
     }
 
+    /// Returns whether a difference at the same place is listed.
+    fn is_listed(&self, found: &SchemaDifference) -> bool {
+        let place = |one: &SchemaDifference| {
+            (one.direction, one.rule.clone(), one.old_pointer.clone(), one.new_pointer.clone())
+        };
+        self.differences.iter().any(|one| place(one) == place(found))
+    }
+
     /// Searches for the same difference at other places.
     fn elsewhere(
         &mut self,
@@ -361,13 +369,11 @@ impl<'a> Judge<'a> {
             let (Answer::Witness(value) | Answer::PossibleWitness(value)) = self.engine.goal(atoms.collect()) else {
                 continue;
             };
-            let is_there = |found: &Leaf<'a>| {
-                found.path == place.path
-                    && found.mask == leaf.mask
-                    && place.member.is_none_or(|name| found.member == Some(name))
-            };
+            let is_there = |found: &Leaf<'a>| found.mask == leaf.mask && place.has(found);
             let found = self.confirm(direction, reading, (*value).clone(), Some(&is_there));
-            self.differences.extend(found.map(|(difference, _)| difference));
+            let found = found.map(|(difference, _)| difference);
+            let is_new = |one: &SchemaDifference| place.member.is_some() || !self.is_listed(one);
+            self.differences.extend(found.filter(is_new));
         }
     }
 }

@@ -1,0 +1,140 @@
+//! Determines the dialect of a part of a document, and the resource that its references are resolved against.
+
+use serde_json::{Map, Value};
+
+use super::openapi;
+use crate::model::{
+    pointer::{escape, upwards},
+    schema::Draft,
+};
+
+/// Returns the dialect of the part at a pointer: the `$schema` of the part, or of the closest part around it.
+pub(super) fn dialect(document: &Value, pointer: &str) -> Option<Value> {
+    let named = |at: &str| document.pointer(at)?.get("$schema").filter(|dialect| dialect.is_string());
+    if openapi::has_own_schemas(document) {
+        return named("").cloned();
+    }
+    let dialect = upwards(pointer).find_map(named).or_else(|| openapi::dialect(document))?;
+    Some(openapi::without_extensions(dialect))
+}
+
+/// Returns the pointer to the closest part around a pointer that is a resource: references within it are resolved
+/// against it (JSON Schema 2020-12, section 8.2). Without one, that is the whole document.
+pub(super) fn resource<'p>(document: &Value, pointer: &'p str) -> &'p str {
+    let draft = dialect(document, pointer).and_then(|dialect| Draft::of(dialect.as_str()?)).unwrap_or(Draft::D2020);
+    let is_resource = |at: &&str| document.pointer(at).is_some_and(|part| is_resource(part, draft));
+    let has_none = openapi::has_own_schemas(document);
+    upwards(pointer).find(is_resource).filter(|_| !has_none).unwrap_or_default()
+}
+
+fn is_resource(part: &Value, draft: Draft) -> bool {
+    let id = part.get(draft.id()).and_then(Value::as_str);
+    let hides_siblings = draft <= Draft::D7 && part.get("$ref").is_some_and(Value::is_string);
+    !hides_siblings && id.is_some_and(|id| !id.is_empty() && !id.starts_with('#'))
+}
+
+/// Returns the URI of a resource.
+pub(super) fn uri(resource: &Value) -> Option<&str> {
+    let id = ["$id", "id"].into_iter().find_map(|keyword| resource.get(keyword)?.as_str())?;
+    Some(id.trim_end_matches('#'))
+}
+
+/// Returns the pointer to the resource with a URI.
+pub(super) fn with_uri(document: &Value, wanted: &str) -> Option<String> {
+    find(document, &|members| {
+        members.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#')) == Some(wanted)
+    })
+}
+
+/// Returns the pointer to the schema of an anchor.
+pub(super) fn anchor(schema: &Value, name: &str) -> Option<String> {
+    find(schema, &|members| {
+        members.get("$anchor").and_then(Value::as_str) == Some(name)
+            || members.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#')) == Some(name)
+    })
+}
+
+/// Returns the pointer to the first object for which `is_here` holds.
+fn find(part: &Value, is_here: &dyn Fn(&Map<String, Value>) -> bool) -> Option<String> {
+    let below = |step: &str, part: &Value| find(part, is_here).map(|rest| format!("/{step}{rest}"));
+    match part {
+        Value::Object(members) if is_here(members) => Some(String::new()),
+        Value::Object(members) => members.iter().find_map(|(key, value)| below(&escape(key), value)),
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, value)| below(&index.to_string(), value)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::bundle::bundle;
+
+    const D7: &str = "http://json-schema.org/draft-07/schema#";
+    const D2020: &str = "https://json-schema.org/draft/2020-12/schema";
+
+    fn part(document: &Value, pointer: &str) -> Result<Value, String> {
+        let found = bundle("a.json", pointer, None, &mut |_| Ok(document.clone()));
+        found.map(|bundle| bundle.schema).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn dialect_of_a_part_is_the_closest_one() {
+        let order = json!({"$schema": D7, "items": [{"type": "string"}], "properties": {"a": {}}});
+        let api = |more: Value| {
+            let mut api = json!({"openapi": "3.1.0", "components": {"schemas": {"Order": order, "Plain": {}}}});
+            api.as_object_mut().unwrap().append(&mut more.as_object().unwrap().clone());
+            api
+        };
+        let extended = json!({"jsonSchemaDialect": "https://spec.openapis.org/oas/3.1/dialect/base"});
+        for (document, name, wanted) in [
+            (api(json!({})), "Order", json!(D7)),
+            (api(json!({})), "Order/properties/a", json!(D7)),
+            (api(json!({})), "Plain", Value::Null),
+            (api(json!({"jsonSchemaDialect": D7})), "Plain", json!(D7)),
+            (api(json!({"jsonSchemaDialect": D2020})), "Order", json!(D7)),
+            (api(extended), "Plain", json!(D2020)),
+            (api(json!({"$schema": D2020})), "Order", json!(D7)),
+            (api(json!({"$schema": D2020, "jsonSchemaDialect": D7})), "Plain", json!(D2020)),
+            (api(json!({"openapi": "3.0.3", "jsonSchemaDialect": D7})), "Order", Value::Null),
+        ] {
+            let found = part(&document, &format!("/components/schemas/{name}")).unwrap();
+            assert_eq!(found["$schema"], wanted, "{name} {document}");
+        }
+        let document = api(json!({"x": {"$schema": D7, "not": {"$ref": "#/y"}}, "y": {}}));
+        assert_eq!(part(&document, "/x").unwrap()["not"], json!({"$ref": "#/definitions/y"}));
+    }
+
+    #[test]
+    fn references_are_resolved_against_their_resource() {
+        let text = json!({"type": "string"});
+        let document = json!({
+            "$defs": {
+                "c": {"type": "integer"},
+                "B": {
+                    "$id": "https://x.test/b",
+                    "allOf": [{"$ref": "#/$defs/c"}, {"$ref": "#"}, {"$ref": "#a"}, {"$ref": "https://x.test/b#/$defs/c"}],
+                    "$defs": {"c": text, "d": {"$anchor": "a", "minimum": 1}}
+                },
+                "a": {"$anchor": "a", "minimum": 2},
+                "lost": {"$id": "https://x.test/lost", "$ref": "#/$defs/c"},
+                "named": {"$ref": "https://x.test/b"},
+                "old": {"$schema": D7, "$id": "#old", "not": {"$ref": "#/$defs/c"}}
+            }
+        });
+        let found = part(&document, "/$defs/B").unwrap();
+        let at = |number: usize| {
+            let to = found["allOf"][number]["$ref"].as_str().unwrap();
+            found.pointer(&to[1..]).unwrap()
+        };
+        assert_eq!((at(0), at(3)), (&text, &text));
+        assert_eq!(found["allOf"][1]["$ref"], "#");
+        assert_eq!(at(2)["minimum"], 1);
+        let found = part(&document, "/$defs/named").unwrap();
+        assert_eq!(found["$defs"]["c"], text);
+        assert!(part(&document, "/$defs/lost").unwrap_err().contains("a place that does not exist"));
+        assert_eq!(part(&document, "/$defs/old").unwrap()["definitions"]["c"], json!({"type": "integer"}));
+    }
+}
