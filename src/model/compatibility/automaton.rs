@@ -118,7 +118,8 @@ impl Machine {
 
 /// Builds the nondeterministic automaton of a regular expression in Rust's syntax.
 fn nfa(regex: &str) -> Option<thompson::NFA> {
-    let config = thompson::Config::new().which_captures(thompson::WhichCaptures::None);
+    let config =
+        thompson::Config::new().which_captures(thompson::WhichCaptures::None).nfa_size_limit(Some(2 * MOST_BYTES));
     thompson::Compiler::new().configure(config).build(regex).ok()
 }
 

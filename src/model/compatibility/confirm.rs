@@ -36,7 +36,7 @@ impl<'a> Side<'a> {
     /// value is compiled.
     pub(super) fn prepare_for(&mut self, value: &Value) {
         if self.validator.is_none() || part::is_cut(self.document) {
-            let mut schema = part::for_value(self.document, value);
+            let mut schema = part::for_verdict(self.document, value);
             if let Some(members) = schema.as_object_mut() {
                 // The validator knows the meta-schemas.
                 members.remove(official::MEMBER);

@@ -54,6 +54,8 @@ pub(super) enum Item {
     Lit(Fact),
     Present(Sym),
     Absent(Sym),
+    /// None of the arrays and objects that this `enum` lists.
+    Unlisted(Fact),
     /// At least two branches of this `oneOf` hold, and this is the first of them.
     AtLeastTwo {
         node: Id,
@@ -208,6 +210,13 @@ impl State {
                 self.absent.insert(name);
                 !self.present.contains(&name)
             }
+            Item::Unlisted(fact) if !self.has_values => {
+                let lits = engine.table.lits(fact.node);
+                let Lit::Enum(ids) = &lits[fact.at] else { return true };
+                work.extend(self.parted(engine, ids).into_iter().map(|node| Item::Atom(Atom::is_not(node))));
+                true
+            }
+            Item::Unlisted(_) => true,
             Item::AtLeastTwo { node, at, first } => {
                 let lits = engine.table.lits(node);
                 let Lit::OneOf(ids) = &lits[at] else { return true };
@@ -312,15 +321,10 @@ impl State {
                 self.has_values = true;
                 self.facts.push(fact);
             }
-            (Lit::Enum(ids), false) => {
+            (Lit::Enum(_), false) => {
                 self.facts.push(fact);
-                for id in ids {
-                    let value = &engine.table.words.values[*id as usize];
-                    if (value.is_array() || value.is_object()) && evaluate::type_of(value) & self.types != 0 {
-                        let node = engine.value_node(*id);
-                        work.push(Item::Atom(Atom::is_not(node)));
-                    }
-                }
+                // Comes last: it is not needed if the values to try are listed, and takes much memory.
+                work.insert(0, Item::Unlisted(fact));
             }
             (Lit::Opaque(name, _), _) => {
                 let name = engine.table.words.text(*name);
@@ -335,6 +339,24 @@ impl State {
             _ => self.facts.push(fact),
         }
         true
+    }
+
+    /// Returns the nodes of the arrays and objects among some values, as far as the budget allows.
+    fn parted(&self, engine: &mut Engine<'_>, ids: &[u32]) -> Vec<Id> {
+        let is_parted = |engine: &Engine<'_>, id: u32| {
+            let value = &engine.table.words.values[id as usize];
+            (value.is_array() || value.is_object()) && evaluate::type_of(value) & self.types != 0
+        };
+        let mut nodes = Vec::new();
+        for id in ids {
+            if engine.budget.spent().is_some() {
+                break;
+            }
+            if is_parted(engine, *id) {
+                nodes.push(engine.value_node(*id));
+            }
+        }
+        nodes
     }
 
     /// Returns the limits that the facts set on the length of a string, or on the number of items or properties.

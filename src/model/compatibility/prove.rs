@@ -5,6 +5,7 @@
 //! there: the smallest value of a goal contains no smaller value of the same goal. Conclusions from such an assumption
 //! are kept only while the assumption is in effect, and permanently once they depend on no assumption.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -23,6 +24,9 @@ const DEEPEST: usize = 3_000;
 
 /// The maximum number of nodes that are searched for a difference that is treated as allowed.
 const MOST_ALLOWING: usize = 50;
+
+/// The maximum number of characters of a pattern in the reason why the search could not decide.
+const LONGEST_SHOWN: usize = 200;
 
 /// A node and its sign: whether it must hold, and whether it is read leniently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -345,6 +349,7 @@ impl<'a> Engine<'a> {
     /// Returns the node that only this value satisfies, built from the parts of the value, if any.
     pub(super) fn value_node(&mut self, id: u32) -> Id {
         let value = self.table.words.values[id as usize].clone();
+        self.budget.keep(heap_size(&value) + (count_parts(&value) + 1) * VALUE_NODE);
         let lits = match &value {
             Value::Array(items) => {
                 let count = items.len() as u64;
@@ -396,7 +401,7 @@ impl<'a> Engine<'a> {
             Some(_) => {}
             None => {
                 let written = self.table.words.written(pattern);
-                self.record_obstacle(|| format!("the pattern {written:?} has no automaton"));
+                self.record_obstacle(|| format!("the pattern {:?} has no automaton", shown(&written)));
             }
         }
         self.patterns.insert(pattern, compiled.clone());
@@ -409,10 +414,29 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// Returns the beginning of a pattern that is too long to be shown.
+fn shown(pattern: &str) -> Cow<'_, str> {
+    match pattern.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => format!("{}…", &pattern[..end]).into(),
+        None => pattern.into(),
+    }
+}
+
 /// The size of a node of a map, in bytes. It has room for eleven members.
 const MAP_NODE: usize = 11 * (size_of::<String>() + size_of::<Value>()) + 24;
 /// The overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
+
+/// The approximate size of a node for a value, with the demand on it, in bytes.
+const VALUE_NODE: usize = 400;
+
+fn count_parts(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.len(),
+        Value::Object(members) => members.len(),
+        _ => 0,
+    }
+}
 
 /// Returns the number of bytes that a value occupies on the heap.
 fn heap_size(value: &Value) -> usize {

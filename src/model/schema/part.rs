@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::{
     Draft, Problem,
@@ -33,11 +33,17 @@ pub fn is_cut(document: &Document<'_>) -> bool {
 
 /// Returns the schema to build a validator from in order to validate `value`.
 pub fn for_value(document: &Document<'_>, value: &Value) -> Value {
-    if is_cut(document) { cut(document, value) } else { document.root.to_value() }
+    if is_cut(document) { cut(document, value, None) } else { document.root.to_value() }
 }
 
-fn cut(document: &Document<'_>, value: &Value) -> Value {
-    let mut cut = Cut { document, seen: HashSet::new(), met: HashSet::new(), on_the_way: HashSet::new() };
+/// Returns the schema to build a validator from that only tells whether `value` is valid. Long lists of values and of
+/// alternatives are cut, so that its messages would count too few of them.
+pub fn for_verdict(document: &Document<'_>, value: &Value) -> Value {
+    if is_cut(document) { cut(document, value, Some(Scalars::of(value))) } else { document.root.to_value() }
+}
+
+fn cut(document: &Document<'_>, value: &Value, scalars: Option<Scalars>) -> Value {
+    let mut cut = Cut { document, scalars, seen: HashSet::new(), met: HashSet::new(), on_the_way: HashSet::new() };
     cut.visit(document.root, Some(value));
     cut.schema(document.root, &names(value))
 }
@@ -114,8 +120,59 @@ fn names(value: &Value) -> HashSet<&str> {
     names
 }
 
+/// The strings and numbers within a value, and the names of its properties. Smaller values made from it have no others.
+struct Scalars {
+    texts: HashSet<String>,
+    /// As floating point numbers, so that some that differ are the same.
+    numbers: HashSet<u64>,
+}
+
+impl Scalars {
+    fn of(value: &Value) -> Self {
+        let mut scalars = Self { texts: HashSet::new(), numbers: HashSet::new() };
+        scalars.texts.extend(names(value).into_iter().map(str::to_owned));
+        scalars.add(value);
+        scalars
+    }
+
+    fn add(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => drop(self.texts.insert(text.clone())),
+            Value::Number(number) => self.numbers.extend(bits(number)),
+            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
+            Value::Object(members) => members.values().for_each(|member| self.add(member)),
+            _ => {}
+        }
+    }
+
+    /// Returns whether a value may be a part of the value, or of a smaller one.
+    fn may_make(&self, value: Tree<'_>) -> bool {
+        let is_number = |number| bits(number).is_none_or(|bits| self.numbers.contains(&bits));
+        value.as_str().is_none_or(|text| self.texts.contains(text))
+            && value.as_number().is_none_or(is_number)
+            && value.items().all(|item| self.may_make(item))
+            && value.members().all(|(name, member)| self.texts.contains(name) && self.may_make(member))
+    }
+
+    /// Returns whether a part of the value, or of a smaller one, may satisfy a schema.
+    fn may_satisfy(&self, schema: Tree<'_>, draft: Draft) -> bool {
+        let listed = schema.get("enum").filter(|list| list.is_array());
+        let only = schema.get("const").filter(|_| draft >= Draft::D6);
+        schema.get("$ref").is_some()
+            || listed.is_none_or(|list| list.items().any(|item| self.may_make(item)))
+                && only.is_none_or(|only| self.may_make(only))
+    }
+}
+
+/// Returns a number as the bits of a floating point number. Zero has one sign.
+fn bits(number: &Number) -> Option<u64> {
+    number.as_f64().map(|number| (number + 0.0).to_bits())
+}
+
 struct Cut<'d, 'a> {
     document: &'d Document<'a>,
+    /// The scalars of the value, by which lists are cut; `None` if they are not cut.
+    scalars: Option<Scalars>,
     seen: HashSet<(PartId, Option<usize>)>,
     /// The sub-schemas that apply to something.
     met: HashSet<PartId>,
@@ -195,6 +252,12 @@ impl<'a> Cut<'_, 'a> {
                     self.named(part, &|name, member| names.contains(name) || self.is_kept(member), names)
                 }
                 "patternProperties" => self.named(part, &|_, _| true, names),
+                "enum" => self.filtered(part, |scalars, item| scalars.may_make(item), Tree::to_value),
+                "anyOf" | "oneOf" if !self.on_the_way.contains(&part.id()) => self.filtered(
+                    part,
+                    |scalars, branch| scalars.may_satisfy(branch, self.document.context.draft),
+                    |branch| self.schema(branch, names),
+                ),
                 _ if IN_PLACE.contains(&keyword) || BELOW.contains(&keyword) => self.one_or_list(part, names),
                 "$anchor" | "$schema" | "$vocabulary" | "contentEncoding" | "contentMediaType" => part.to_value(),
                 _ if is_assertion(keyword) => part.to_value(),
@@ -221,6 +284,23 @@ impl<'a> Cut<'_, 'a> {
             true => part.items().map(|part| self.schema(part, names)).collect(),
             false => self.schema(part, names),
         }
+    }
+
+    /// Returns a list without the items that are not needed. An empty list may be invalid, so one item is kept.
+    fn filtered<'t>(
+        &self,
+        list: Tree<'t>,
+        is_needed: impl Fn(&Scalars, Tree<'t>) -> bool,
+        to_value: impl Fn(Tree<'t>) -> Value,
+    ) -> Value {
+        let Some(scalars) = self.scalars.as_ref().filter(|_| list.is_array()) else {
+            return match list.is_array() {
+                true => list.items().map(to_value).collect(),
+                false => to_value(list),
+            };
+        };
+        let kept: Vec<_> = list.items().filter(|item| is_needed(scalars, *item)).map(&to_value).collect();
+        if kept.is_empty() { list.items().take(1).map(to_value).collect() } else { kept.into() }
     }
 
     /// Returns an object that only contains targets of references, such as `definitions`.
@@ -275,6 +355,12 @@ mod tests {
             json!({"properties": {"b": {"contains": {"required": ["a"]}, "uniqueItems": true}}}),
             json!({"properties": {"b": {"items": [{"required": ["a"]}], "additionalItems": {"type": "string"}}}}),
             json!({"items": false, "contains": {"const": {"a": 1}}}),
+            json!({"enum": [{"a": 1.0}, {"b": []}, {"a": "x", "b": "x"}, {"a": 2}, [], "x"]}),
+            json!({"properties": {"a": {"enum": [3.0, [{"a": "x"}]]}, "b": {"enum": [null, false]}}}),
+            json!({"oneOf": [{"const": {"a": 3}}, {"enum": [{"a": 3}, {"b": 1}]}, {"const": "y"}, {"const": []}]}),
+            json!({"properties": {"a": {"anyOf": [{"const": 1}, {"const": "y", "$ref": "#/definitions/text"}]}}}),
+            json!({"propertyNames": {"anyOf": [{"const": "a"}, {"enum": ["c", "d"]}]}}),
+            json!({"properties": {"a": {"anyOf": [{"const": 7}, {"const": 8}]}, "b": {"$ref": "#/properties/a/anyOf/1"}}}),
             json!(false),
         ]
         .into_iter()
@@ -313,7 +399,7 @@ mod tests {
             let document = Document::new(forest.tree(root));
             let whole = jsonschema::validator_for(&schema).unwrap();
             for value in values() {
-                let part = cut(&document, &value);
+                let part = cut(&document, &value, Some(Scalars::of(&value)));
                 let validator = jsonschema::validator_for(&part).unwrap_or_else(|error| panic!("{part}: {error}"));
                 let mut less = vec![value.clone()];
                 if let Value::Object(members) = &value {
@@ -333,11 +419,22 @@ mod tests {
     fn parts_that_do_not_apply_are_left_out() {
         let schema = &schemas()[0];
         let (forest, root) = Forest::of(schema);
-        let part = cut(&Document::new(forest.tree(root)), &json!({"a": "x"}));
+        let part = cut(&Document::new(forest.tree(root)), &json!({"a": "x"}), None);
         let expected = json!({"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/tree",
             "definitions": {"text": {"type": "string"}, "tree": {"type": "object", "required": ["a"],
                 "properties": {"a": {"$ref": "#/definitions/text"}}, "additionalProperties": false}}});
         assert_eq!(part, expected);
+    }
+
+    #[test]
+    fn listed_values_that_do_not_apply_are_left_out_of_verdicts() {
+        let schema = json!({"enum": [[1, {"a": 1}], [2, {"a": 2}], [1], 1, "x"],
+            "anyOf": [{"const": [1]}, {"type": "array"}, {"const": [2]}, {"enum": [2, 3]}]});
+        let (forest, root) = Forest::of(&schema);
+        let (document, value) = (Document::new(forest.tree(root)), json!([1, {"a": 1}]));
+        let expected = json!({"enum": [[1, {"a": 1}], [1], 1], "anyOf": [{"const": [1]}, {"type": "array"}]});
+        assert_eq!(cut(&document, &value, Some(Scalars::of(&value))), expected);
+        assert_eq!(cut(&document, &value, None), schema);
     }
 
     #[test]
