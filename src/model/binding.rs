@@ -10,6 +10,9 @@ use serde::{
 
 use super::{fault::Fault, json::Json, name::ContractName, range::Range, version::Version};
 
+/// The maximum number of exports and imports of one binding.
+pub const MAX_PARTS: usize = 20_000;
+
 /// The contracts of a domain that one repository provides and relies on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -113,7 +113,8 @@ pub fn choose_auto_sync(ctx: &Ctx, realm: &RealmName, wanted: bool) -> Result<()
 fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<bool, OpError> {
     let was_known = ctx.home.realm(realm)?;
     if let Some(url) = &request.url {
-        let place = sync::realm_clone::RealmLocation { realm: Some(realm), url, branches: request.branches };
+        let place =
+            sync::realm_clone::RealmLocation { realm: Some(realm), url, branches: request.branches, is_partial: true };
         sync::realm_clone::obtain(ctx, place)?;
     }
     // Names are checked against the current state of the remote, or against the local one if it cannot be reached. A
@@ -183,10 +184,11 @@ impl Before {
 
 /// Returns the realm at a URL.
 fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
-    sync::realm_clone::obtain(ctx, sync::realm_clone::RealmLocation { realm: None, url, branches })?.ok_or_else(|| {
-        OpError::usage(format!("{url} contains no realm yet: choose a name"))
-            .next(format!("git blue init --realm NAME --url {}", shell_word(url)))
-    })
+    sync::realm_clone::obtain(ctx, sync::realm_clone::RealmLocation { realm: None, url, branches, is_partial: true })?
+        .ok_or_else(|| {
+            OpError::usage(format!("{url} contains no realm yet: choose a name"))
+                .next(format!("git blue init --realm NAME --url {}", shell_word(url)))
+        })
 }
 
 /// Returns the realm that the user's configuration names, or else the only one on this machine.

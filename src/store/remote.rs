@@ -56,7 +56,7 @@ impl Mapping {
 /// The refs of a remote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// The refs of the realm, the realm's own first.
+    /// The refs of the realm, sorted: the realm's own first.
     pub refs: Vec<(StoreRef, Oid)>,
     /// The invalid names among its refs.
     pub ignored: Vec<String>,
@@ -67,7 +67,8 @@ pub struct Listing {
 impl Listing {
     /// Returns the commit that a ref points to.
     pub fn tip(&self, name: &StoreRef) -> Option<Oid> {
-        self.refs.iter().find(|(listed, _)| listed == name).map(|(_, tip)| *tip)
+        let found = self.refs.binary_search_by(|(listed, _)| listed.cmp(name));
+        found.ok().map(|at| self.refs[at].1)
     }
 }
 

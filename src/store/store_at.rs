@@ -85,6 +85,10 @@ impl Objects for StoreAt {
         self.store.blob(id)
     }
 
+    fn blob_size(&self, id: &Oid) -> Result<u64, StoreError> {
+        self.store.blob_size(id)
+    }
+
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
         self.store.commit(id)
     }

@@ -1,13 +1,16 @@
 //! Validates data from a remote before it is merged: only regular files and folders, at valid paths, of limited size
 //! and with valid content. Data that the store already has is not validated again.
 
-use std::collections::BTreeSet;
+use std::collections::{
+    BTreeMap, BTreeSet,
+    btree_map::Entry::{Occupied as Held, Vacant},
+};
 
 use serde::de::DeserializeOwned;
 
 use crate::model::{
     approval::Approval,
-    binding::Binding,
+    binding::{Binding, MAX_PARTS},
     contract::Contract,
     domain::{Domain, Source},
     oid::Oid,
@@ -17,10 +20,13 @@ use crate::model::{
     set_aside::SetAside,
     transfer::Transfers,
 };
-use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, read, tree_file::TreeFile};
+use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, layout::BINDINGS, read, tree_file::TreeFile};
 
 /// The maximum number of files and folders in the tree of one ref.
 const MAX_ENTRIES: usize = 500_000;
+/// The maximum size of the bindings of one domain together, in bytes. Each of them is decoded to judge the domain, even
+/// if several are the same blob.
+const MAX_BINDINGS: u64 = 64 << 20;
 /// The maximum depth of a folder.
 const MAX_DEPTH: usize = 5;
 /// The maximum number of problems that are reported for one ref.
@@ -78,6 +84,15 @@ impl Looking<'_> {
             if self.problems.len() >= MAX_REPORTED || self.entries > MAX_ENTRIES {
                 return Ok(());
             }
+            let is_root_of_realm = *self.name == StoreRef::Realm && level.path.is_empty();
+            if is_root_of_realm && !entries.iter().any(|entry| entry.name == "realm.json") {
+                self.problem(&["realm.json".to_owned()], "it is missing");
+            }
+            if matches!(self.name, StoreRef::Domain(_)) && level.path == [BINDINGS] && self.are_too_large(&entries)? {
+                let limit = MAX_BINDINGS >> 20;
+                self.problem(&level.path, &format!("the bindings together have more than {limit} MiB"));
+                continue;
+            }
             let known = level.known.iter().map(|tree| self.store.entries(tree)).collect::<Result<Vec<_>, _>>()?;
             let find = |entries: &'_ Vec<Entry>, name: &str| entries.iter().position(|entry| entry.name == name);
             let held: BTreeSet<(&str, Oid)> =
@@ -108,6 +123,22 @@ impl Looking<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether the bindings of a domain exceed the limit together. One that cannot be read is reported later.
+    fn are_too_large(&self, entries: &[Entry]) -> Result<bool, StoreError> {
+        let mut sizes = BTreeMap::new();
+        let mut sum = 0;
+        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Blob) {
+            sum += match sizes.entry(entry.id) {
+                Held(size) => *size.get(),
+                Vacant(place) => match self.store.blob_size(&entry.id) {
+                    Err(error) if error.is_damage() => *place.insert(0),
+                    size => *place.insert(size?),
+                },
+            };
+        }
+        Ok(sum > MAX_BINDINGS)
     }
 
     fn problem(&mut self, path: &[String], problem: &str) {
@@ -169,7 +200,13 @@ impl Looking<'_> {
                     None => Ok(()),
                 }
             }
-            TreeFile::Binding(_) | TreeFile::LosingBinding(..) => read::<Binding>(bytes).map(drop),
+            TreeFile::Binding(_) | TreeFile::LosingBinding(..) => {
+                let binding: Binding = read(bytes)?;
+                match binding.exports.len() + binding.imports.len() > MAX_PARTS {
+                    true => Err(format!("it has more than {MAX_PARTS} exports and imports")),
+                    false => Ok(()),
+                }
+            }
             TreeFile::Source(_) => read::<Source>(bytes).map(drop),
             TreeFile::Transfers(name) => {
                 let transfers: Transfers = read(bytes)?;
@@ -261,6 +298,36 @@ mod tests {
         }
         let large = vec![b' '; codec::MAX_BLOB + 1];
         assert!(with("contracts/paths.json", &large).contains("more than 16 MiB"));
+    }
+
+    #[test]
+    fn bindings_that_are_large_together_are_refused() {
+        let store = sound();
+        let import = format!("{{\"contract\":\"paths\",\"version\":\">=1.0.0\"}}{}", " ".repeat(1_000));
+        let binding = |imports: usize| {
+            let imports = vec![import.as_str(); imports].join(",");
+            format!("{{\"role\":\"consumer\",\"imports\":[{imports}]}}").into_bytes()
+        };
+        let mut tip = store.tip(&domain()).unwrap().unwrap();
+        let known = tip;
+        for number in 0..64 {
+            let path = format!("bindings/r{number}.json");
+            tip = store.put_raw(&domain(), &path, &binding(1_000)).unwrap();
+        }
+        assert_eq!(inspect(&store, &domain(), &tip, &[known]).unwrap(), [""; 0]);
+        let more = store.put_raw(&domain(), "bindings/more.json", &binding(3_000)).unwrap();
+        let found = inspect(&store, &domain(), &more, &[tip]).unwrap();
+        assert_eq!(found, ["refs/blue/domains/s3:bindings: the bindings together have more than 64 MiB"]);
+    }
+
+    #[test]
+    fn bindings_have_a_limited_number_of_imports() {
+        let binding = |imports: usize| {
+            let imports = vec!["{\"contract\":\"paths\",\"version\":\">=1.0.0\"}"; imports].join(",");
+            format!("{{\"role\":\"consumer\",\"imports\":[{imports}]}}").into_bytes()
+        };
+        assert_eq!(with("bindings/fungal.json", &binding(MAX_PARTS)), "");
+        assert!(with("bindings/fungal.json", &binding(MAX_PARTS + 1)).contains("more than 20000 exports and imports"));
     }
 
     #[test]

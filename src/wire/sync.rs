@@ -192,6 +192,9 @@ pub struct SyncProblem {
     pub name: Option<String>,
     /// A description of the problem.
     pub message: String,
+    /// How to correct it at the remote, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_step: Option<String>,
 }
 
 /// The state of the local realm relative to one remote, as of the last sync.

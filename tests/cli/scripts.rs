@@ -251,6 +251,19 @@ fn test_that_the_owner_suggests_is_shown_to_consumers() {
 }
 
 #[test]
+fn end_without_a_word_is_named() {
+    for (body, words) in [
+        ("kill -TERM $PPID; sleep 5", "it was stopped by signal 15"),
+        ("kill -9 $$", "it was stopped by signal 9"),
+        ("exit 1", "it exited with 1 and no output"),
+    ] {
+        let world = tested(body);
+        let run = check(&world, &["--run-scripts"]).exits(1);
+        assert!(run.stdout.contains(words), "{words}: {run}");
+    }
+}
+
+#[test]
 fn script_that_hangs_is_killed_with_its_children() {
     let world = tested("(sleep 2; touch ../late) & setsid sh -c 'sleep 2; touch ../later' & sleep 60");
     let start = std::time::Instant::now();

@@ -27,6 +27,14 @@ impl Hub {
         self.world.line(&self.path, &["hash-object", "-t", kind, "-w", "--literally", &file])
     }
 
+    /// Creates a tree with one file of any name.
+    fn raw_tree(&self, name: &str) -> String {
+        let blob = self.object("blob", b"{}");
+        let mut tree = format!("100644 {name}\0").into_bytes();
+        tree.extend((0..20).map(|at| u8::from_str_radix(&blob[2 * at..2 * at + 2], 16).unwrap()));
+        self.object("tree", &tree)
+    }
+
     /// Creates a tree from lines in the format of `git ls-tree`.
     fn tree(&self, lines: &str) -> String {
         self.world.feed("git", &self.path, &["mktree", "--missing", "-z"], lines).stdout.trim().to_owned()
@@ -128,14 +136,8 @@ fn names_that_differ_only_in_case_are_reported() {
 #[test]
 fn objects_that_git_refuses_are_reported() {
     let hub = Hub::new();
-    let blob = hub.object("blob", b"{}");
-    let raw = |name: &str| {
-        let mut tree = format!("100644 {name}\0").into_bytes();
-        tree.extend((0..20).map(|at| u8::from_str_radix(&blob[2 * at..2 * at + 2], 16).unwrap()));
-        hub.object("tree", &tree)
-    };
     for name in ["..", ".git", "a/b"] {
-        hub.commit(&raw(name));
+        hub.commit(&hub.raw_tree(name));
         hub.refuses("fsck error");
         hub.recovers();
     }
@@ -280,4 +282,155 @@ fn left_over_lock_at_the_remote_is_shown() {
     let run = world.blue(&fungal, &["sync"]).exits(1);
     assert!(run.all().contains("rejected it on every attempt") && run.all().contains("s3-access.lock"), "{run}");
     assert!(!run.all().contains("others kept pushing"), "{run}");
+}
+
+/// The step keeps what a third machine pushed below the invalid commit, which is only at the remote.
+#[test]
+fn invalid_tip_is_replaced_by_the_last_valid_commit() {
+    let hub = Hub::new();
+    let (world, fungal) = (&hub.world, hub.world.path("fungal"));
+    let good = hub.object("blob", b"{\n  \"description\": \"pushed by CI\",\n  \"name\": \"s3-access\"\n}\n");
+    hub.commit(&hub.with(&format!("100644 blob {good}\tdomain.json")));
+    let valid = world.line(&hub.path, &["rev-parse", DOMAIN_REF]);
+    let broken = hub.object("blob", b"{");
+    for _ in 0..2 {
+        hub.commit(&hub.with(&format!("100644 blob {broken}\tdomain.json")));
+    }
+    let culprit = world.line(&hub.path, &["rev-parse", &format!("{DOMAIN_REF}~")]);
+    let run = hub.refuses("domain.json");
+    assert!(run.all().contains(&format!("since commit {} by ", &culprit[..10])), "{run}");
+    assert!(!run.all().contains("--delete"), "{run}");
+    let step = world.next_step(&run);
+    assert!(step.contains("--force-with-lease=refs/blue/domains/s3-access:"), "{run}");
+    world.finish_shell(&fungal, &step).exits(0);
+    assert_eq!(world.line(&hub.path, &["rev-parse", DOMAIN_REF]), valid);
+    world.ok(&fungal, &["sync"]);
+    assert!(world.ok(&fungal, &["sync"]).all().contains("up to date"));
+}
+
+#[test]
+fn ref_without_any_valid_commit_can_be_removed() {
+    let hub = Hub::new();
+    let (world, fungal) = (&hub.world, hub.world.path("fungal"));
+    let broken = hub.object("blob", b"{");
+    let tree = hub.tree(&format!("100644 blob {broken}\tdomain.json\0"));
+    let commit = world.line(&hub.path, &["commit-tree", "-m", "hostile", &tree]);
+    world.git(&hub.path, &["update-ref", "refs/blue/domains/other", &commit]);
+    let run = hub.refuses("none of its commits is valid");
+    world.finish_shell(&fungal, &world.next_step(&run)).exits(0);
+    world.ok(&fungal, &["sync"]);
+}
+
+/// The realm's own ref is treated like that of a domain if its history shows that it is the same realm.
+#[test]
+fn invalid_ref_of_the_realm_does_not_stop_the_domains() {
+    let hub = Hub::new();
+    let (world, fungal) = (&hub.world, hub.world.path("fungal"));
+    let valid = world.line(&hub.path, &["rev-parse", "refs/blue/realm"]);
+    for content in [
+        &b"{"[..],
+        b"{\"format\": 99999999999999, \"name\": \"aperture\"}",
+        b"{\"format\": 1, \"name\": \"aperture\", \"new\": 1}",
+        b"{\"format\": 1, \"name\": \"other\"}",
+    ] {
+        let broken = hub.object("blob", content);
+        let tree = hub.tree(&format!("100644 blob {broken}\trealm.json\0"));
+        let commit = world.line(&hub.path, &["commit-tree", "-p", &valid, "-m", "hostile", &tree]);
+        world.git(&hub.path, &["update-ref", "refs/blue/realm", &commit]);
+        let dry = world.blue(&fungal, &["sync", "--dry-run"]).exits(1);
+        assert!(dry.all().contains("refs/blue/realm:realm.json"), "{dry}");
+        let run = hub.refuses("refs/blue/realm:realm.json");
+        assert!(run.all().contains(&format!("since commit {} by ", &commit[..10])), "{run}");
+        world.finish_shell(&fungal, &world.next_step(&run)).exits(0);
+        assert_eq!(world.line(&hub.path, &["rev-parse", "refs/blue/realm"]), valid);
+        world.ok(&fungal, &["sync"]);
+    }
+    let tree = hub.tree("");
+    let commit = world.line(&hub.path, &["commit-tree", "-p", &valid, "-m", "hostile", &tree]);
+    world.git(&hub.path, &["update-ref", "refs/blue/realm", &commit]);
+    hub.refuses("refs/blue/realm:realm.json: it is missing");
+    let newer = hub.object("blob", b"{\"format\": 4000, \"name\": \"aperture\"}");
+    let tree = hub.tree(&format!("100644 blob {newer}\trealm.json\0"));
+    let commit = world.line(&hub.path, &["commit-tree", "-p", &valid, "-m", "hostile", &tree]);
+    world.git(&hub.path, &["update-ref", "refs/blue/realm", &commit]);
+    let run = world.blue(&fungal, &["sync"]).exits(128);
+    assert!(run.all().contains(&format!("(since commit {} by ", &commit[..10])), "{run}");
+    assert!(run.all().contains("if there is no such format: git --git-dir"), "{run}");
+}
+
+#[test]
+fn annotated_tag_is_one_problem() {
+    let hub = Hub::new();
+    let (world, fungal) = (&hub.world, hub.world.path("fungal"));
+    world.git(&hub.path, &["tag", "-a", "-m", "tag", "v1", DOMAIN_REF]);
+    let tag = world.line(&hub.path, &["rev-parse", "v1"]);
+    std::fs::write(hub.path.join(DOMAIN_REF), format!("{tag}\n")).unwrap();
+    let run = world.blue(&fungal, &["sync"]).exits(1);
+    assert!(!run.all().contains("^{}") && run.all().contains(DOMAIN_REF), "{run}");
+}
+
+#[test]
+fn joining_leaves_out_an_invalid_domain_and_reports_it() {
+    let hub = Hub::new();
+    let (world, path) = (&hub.world, hub.path.display().to_string());
+    let broken = hub.object("blob", b"{");
+    hub.commit(&hub.with(&format!("100644 blob {broken}\tdomain.json")));
+    world.on("second").repo("access");
+    let access = world.path("access");
+    let init = world.ok(&access, &["init", "--url", &path]);
+    assert!(init.all().contains("was left out: refs/blue/domains/s3-access"), "{init}");
+    let sync = world.blue(&access, &["sync"]).exits(1);
+    assert!(sync.all().contains("since commit"), "{sync}");
+    assert_eq!(world.git(&world.store(), &["for-each-ref", "refs/blue/domains"]).stdout.lines().count(), 1);
+    let doctor = world.blue(&access, &["doctor"]).exits(0);
+    assert!(doctor.all().contains("the last sync with origin was incomplete: refs/blue/domains/"), "{doctor}");
+    world.finish_shell(&access, &world.next_step(&sync)).exits(0);
+    world.ok(&access, &["sync"]);
+    assert_eq!(world.git(&world.store(), &["for-each-ref", "refs/blue/domains"]).stdout.lines().count(), 2);
+    assert!(!world.ok(&access, &["doctor"]).all().contains("incomplete"));
+}
+
+#[test]
+fn remote_that_lost_the_ref_of_the_realm_is_named_when_joining() {
+    let hub = Hub::new();
+    let (world, path) = (&hub.world, hub.path.display().to_string());
+    world.git(&hub.path, &["update-ref", "-d", "refs/blue/realm"]);
+    world.on("second").repo("access");
+    for args in [&["init", "--url", &path][..], &["init", "--realm", REALM, "--url", &path]] {
+        let init = world.blue(&world.path("access"), args).exits(128);
+        assert!(init.all().contains("has domains, but the realm's own ref, refs/blue/realm, is missing"), "{init}");
+        assert!(init.all().contains("git blue sync  # in a clone that has joined"), "{init}");
+    }
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    world.on("second").ok(&world.path("access"), &["init", "--url", &path]);
+}
+
+/// A tip whose objects nobody has can be given up.
+#[test]
+fn tip_that_was_pushed_without_its_objects_can_be_replaced() {
+    let hub = Hub::new();
+    let (world, fungal) = (&hub.world, hub.world.path("fungal"));
+    hub.commit(&hub.with(&format!("100644 blob {}\tdomain.json", "12".repeat(20))));
+    let sync = world.blue(&fungal, &["sync"]).exits(128);
+    assert!(world.next_step(&sync).starts_with("git blue realm admin reseed"), "{sync}");
+    let reseed = world.blue(&fungal, &["realm", "admin", "reseed"]).exits(1);
+    assert_eq!(reseed.all().matches('(').count(), reseed.all().matches(')').count(), "{reseed}");
+    world.finish_shell(&fungal, &world.next_step(&reseed)).exits(0);
+    world.ok(&fungal, &["sync"]);
+}
+
+#[test]
+fn many_refs_are_fetched_although_one_is_rejected() {
+    let hub = Hub::new();
+    let world = &hub.world;
+    let tip = world.line(&hub.path, &["rev-parse", DOMAIN_REF]);
+    let lines: String = (0..300).map(|at| format!("create refs/blue/domains/x{at:03} {tip}\n")).collect();
+    world.feed("git", &hub.path, &["update-ref", "--stdin"], &lines);
+    let run = hub.refuses("refs/blue/domains/x299:domain.json: it names s3-access");
+    assert!(!run.all().contains("fsck error"), "{run}");
+    let tree = hub.raw_tree("..");
+    let commit = world.line(&hub.path, &["commit-tree", "-m", "hostile", &tree]);
+    world.git(&hub.path, &["update-ref", "refs/blue/domains/x300", &commit]);
+    let run = hub.refuses("refs/blue/domains/x299:domain.json: it names s3-access");
+    assert_eq!(run.all().matches("fsck error").count(), 1, "{run}");
 }

@@ -145,6 +145,14 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     } else if let Some(refused) = problems.iter().find(|one| one.code == "refused") {
         answer = answer.next(format!("git blue sync  # try again once this is resolved: {}", refused.message));
     }
+    let invalid = problems.iter().filter(|one| one.code == *ErrorCode::InvalidRemoteData.as_str());
+    let left_out: Vec<_> = invalid.filter_map(|one| one.name.as_deref()).collect();
+    if !left_out.is_empty() {
+        answer = answer.next(format!(
+            "git blue sync  # show how to restore what is invalid at the remote, and was left out: {}",
+            left_out.join(", ")
+        ));
+    }
     if wrote_config {
         let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
         let subject = match has_moved {
@@ -218,7 +226,12 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
             .ok_or_else(|| OpError::usage("the URL of the realm is missing").next("pass --url URL with --branches"))?,
         None => return Ok(()),
     };
-    let place = sync::realm_clone::RealmLocation { realm: Some(&request.realm), url: &url, branches: request.branches };
+    let place = sync::realm_clone::RealmLocation {
+        realm: Some(&request.realm),
+        url: &url,
+        branches: request.branches,
+        is_partial: true,
+    };
     if sync::realm_clone::obtain(ctx, place)?.is_none() {
         let url = without_credentials(&url);
         let message = format!("{url} contains no realm yet");

@@ -10,8 +10,9 @@ use crate::{
     machine::home::KnownRealm,
     model::{
         name::{RealmName, RemoteName},
+        oid::Oid,
         repo_url::without_credentials,
-        text::shell_word,
+        text::{shell_path, shell_word},
     },
     ops::{
         Operation,
@@ -29,6 +30,9 @@ use crate::{
     },
     wire::{Answer, RealmReseed, SyncProblem},
 };
+
+/// The maximum number of steps for single refs in one answer.
+const MAX_STEPS: usize = 5;
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
@@ -124,14 +128,14 @@ fn repair(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> R
             Some(tip) if Relation::of(store, &tip, &there).is_ok_and(|relation| tip == there || relation.contains) => {
                 moves.push((name, there, tip));
             }
-            _ => body.problems.push(problem(
-                "not-on-this-machine",
-                &name,
-                format!(
-                    "the remote is at {there}, which this clone does not have; run this in the clone that pushed it \
-                        ({said})"
-                ),
-            )),
+            ours => {
+                let message = format!(
+                    "the remote is at {there}, which this clone does not have: {said}; run this in the clone that \
+                        pushed it"
+                );
+                let next_step = ours.map(|ours| replace(known, remote, (&name, &there), &ours));
+                body.problems.push(SyncProblem { next_step, ..problem("not-on-this-machine", &name, message) });
+            }
         }
     }
     let refused =
@@ -152,12 +156,26 @@ fn repair(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> R
         }
     }
     let is_mended = body.problems.is_empty();
+    let steps: Vec<_> = body.problems.iter().filter_map(|one| one.next_step.clone()).take(MAX_STEPS).collect();
     let answer = Answer::new(body);
     Ok(if is_mended {
         answer.next("git blue sync  # sync the rest")
     } else {
-        answer.next("git blue realm admin reseed --url URL  # or share the realm in a new, empty repository")
+        steps
+            .into_iter()
+            .fold(answer, Answer::next)
+            .next("git blue realm admin reseed --url URL  # or share the realm in a new, empty repository")
     })
+}
+
+/// Returns the command that gives up a tip at the remote which no other clone has either.
+fn replace(known: &KnownRealm, remote: &Remote, (name, there): (&StoreRef, &Oid), ours: &Oid) -> String {
+    let (store, url) = (shell_path(&known.path), shell_word(&without_credentials(&remote.url)));
+    let place = remote.mapping.there(name);
+    format!(
+        "git --git-dir {store} push --force-with-lease={place}:{there} {url} {ours}:{place}  # if there is no such clone: \
+            drop what only it had"
+    )
 }
 
 /// Makes a new URL the realm's remote, and pushes everything there.
@@ -223,5 +241,5 @@ fn write_config(ctx: &Ctx, known: &KnownRealm, url: &str) -> Result<bool, OpErro
 }
 
 fn problem(code: &'static str, name: &StoreRef, message: String) -> SyncProblem {
-    SyncProblem { code: code.into(), name: Some(name.to_string()), message }
+    sync::problem(code, Some(name), message)
 }

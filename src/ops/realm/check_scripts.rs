@@ -192,6 +192,9 @@ fn run_one(
     };
     let output = match ended.code {
         None => format!("it was stopped after {}; {}", seconds(timeout), ended.output),
+        // A shell reports a signal as 128 plus its number.
+        Some(code @ 129..160) => format!("it was stopped by signal {}; {}", code - 128, ended.output),
+        Some(code) if code != 0 && ended.output.is_empty() => format!("it exited with {code} and no output"),
         Some(_) => ended.output,
     };
     Ok((outcome, ended.code, output.trim_end_matches([';', ' ']).to_owned()))

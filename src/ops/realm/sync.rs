@@ -37,6 +37,8 @@ pub const OPERATION: Operation =
 
 /// The time limit of each git command if the user is waiting for something else.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
+/// The maximum number of steps that restore refs in one answer.
+const MAX_STEPS: usize = 5;
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
@@ -121,6 +123,11 @@ pub fn sync_realm(
         between()?;
         ways.iter().zip(received).map(|(way, received)| received.and_then(|received| way.send(received))).collect()
     };
+    if !request.dry_run {
+        for (remote, report) in remotes.iter().zip(&reports) {
+            note_problems(&path, remote, report.as_ref());
+        }
+    }
     let mut shown = Vec::new();
     for (remote, report) in remotes.iter().zip(reports) {
         match report {
@@ -140,6 +147,20 @@ pub fn sync_realm(
         behind: None,
         notifications: Vec::new(),
     })
+}
+
+/// Records for `doctor` what could not be synced. A remote that cannot be reached says nothing about that.
+fn note_problems(path: &Path, remote: &Remote, report: Result<&RemoteSync, &OpError>) {
+    match report {
+        Ok(report) => {
+            let lasting = report.problems.iter().filter(|one| one.code != ErrorCode::Busy.as_str());
+            auto::note_problems(path, &remote.name, &lasting.cloned().collect::<Vec<_>>());
+        }
+        Err(error) if matches!(error.code, ErrorCode::Remote | ErrorCode::Busy) => {}
+        Err(error) => {
+            auto::note_problems(path, &remote.name, &[sync::problem(error.code.as_str(), None, error.message.clone())]);
+        }
+    }
 }
 
 /// Returns the connection between a realm, whose store is at `path`, and a remote.
@@ -237,7 +258,7 @@ fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
         sent: Vec::new(),
         rewound: Vec::new(),
         conflicts: Vec::new(),
-        problems: vec![SyncProblem { code: error.code.into(), name: None, message: error.message.clone() }],
+        problems: vec![sync::problem(error.code.as_str(), None, error.message.clone())],
     }
 }
 
@@ -261,10 +282,10 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let has_work = body.remotes.iter().any(|remote| !remote.received.is_empty() || !remote.sent.is_empty());
     let needs_branches =
         body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| one.code == sync::NEEDS_BRANCHES);
-    let has_stray = |remote: &&RemoteSync| {
-        remote.problems.iter().any(|one| matches!(&*one.code, "invalid-remote-data" | "bad-name"))
-    };
+    let has_stray = |remote: &&RemoteSync| remote.problems.iter().any(|one| one.code == "bad-name");
     let strays: Vec<_> = body.remotes.iter().filter(has_stray).map(|remote| shell_word(&remote.url)).collect();
+    let problems = body.remotes.iter().flat_map(|remote| &remote.problems);
+    let steps: Vec<_> = problems.filter_map(|one| one.next_step.clone()).take(MAX_STEPS).collect();
     let is_damaged =
         body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| *one.code == *ErrorCode::Damaged.as_str());
     let (has_changes, dry_run) = (!body.notifications.is_empty(), body.dry_run);
@@ -281,6 +302,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     if is_damaged {
         answer = answer.next("git blue doctor  # show what is damaged");
     }
+    answer = steps.into_iter().fold(answer, Answer::next);
     for url in strays {
         answer = answer.next(format!(
             "git ls-remote {url} 'refs/blue/*'  # list what is there; git push {url} --delete REF removes a ref that \

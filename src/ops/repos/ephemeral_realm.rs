@@ -40,8 +40,13 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
         .map_err(|error| unreachable(error, &url))?
         .ok_or_else(no_realm)?;
     let aside = UnfinishedStore::new(&ctx.env.temporary_folder(), ctx.options())?;
-    let realm = sync::realm_clone::fetch_realm(ctx, &aside, &remote, &listing, Some(1))
+    let fetched = sync::realm_clone::fetch_realm(ctx, &aside, &remote, &listing, Some(1))
         .map_err(|error| unreachable(error, &url))?;
+    // A verdict without one of the domains could be wrong.
+    if let Some(error) = fetched.left_out.into_iter().next() {
+        return Err(error);
+    }
+    let realm = fetched.name;
     let code = CodeRepo::discover(&ctx.place())?;
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
@@ -96,7 +101,7 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
         as_of: None,
         progress: ctx.progress.clone(),
     };
-    let found = sync::realm_clone::obtain(&ctx, RealmLocation { realm: None, url, branches: false });
+    let found = sync::realm_clone::obtain(&ctx, RealmLocation { realm: None, url, branches: false, is_partial: false });
     let realm = found.map_err(|error| unreachable(error, url))?.ok_or_else(|| {
         let message = format!("{} contains no realm", without_credentials(url));
         OpError::cannot(ErrorCode::NoRealmThere, message)

@@ -16,7 +16,7 @@ use crate::{
     ops::ctx::Ctx,
     repo::CodeRepo,
     store::Store,
-    wire::Answer,
+    wire::{Answer, SyncProblem},
 };
 
 /// The minimum time between two syncs that hooks start.
@@ -110,6 +110,27 @@ pub fn last_contact(store: &Path, remote: &RemoteName) -> Option<Timestamp> {
     read(&contact(store, remote))
 }
 
+/// Records the problems of the last sync with a remote, which replace those of the one before.
+pub fn note_problems(store: &Path, remote: &RemoteName, problems: &[SyncProblem]) {
+    let file = unsolved(store, remote);
+    if problems.is_empty() {
+        let _ = std::fs::remove_file(file);
+    } else if std::fs::create_dir_all(folder(store)).is_ok() {
+        // Errors are ignored, since nothing depends on it.
+        let _ = std::fs::write(file, serde_json::to_vec(problems).unwrap_or_default());
+    }
+}
+
+/// Returns the problems of the last sync with a remote, if they are recorded.
+pub fn last_problems(store: &Path, remote: &RemoteName) -> Vec<SyncProblem> {
+    let bytes = std::fs::read(unsolved(store, remote)).unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+fn unsolved(store: &Path, remote: &RemoteName) -> PathBuf {
+    folder(store).join(format!("problems-{remote}"))
+}
+
 fn folder(store: &Path) -> PathBuf {
     store.join("blue/sync")
 }
@@ -165,6 +186,18 @@ mod tests {
             assert!(waiting.join().unwrap());
         });
         assert!(wait(store.path(), now).is_some(), "both are released");
+    }
+
+    #[test]
+    fn the_problems_of_the_last_sync_are_recorded() {
+        let store = tempfile::tempdir().unwrap();
+        let remote: RemoteName = "origin".parse().unwrap();
+        assert_eq!(last_problems(store.path(), &remote), []);
+        let problems = [crate::ops::sync::problem("invalid-remote-data", None, "it is broken".to_owned())];
+        note_problems(store.path(), &remote, &problems);
+        assert_eq!(last_problems(store.path(), &remote), problems);
+        note_problems(store.path(), &remote, &[]);
+        assert_eq!(last_problems(store.path(), &remote), []);
     }
 
     #[test]

@@ -1,26 +1,25 @@
 //! Merges what was fetched from a remote, ref by ref, after checking it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{KnownTips, RejectedRefs, Syncing, conflict, line, problem};
+use super::{KnownTips, RejectedRefs, Syncing, add, conflict, invalid_refs::InvalidRef, line, problem};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
         conflict::{Conflict, Standing},
-        name::RemoteName,
+        name::{DomainName, RemoteName},
         oid::Oid,
         set_aside::SetAside,
     },
     store::{
-        Change, Edit, Parents, StoreRef, append_only, codec,
+        Change, Edit, Parents, Store, StoreError, StoreRef, append_only, codec,
         history::Relation,
         layout,
         merge::{self, Overrides},
         read,
         remote::Listing,
-        validate_incoming,
     },
-    wire::{RefUpdate, RemoteSync},
+    wire::{RefUpdate, RemoteSync, SyncProblem},
 };
 
 /// The maximum number of retries if another process moves a ref meanwhile.
@@ -31,6 +30,31 @@ enum Outcome {
     Same,
     Ahead,
     Moved(Option<Oid>, Oid, RefUpdate, Vec<Conflict>),
+}
+
+/// The domains of this machine, by their names in lower case.
+#[derive(Default)]
+struct DomainsByCase(BTreeMap<String, DomainName>);
+
+impl DomainsByCase {
+    fn of(store: &dyn Store) -> Result<Self, StoreError> {
+        let domains = store.domains()?.into_iter().map(|(name, _)| (name.as_str().to_ascii_lowercase(), name));
+        Ok(Self(domains.collect()))
+    }
+
+    fn add(&mut self, name: StoreRef) {
+        if let StoreRef::Domain(domain) = name {
+            self.0.insert(domain.as_str().to_ascii_lowercase(), domain);
+        }
+    }
+
+    /// Returns the problem of a domain whose name differs only in case from that of another one.
+    fn collision(&self, name: &StoreRef) -> Option<SyncProblem> {
+        let domain = name.domain()?;
+        let other = self.0.get(&domain.as_str().to_ascii_lowercase()).filter(|other| *other != domain)?;
+        let message = format!("{domain} differs from the domain {other} only in case");
+        Some(problem(ErrorCode::NameCollision.as_str(), Some(name), message))
+    }
 }
 
 impl Syncing<'_> {
@@ -45,18 +69,17 @@ impl Syncing<'_> {
         self.same_realm(listing, here, unsound)?;
         let mut bad = Vec::new();
         for name in &listing.ignored {
-            problem(report, "bad-name", None, format!("ignored {name:?}: it contains an invalid name"));
+            add(report, problem("bad-name", None, format!("ignored {name:?}: it contains an invalid name")));
         }
         let mut wanted: Vec<_> = self.wanted(listing).into_iter().collect();
         // The realm's own ref comes first, because it records renames that the others need.
         wanted.sort_by_key(|(name, _)| *name != StoreRef::Realm);
+        wanted.retain(|(name, theirs)| here.seen.get(name) != Some(theirs) || here.tips.get(name) != Some(theirs));
+        let mut domains = if wanted.is_empty() { DomainsByCase::default() } else { DomainsByCase::of(self.store)? };
         for (name, theirs) in wanted {
-            if here.seen.get(&name) == Some(&theirs) && here.tips.get(&name) == Some(&theirs) {
-                continue;
-            }
-            let why = unsound.get(&name).map(|why| ("invalid-remote-data", why.clone()));
-            if let Some(why) = why.map_or_else(|| self.unfit(&name, &theirs), |why| Ok(Some(why)))? {
-                problem(report, why.0, Some(&name), why.1);
+            let unfit = self.unfit(&name, &theirs, unsound)?;
+            if let Some(problem) = unfit.or_else(|| domains.collision(&name)) {
+                add(report, problem);
                 bad.push(name);
                 continue;
             }
@@ -73,6 +96,7 @@ impl Syncing<'_> {
                 report.conflicts.extend(conflicts.map(|one| conflict(name.domain(), one, Standing::default())));
             }
             self.note_seen(&name, theirs)?;
+            domains.add(name);
         }
         self.note_deleted(listing, here, report)?;
         Ok(bad)
@@ -113,28 +137,33 @@ impl Syncing<'_> {
         here: &KnownTips,
         unsound: &RejectedRefs,
     ) -> Result<(), OpError> {
-        if let Some(why) = unsound.get(&StoreRef::Realm) {
-            return Err(OpError::cannot(ErrorCode::InvalidRemoteData, why.clone()));
-        }
-        match listing.tip(&StoreRef::Realm).filter(|tip| here.seen.get(&StoreRef::Realm) != Some(tip)) {
-            Some(tip) => self.known_here().require_same(&tip),
-            None => Ok(()),
+        let Some(tip) = listing.tip(&StoreRef::Realm).filter(|tip| here.seen.get(&StoreRef::Realm) != Some(tip)) else {
+            return Ok(());
+        };
+        match unsound.get(&StoreRef::Realm) {
+            Some(why) => Err(self.known_here().invalid_error(&StoreRef::Realm, &tip, why)),
+            None => self.known_here().require_same(&tip),
         }
     }
 
     /// Returns why a ref must not be merged, if there is a reason.
-    fn unfit(&self, name: &StoreRef, theirs: &Oid) -> Result<Option<(&'static str, String)>, OpError> {
-        let known: Vec<Oid> = [self.store.tip(name)?, self.seen(name)?].into_iter().flatten().collect();
-        let problems = validate_incoming::inspect(self.store, name, theirs, &known)?;
-        if !problems.is_empty() {
-            return Ok(Some(("invalid-remote-data", problems.join("; "))));
-        }
-        if let StoreRef::Domain(domain) = name {
-            let mut domains = self.store.domains()?.into_iter();
-            if let Some((other, _)) = domains.find(|(other, _)| other != domain && other.collides_with(domain)) {
-                let message = format!("{domain} differs from the domain {other} only in case");
-                return Ok(Some(("name-collision", message)));
+    pub(super) fn unfit(
+        &self,
+        name: &StoreRef,
+        theirs: &Oid,
+        unsound: &RejectedRefs,
+    ) -> Result<Option<SyncProblem>, OpError> {
+        let why = match unsound.get(name) {
+            Some(why) => vec![why.clone()],
+            None => {
+                let known: Vec<Oid> = [self.store.tip(name)?, self.seen(name)?].into_iter().flatten().collect();
+                self.known_here().problems(name, theirs, &known)?
             }
+        };
+        if !why.is_empty() {
+            let InvalidRef { message, next_step } = self.known_here().invalid_ref(name, theirs, &why.join("; "));
+            let problem = problem(ErrorCode::InvalidRemoteData.as_str(), Some(name), message);
+            return Ok(Some(SyncProblem { next_step: Some(next_step), ..problem }));
         }
         Ok(None)
     }

@@ -3,6 +3,7 @@
 
 pub mod auto;
 mod damage;
+mod invalid_refs;
 mod merge_fetched;
 pub mod realm_clone;
 mod realm_place;
@@ -40,6 +41,8 @@ const MAX_ROUNDS: u32 = 24;
 const MAX_WAIT: u64 = 500;
 /// The maximum number of attempts with a remote that cannot store what it receives, or does not report whether it did.
 const MAX_TRIES: u32 = 3;
+/// The maximum number of refs that are fetched by name: git compares each name with each ref of the remote.
+const MAX_NAMED: usize = 200;
 /// Messages of such servers: their disk is full, or the connection was cut.
 const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to report status", "unable to migrate"];
 /// Messages that say that others pushed in between.
@@ -133,7 +136,7 @@ impl Syncing<'_> {
                 let (is_final, is_unable) = (says(FINAL), says(UNABLE) && round + 1 >= MAX_TRIES);
                 raced |= !is_final && !is_unable;
                 if !has(&why, RACES) {
-                    unexplained = Some((one.name.to_string(), why.clone()));
+                    unexplained = Some((one.name.clone(), why.clone()));
                 }
                 if is_unable {
                     self.check_remote_intact()?;
@@ -148,7 +151,7 @@ impl Syncing<'_> {
                         false => "not-taken",
                     };
                     let message = format!("{} rejected it: {why}", self.remote.name);
-                    report.problems.push(SyncProblem { code: code.into(), name: Some(one.name.to_string()), message });
+                    report.problems.push(problem(code, Some(&one.name), message));
                 }
             }
             if raced {
@@ -171,7 +174,7 @@ impl Syncing<'_> {
                 (ErrorCode::Busy.as_str(), None, message)
             }
         };
-        report.problems.push(SyncProblem { code: code.into(), name, message });
+        report.problems.push(problem(code, name.as_ref(), message));
         Ok(report)
     }
 
@@ -200,13 +203,14 @@ impl Syncing<'_> {
         let listing = self.list()?;
         let here = self.known_tips()?;
         let Some(unsound) = self.fetch(&listing, &here)? else {
-            problem(&mut report, "busy", None, format!("{} changed during the sync; try again", self.remote.name));
+            let message = format!("{} changed during the sync; try again", self.remote.name);
+            add(&mut report, problem(ErrorCode::Busy.as_str(), None, message));
             return Ok(report);
         };
         self.same_realm(&listing, &here, &unsound)?;
         for (name, theirs) in self.wanted(&listing) {
-            if let Some(why) = unsound.get(&name) {
-                problem(&mut report, "invalid-remote-data", Some(&name), why.clone());
+            if let Some(problem) = self.unfit(&name, &theirs, &unsound)? {
+                add(&mut report, problem);
                 continue;
             }
             let ours = self.store.tip(&name)?;
@@ -275,7 +279,6 @@ impl Syncing<'_> {
     /// `None` if not everything arrived: a listed object may be gone because the remote repacked during a push, or
     /// because somebody force-pushed.
     fn fetch(&self, listing: &Listing, here: &KnownTips) -> Result<Option<RejectedRefs>, OpError> {
-        let mut unsound = RejectedRefs::new();
         let mut absent = Vec::new();
         for (name, tip) in self.wanted(listing) {
             // The tip may be left over from a fetch that was killed. All of its objects are certain to be here only if
@@ -289,20 +292,9 @@ impl Syncing<'_> {
             self.known_here().require_related(&tip)?;
         }
         if absent.is_empty() {
-            return Ok(Some(unsound));
+            return Ok(Some(RejectedRefs::new()));
         }
-        match self.link.fetch(&absent, None) {
-            // One ref with invalid objects does not stop the others.
-            Err(error) if is_unsound(&error) => {
-                for name in &absent {
-                    match self.link.fetch(std::slice::from_ref(name), None) {
-                        Err(error) if is_unsound(&error) => drop(unsound.insert(name.clone(), error.to_string())),
-                        result => result.map_err(|error| self.explain(error))?,
-                    }
-                }
-            }
-            result => result.map_err(|error| self.explain(error))?,
-        }
+        let unsound = fetch_sound(&self.link, &absent, listing, None).map_err(|error| self.explain(error))?;
         absent.retain(|name| !unsound.contains_key(name));
         for name in &absent {
             match listing.tip(name).map(|tip| self.store.commit(&tip)) {
@@ -355,7 +347,7 @@ impl Syncing<'_> {
                 missing.push((name, there, tip));
             } else if !report.problems.iter().any(|one| one.name.as_deref() == Some(&name.to_string())) {
                 let message = format!("not pushed, because this machine's store is damaged: {}", problems.join("; "));
-                problem(report, ErrorCode::Damaged.as_str(), Some(&name), message);
+                add(report, problem(ErrorCode::Damaged.as_str(), Some(&name), message));
             }
         }
         Ok(missing)
@@ -413,6 +405,35 @@ pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
     })
 }
 
+/// Fetches refs of a listing. One ref with invalid objects does not stop the others. Returns those that git rejects.
+fn fetch_sound(
+    link: &RemoteConnection<'_>,
+    names: &[StoreRef],
+    listing: &Listing,
+    depth: Option<u32>,
+) -> Result<RejectedRefs, StoreError> {
+    let mut unsound = RejectedRefs::new();
+    if names.len() > MAX_NAMED {
+        let tips = names.iter().filter_map(|name| listing.tip(name)).collect();
+        match link.fetch_commits(&tips, depth) {
+            // A listed commit may be gone.
+            Err(error) if is_unsound(&error) || error.may_be_lost_objects() => {}
+            result => return result.map(|()| unsound),
+        }
+    }
+    let mut open = vec![names];
+    while let Some(names) = open.pop() {
+        match link.fetch(names, depth) {
+            Err(error) if is_unsound(&error) => match names {
+                [name] => drop(unsound.insert(name.clone(), error.to_string())),
+                names => open.extend(names.chunks(names.len().div_ceil(2))),
+            },
+            result => result?,
+        }
+    }
+    Ok(unsound)
+}
+
 /// Returns whether git received the objects, and rejected them as invalid.
 fn is_unsound(error: &StoreError) -> bool {
     matches!(error, StoreError::Remote { problem, .. } if problem.contains("fsck error"))
@@ -422,8 +443,13 @@ fn line(name: &StoreRef, old: Option<Oid>, new: Option<Oid>, update: RefUpdate) 
     RefSync { name: name.to_string(), domain: name.domain().cloned(), old, new, update }
 }
 
-fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>, message: String) {
-    let problem = SyncProblem { code: code.into(), name: name.map(ToString::to_string), message };
+/// Returns a problem of a ref, or of the whole remote.
+pub fn problem(code: &'static str, name: Option<&StoreRef>, message: String) -> SyncProblem {
+    SyncProblem { code: code.into(), name: name.map(ToString::to_string), message, next_step: None }
+}
+
+/// Adds a problem to a report, unless the report contains it.
+fn add(report: &mut RemoteSync, problem: SyncProblem) {
     if !report.problems.contains(&problem) {
         report.problems.push(problem);
     }

@@ -1,15 +1,16 @@
 //! Clones shared realms: finds the realm at a URL that the user typed, fetches it into a new store, and records the
 //! URL.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
-use super::{realm_at, realm_place, same_realm::KnownHere, url};
+use super::{fetch_sound, invalid_refs::Trace, realm_at, realm_place, same_realm::KnownHere, url};
 use crate::{
     error::{ErrorCode, OpError},
     locate,
     machine::home::{KnownRealm, recordable},
     model::{
         name::{RealmName, RemoteName},
+        oid::Oid,
         repo_url::without_credentials,
         text::{shell_path, shell_word},
     },
@@ -33,6 +34,8 @@ pub struct RealmLocation<'a> {
     pub url: &'a str,
     /// Whether the remote stores the realm in branches.
     pub branches: bool,
+    /// Whether an invalid domain may be left out, because a sync follows that reports it.
+    pub is_partial: bool,
 }
 
 /// Returns the name of a realm's first remote: `origin`, as in git.
@@ -64,9 +67,9 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, 
         return Ok(Some(known.name.clone()));
     }
     let Some((remote, listing)) = look()? else {
-        return Ok(None);
+        return require_empty(ctx, &url).map(|()| None);
     };
-    fetch_new_realm(ctx, place.realm, &remote, &listing).map(Some)
+    fetch_new_realm(ctx, place, &remote, &listing).map(Some)
 }
 
 /// Replaces the next steps of the error if a URL that the user has just typed cannot be reached.
@@ -76,6 +79,18 @@ fn unreached(error: OpError) -> OpError {
             .next("nothing was recorded: check the URL and your access to it, and try again"),
         _ => error,
     }
+}
+
+/// Checks that a remote without a realm has no domains either.
+fn require_empty(ctx: &Ctx, url: &str) -> Result<(), OpError> {
+    let listing = list(ctx, url, Mapping::Plain)?.1;
+    if listing.refs.is_empty() {
+        return Ok(());
+    }
+    let message =
+        format!("{} has domains, but the realm's own ref, {}, is missing", without_credentials(url), StoreRef::Realm);
+    Err(OpError::cannot(ErrorCode::NoRealmThere, message)
+        .next("git blue sync  # in a clone that has joined the realm, to push the ref again"))
 }
 
 /// Checks that a remote has the same realm as this machine.
@@ -92,14 +107,7 @@ fn require_same(ctx: &Ctx, known: &KnownRealm, remote: &Remote, listing: &Listin
 /// # Errors
 /// Returns an error if the remote cannot be reached, or stores the realm elsewhere or twice.
 pub fn find_remote_realm(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, Listing)>, OpError> {
-    let list = |mapping| {
-        let remote = Remote { name: origin(), url: url.to_owned(), mapping };
-        // git needs a folder to run in, and there is no store yet.
-        let listing = RemoteConnection::new(Path::new("/"), &remote, ctx.env.vars(), transport_options(ctx)).list()?;
-        realm_place::require_one(&remote, &listing)?;
-        Ok::<_, OpError>((remote, listing))
-    };
-    let found = list(Mapping::Plain)?;
+    let found = list(ctx, url, Mapping::Plain)?;
     let is_plain = found.1.tip(&StoreRef::Realm).is_some();
     if is_plain && branches {
         let message = format!("{} has the realm at refs/blue/, not in branches", without_credentials(url));
@@ -108,7 +116,15 @@ pub fn find_remote_realm(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<
     if is_plain {
         return Ok(Some(found));
     }
-    if found.1.is_elsewhere { list(Mapping::Branches).map(Some) } else { Ok(None) }
+    if found.1.is_elsewhere { list(ctx, url, Mapping::Branches).map(Some) } else { Ok(None) }
+}
+
+fn list(ctx: &Ctx, url: &str, mapping: Mapping) -> Result<(Remote, Listing), OpError> {
+    let remote = Remote { name: origin(), url: url.to_owned(), mapping };
+    // git needs a folder to run in, and there is no store yet.
+    let listing = RemoteConnection::new(Path::new("/"), &remote, ctx.env.vars(), transport_options(ctx)).list()?;
+    realm_place::require_one(&remote, &listing)?;
+    Ok((remote, listing))
 }
 
 /// Returns the options for running git's network commands.
@@ -133,15 +149,18 @@ fn bytes(text: &str) -> Option<u64> {
 
 fn fetch_new_realm(
     ctx: &Ctx,
-    wanted: Option<&RealmName>,
+    place: RealmLocation<'_>,
     remote: &Remote,
     listing: &Listing,
 ) -> Result<RealmName, OpError> {
     let realms = ctx.home.folder().join("realms");
     recordable(&realms)?;
     let aside = UnfinishedStore::new(&realms, ctx.options())?;
-    let name = fetch_realm(ctx, &aside, remote, listing, None)?;
-    if let Some(wanted) = wanted.filter(|wanted| **wanted != name) {
+    let FetchedRealm { name, left_out } = fetch_realm(ctx, &aside, remote, listing, None)?;
+    if let Some(error) = left_out.into_iter().next().filter(|_| !place.is_partial) {
+        return Err(error);
+    }
+    if let Some(wanted) = place.realm.filter(|wanted| **wanted != name) {
         let url = without_credentials(&remote.url);
         let message = format!("{url} contains the realm {name}, not {wanted}");
         return Err(OpError::no(ErrorCode::OtherRealm, message)
@@ -175,52 +194,79 @@ fn holds(ctx: &Ctx, path: &Path, realm: &RealmName) -> bool {
     store.is_ok_and(|store| read::realm(&store).is_ok_and(|found| found.name == *realm))
 }
 
-/// Fetches what a remote lists into a store that is being created. Returns the realm's name.
+/// A realm that was fetched into a store that is being created.
+pub struct FetchedRealm {
+    /// The realm's name.
+    pub name: RealmName,
+    /// The errors of the refs that are invalid, and were left out.
+    pub left_out: Vec<OpError>,
+}
+
+/// Fetches what a remote lists into a store that is being created.
 ///
 /// # Errors
-/// Returns an error if the fetch fails, or some of the content is not valid in a realm.
+/// Returns an error if the fetch fails, or the realm's own ref is invalid.
 pub fn fetch_realm(
     ctx: &Ctx,
     aside: &UnfinishedStore,
     remote: &Remote,
     listing: &Listing,
     depth: Option<u32>,
-) -> Result<RealmName, OpError> {
+) -> Result<FetchedRealm, OpError> {
     let store = &aside.store;
     let link = RemoteConnection::new(&store.path(), remote, ctx.env.vars(), transport_options(ctx));
     let is_wanted = |name: &StoreRef| !matches!(name, StoreRef::Sessions(_));
-    let refs: Vec<_> = listing.refs.iter().filter(|(name, _)| is_wanted(name)).cloned().collect();
+    let mut refs: Vec<_> = listing.refs.iter().filter(|(name, _)| is_wanted(name)).cloned().collect();
     let names: Vec<_> = refs.iter().map(|(name, _)| name.clone()).collect();
-    link.fetch(&names, depth)?;
-    let mut realm = None;
-    for (name, tip) in &refs {
-        if *name == StoreRef::Realm {
-            realm = Some(realm_at(store, tip)?.name);
+    let unsound = fetch_sound(&link, &names, listing, depth)?;
+    let mut left_out = Vec::new();
+    let mut valid = Vec::new();
+    for (name, tip) in refs {
+        let problems = match unsound.get(&name) {
+            Some(why) => vec![why.clone()],
+            None => validate_incoming::inspect(store, &name, &tip, &[])?,
+        };
+        if problems.is_empty() {
+            valid.push((name, tip));
+            continue;
         }
-        let problems = validate_incoming::inspect(store, name, tip, &[])?;
-        if !problems.is_empty() {
-            return Err(OpError::cannot(
-                ErrorCode::InvalidRemoteData,
-                format!("{}: {}", remote.url, problems.join("; ")),
-            )
-            .next("nothing was fetched; ask the maintainer of that realm to fix it"));
+        let error = invalid(store, remote, (&name, &tip), &problems.join("; "));
+        if name == StoreRef::Realm {
+            return Err(error);
         }
+        left_out.push(error);
     }
-    collisions(&names)?;
+    refs = valid;
+    let url = without_credentials(&remote.url);
+    let tip = listing.tip(&StoreRef::Realm);
+    let tip = tip.ok_or_else(|| OpError::cannot(ErrorCode::InvalidRemoteData, format!("{url} contains no realm")))?;
+    let name = realm_at(store, &tip)?.name;
+    collisions(&url, &refs)?;
     let seen = refs.iter().map(|(name, tip)| (StoreRef::Seen(remote.name.clone(), Box::new(name.clone())), *tip));
     aside.write_refs(&refs.iter().cloned().chain(seen).collect::<Vec<_>>())?;
-    realm.ok_or_else(|| OpError::cannot(ErrorCode::InvalidRemoteData, format!("{} contains no realm", remote.url)))
+    Ok(FetchedRealm { name, left_out })
 }
 
-fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
-    let mut folded = std::collections::BTreeSet::new();
-    match names.iter().find(|name| !folded.insert(name.to_string().to_ascii_lowercase())) {
-        None => Ok(()),
-        Some(name) => {
-            let message = format!("{name} differs from another name only in case");
-            Err(OpError::cannot(ErrorCode::NameCollision, message))
+/// Returns the error for an invalid ref of a realm that this machine does not have.
+fn invalid(store: &GitStore, remote: &Remote, (name, tip): (&StoreRef, &Oid), why: &str) -> OpError {
+    let is_valid =
+        |id: &Oid| validate_incoming::inspect(store, name, id, &[]).is_ok_and(|problems| problems.is_empty());
+    let why = Trace::below(store, tip, is_valid).blame(tip, why);
+    OpError::cannot(ErrorCode::InvalidRemoteData, format!("{}: {why}", without_credentials(&remote.url)))
+        .next("git blue sync  # in a clone that has joined the realm: it shows how to restore the ref")
+}
+
+fn collisions(url: &str, refs: &[(StoreRef, Oid)]) -> Result<(), OpError> {
+    let mut folded = BTreeMap::new();
+    for (name, _) in refs {
+        if let Some(other) = folded.insert(name.to_string().to_ascii_lowercase(), name) {
+            let message = format!("{url}: {name} differs from {other} only in case");
+            let step =
+                format!("git push {} --delete REF  # remove the one that does not belong there", shell_word(url));
+            return Err(OpError::cannot(ErrorCode::NameCollision, message).next(step));
         }
     }
+    Ok(())
 }
 
 /// Records the URL at which a realm of this machine is shared.

@@ -17,6 +17,7 @@ use crate::{
         git::RemoteConnection,
         history::Relation,
         remote::{Listing, Remote},
+        validate_incoming,
     },
 };
 
@@ -49,11 +50,19 @@ impl KnownHere<'_> {
         self.require_same(&theirs)
     }
 
-    /// Checks that a fetched commit belongs to the realm.
+    /// Checks that a fetched commit belongs to the realm. Its content may be invalid if its history shows that it does.
     ///
     /// # Errors
-    /// Returns an error if it belongs to another realm.
+    /// Returns an error if it belongs to another realm, or to none.
     pub fn require_same(self, theirs: &Oid) -> Result<(), OpError> {
+        let problems = validate_incoming::inspect(self.store, &StoreRef::Realm, theirs, &[])
+            .map_err(|error| self.newer_format(theirs, error))?;
+        if self.is_related(theirs)? {
+            return Ok(());
+        }
+        if !problems.is_empty() {
+            return Err(self.invalid_error(&StoreRef::Realm, theirs, &problems.join("; ")));
+        }
         let found = realm_at(self.store, theirs)?;
         if found.name != *self.realm {
             let url = without_credentials(&self.remote.url);
@@ -61,6 +70,14 @@ impl KnownHere<'_> {
             return Err(OpError::cannot(ErrorCode::OtherRealm, message).next("a URL can hold only one realm"));
         }
         self.require_related(theirs)
+    }
+
+    /// Returns whether the realm here and a commit of the realm there certainly share a commit.
+    fn is_related(self, theirs: &Oid) -> Result<bool, OpError> {
+        let ours = self.store.tip(&StoreRef::Realm)?;
+        Ok(ours.is_some_and(|ours| {
+            Relation::of(self.store, &ours, theirs).is_ok_and(|relation| !relation.bases.is_empty())
+        }))
     }
 
     /// Checks that the realm here and a commit of the realm there share a commit. If one of them lacks commits, as a

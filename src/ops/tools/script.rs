@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::environment;
-use crate::env::Env;
+use crate::{env::Env, platform::process};
 
 /// The maximum number of bytes of output that are kept, counted from its end.
 const MAX_OUTPUT: usize = 2 << 10;
@@ -53,7 +53,7 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
     let begun = Instant::now();
     let code = loop {
         if let Some(status) = child.try_wait()? {
-            break status.code();
+            break Some(process::code(status));
         }
         if begun.elapsed() >= timeout {
             drop(input.take());

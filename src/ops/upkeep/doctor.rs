@@ -8,20 +8,21 @@ use crate::{
     error::{ErrorCode, OpError},
     locate::{self, CONFIG, config::record_url},
     machine::home::KnownRealm,
-    model::oid::Oid,
+    model::{name::RemoteName, oid::Oid},
     ops::{
         Operation,
         ctx::{Ctx, RealmContext},
         hooks,
         publish::catch_up::{self, Policy},
+        sync::auto,
         upkeep::finding::{advise, check, failed},
     },
     store::{
-        StoreError,
+        Store, StoreError,
         git::{self, GitStore},
         read,
     },
-    wire::{Answer, Doctor, DoctorCheck, Health},
+    wire::{Answer, Doctor, DoctorCheck, Health, SyncProblem},
 };
 
 /// The operation's entry in the table of operations.
@@ -32,6 +33,8 @@ pub const OPERATION: Operation =
 const OLDEST_GIT: (u32, u32) = (2, 34);
 /// The age at which one of git's lock files counts as left behind by a dead process. git holds them only for seconds.
 const STALE: Duration = Duration::from_secs(60 * 60);
+/// The maximum number of problems that are shown of the last sync with one remote.
+const MAX_PROBLEMS: usize = 5;
 
 /// Runs all checks. Problems are an answer, not an error.
 ///
@@ -172,6 +175,7 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
     checks.extend(doctor_objects::refs(ctx, request, known, &store));
     checks.extend(files(subject, &store));
     checks.push(doctor_sessions::of_realm(ctx, request, known, &store));
+    checks.extend(last_syncs(known, &store));
     if git::should_be_packed(&store.path()) {
         let message = "the store has many loose objects";
         checks.push(advise(
@@ -179,6 +183,20 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
             format!("git blue gc --realm {}", known.name),
         ));
     }
+}
+
+/// Reports what the last sync with each remote could not merge or push.
+fn last_syncs(known: &KnownRealm, store: &dyn Store) -> Vec<DoctorCheck> {
+    let problems = store.remotes().into_iter().flat_map(|remote| {
+        let problems = auto::last_problems(&known.path, &remote.name).into_iter().take(MAX_PROBLEMS);
+        problems.map(move |problem| (remote.name.clone(), problem))
+    });
+    let report = |(remote, problem): (RemoteName, SyncProblem)| {
+        let message = format!("the last sync with {remote} was incomplete: {}", problem.message);
+        let found = check("sync", Some(known.name.as_str()), Health::Warning, message);
+        advise(found, problem.next_step.unwrap_or_else(|| "git blue sync  # try again".to_owned()))
+    };
+    problems.map(report).collect()
 }
 
 /// Reports a store whose file `HEAD` is missing, and writes it again on request.

@@ -11,7 +11,7 @@ use serde_saphyr::{
 
 use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_advice, yaml_ambiguity};
 use crate::model::{
-    binding::{Binding, KEPT_BY_THE_REALM},
+    binding::{Binding, KEPT_BY_THE_REALM, MAX_PARTS},
     contract::{
         Compatibility, Contract, Deprecated, Evolution, Flow, VERSION_FORMS, Validation, Values, VersionFrom,
         is_default,
@@ -254,6 +254,9 @@ pub fn version_from(bytes: &[u8]) -> Option<VersionFrom> {
 /// Returns the location of the problem and what to write instead.
 pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
     let binding: Binding = document(bytes)?;
+    if binding.exports.len() + binding.imports.len() > MAX_PARTS {
+        return Err(Problem::whole(format!("it has more than {MAX_PARTS} exports and imports")));
+    }
     if let Some(index) = binding.imports.iter().position(|import| *import != import.as_written()) {
         let message = format!("{KEPT_BY_THE_REALM} are set by the realm; remove them from the file");
         return Err(problem_at(bytes, &format!("/imports/{index}"), message));

@@ -185,6 +185,10 @@ impl Objects for GitStore {
         self.reading.object(|repo| objects::blob(repo, id))
     }
 
+    fn blob_size(&self, id: &Oid) -> Result<u64, StoreError> {
+        self.reading.object(|repo| objects::blob_size(repo, id))
+    }
+
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
         self.reading.object(|repo| objects::commit(repo, id))
     }

@@ -148,15 +148,20 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
     }
 }
 
-pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
-    // Check the size first, so that a hostile blob is not inflated.
+/// Returns the size of a blob. Only its header is read.
+pub(crate) fn blob_size(repo: &gix::Repository, id: &Oid) -> Result<u64, StoreError> {
     let git = native(repo, id)?;
     let header = look_up(repo, |repo| repo.find_header(git));
-    let header = header.map_err(|error| read_error(id, gix::objs::Kind::Blob, &error))?;
-    if header.size() > MAX_BLOB as u64 {
-        return Err(StoreError::TooLarge { id: *id, size: header.size() });
+    Ok(header.map_err(|error| read_error(id, gix::objs::Kind::Blob, &error))?.size())
+}
+
+pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
+    // Check the size first, so that a hostile blob is not inflated.
+    let size = blob_size(repo, id)?;
+    if size > MAX_BLOB as u64 {
+        return Err(StoreError::TooLarge { id: *id, size });
     }
-    if header.size() > OBJECT_CACHE as u64 {
+    if size > OBJECT_CACHE as u64 {
         // gix copies each object into the cache, and never frees the copy of one that is too large for it.
         let mut uncached = repo.clone();
         uncached.object_cache_size(None);

@@ -2,11 +2,11 @@
 //! only transfers objects, and a killed git process leaves nothing behind that blocks another one.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::{OsStr, OsString},
     io::Read as _,
     path::{Path, PathBuf},
-    process::{ChildStdout, Command, Stdio},
+    process::{ChildStdout, Command, ExitStatus, Stdio},
     sync::mpsc,
     thread,
     time::Duration,
@@ -110,7 +110,7 @@ struct Outcome {
     words: String,
     /// The messages that the server sent, in one line.
     from_server: String,
-    success: bool,
+    status: ExitStatus,
 }
 
 impl<'a> RemoteConnection<'a> {
@@ -135,9 +135,10 @@ impl<'a> RemoteConnection<'a> {
         let mut patterns = ["realm", "domains/*", "sessions/*"].map(|name| format!("{prefix}{name}")).to_vec();
         let elsewhere = self.remote.mapping.other().there(&StoreRef::Realm);
         patterns.push(elsewhere.clone());
-        let args = ["ls-remote", "--quiet"];
+        // Without `--refs`, an annotated tag is listed a second time, as `NAME^{}`.
+        let args = ["ls-remote", "--quiet", "--refs"];
         let outcome = self.talk(self.command(&args), &args, &patterns, None)?;
-        if !outcome.success {
+        if !outcome.status.success() {
             return Err(self.failed(&outcome));
         }
         let mut listing = Listing::default();
@@ -162,7 +163,20 @@ impl<'a> RemoteConnection<'a> {
     /// # Errors
     /// Returns an error if the remote cannot be reached, or sends an invalid object.
     pub fn fetch(&self, names: &[StoreRef], depth: Option<u32>) -> Result<(), StoreError> {
-        let mut wanted: String = names.iter().map(|name| self.remote.mapping.there(name) + "\n").collect();
+        self.fetch_lines(names.iter().map(|name| self.remote.mapping.there(name) + "\n").collect(), depth)
+    }
+
+    /// Fetches commits that the remote lists, with their objects. In contrast to [`Self::fetch`], the time that git takes
+    /// does not grow with the square of their number, but the remote may not have a commit any more.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::fetch`].
+    pub fn fetch_commits(&self, tips: &BTreeSet<Oid>, depth: Option<u32>) -> Result<(), StoreError> {
+        self.fetch_lines(tips.iter().map(|tip| format!("{tip}\n")).collect(), depth)
+    }
+
+    /// Fetches what the lines name.
+    fn fetch_lines(&self, mut wanted: String, depth: Option<u32>) -> Result<(), StoreError> {
         if wanted.is_empty() {
             wanted.push('\n');
         }
@@ -175,10 +189,12 @@ impl<'a> RemoteConnection<'a> {
         command.envs(incoming.vars());
         let outcome = self.talk(command, &args, &[], Some(wanted))?;
         // If the system cannot limit file sizes, check the size of the received files before accepting them.
-        if outcome.success && incoming.has_loose_objects() {
+        if outcome.status.success() && incoming.has_loose_objects() {
             return Err(StoreError::Remote { url: self.shown_url(), problem: DUMB.into() });
         }
-        if outcome.success && (process::LIMITS_FILES || !incoming.has_file_of(self.transport_options.max_bytes)) {
+        if outcome.status.success()
+            && (process::LIMITS_FILES || !incoming.has_file_of(self.transport_options.max_bytes))
+        {
             return incoming.take();
         }
         // At a terminal, git prints its messages there and they are not captured.
@@ -221,7 +237,7 @@ impl<'a> RemoteConnection<'a> {
             let before = answers.len();
             answers.extend(outcome.stdout.lines().filter_map(|line| self.parse_push_line(line, &outcome.from_server)));
             // git fails if any ref was refused. If it lists no ref, nothing was updated.
-            if !outcome.success && answers.len() == before {
+            if !outcome.status.success() && answers.len() == before {
                 return Err(self.failed(&outcome));
             }
         }
@@ -249,11 +265,14 @@ impl<'a> RemoteConnection<'a> {
 
     fn failed(&self, outcome: &Outcome) -> StoreError {
         let problem = match outcome.words.as_str() {
-            "" => "see git's message above",
-            words if words.contains("dumb http transport") => DUMB,
-            words => words,
+            "" if outcome.status.code().is_none() => {
+                format!("git was stopped by signal {}", process::code(outcome.status) - 128)
+            }
+            "" if self.transport_options.is_terminal => "see git's message above".to_owned(),
+            "" => format!("git failed with exit status {} and no message", process::code(outcome.status)),
+            words if words.contains("dumb http transport") => DUMB.to_owned(),
+            words => words.to_owned(),
         };
-        let problem = problem.to_owned();
         StoreError::Remote { url: self.shown_url(), problem }
     }
 
@@ -291,7 +310,7 @@ impl<'a> RemoteConnection<'a> {
         let stdout = String::from_utf8_lossy(&stdout).into_owned();
         let words = String::from_utf8_lossy(&words);
         let from_server = server_messages(&words);
-        Ok(Outcome { stdout, words: in_one_line(&words), from_server, success: status.success() })
+        Ok(Outcome { stdout, words: in_one_line(&words), from_server, status })
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -453,20 +472,32 @@ mod tests {
         assert_eq!(server_messages(&format!("remote: {}", "x".repeat(1_000))).len(), MAX_SERVER_MESSAGES);
     }
 
-    #[test]
+    /// Returns the error of listing a server that is reached with this command instead of ssh.
     #[expect(clippy::disallowed_methods, reason = "git is found as whoever runs the tests finds it")]
-    fn an_unresponsive_server_times_out() {
+    fn error_by_ssh(command: &str, max_time: Duration) -> String {
         let name = "origin".parse().unwrap();
         let remote = Remote { name, url: "ssh://nowhere.example/realm.git".into(), mapping: Mapping::Plain };
         let vars = BTreeMap::from([
             ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
-            ("GIT_SSH_COMMAND".into(), "sleep 60 #".into()),
+            ("GIT_SSH_COMMAND".into(), command.into()),
         ]);
-        let max_time = Some(Duration::from_millis(200));
+        let max_time = Some(max_time);
         let transport_options =
             TransportOptions { is_terminal: false, is_automatic: false, max_bytes: MAX_BYTES, max_time };
+        RemoteConnection::new(Path::new("/"), &remote, &vars, transport_options).list().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_unresponsive_server_times_out() {
         let begun = Instant::now();
-        RemoteConnection::new(Path::new("/"), &remote, &vars, transport_options).list().unwrap_err();
+        error_by_ssh("sleep 60 #", Duration::from_millis(200));
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_signal_that_stops_git_is_named() {
+        let error = error_by_ssh("kill -TERM $PPID; sleep 1 #", Duration::from_secs(20));
+        assert_eq!(error, "ssh://nowhere.example/realm.git: git was stopped by signal 15");
     }
 }
