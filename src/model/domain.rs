@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::name::DomainName;
 use super::{name::RepoName, oid::Oid};
 
+/// The maximum number of members.
+pub const MAX_MEMBERS: usize = 20_000;
+
 /// The content of `domain.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -12,7 +12,7 @@ use crate::model::{
     approval::Approval,
     binding::{Binding, MAX_PARTS},
     contract::Contract,
-    domain::{Domain, Source},
+    domain::{Domain, MAX_MEMBERS, Source},
     oid::Oid,
     realm::{Realm, Rename, Repo},
     schema,
@@ -181,6 +181,9 @@ impl Looking<'_> {
             TreeFile::Realm => read::<Realm>(bytes).map(drop),
             TreeFile::Domain => {
                 let domain: Domain = read(bytes)?;
+                if domain.members.len() > MAX_MEMBERS {
+                    return Err(format!("it has more than {MAX_MEMBERS} members"));
+                }
                 named(self.name.domain() == Some(&domain.name), &domain.name)
             }
             TreeFile::Contract(name) | TreeFile::LosingContract(name, ..) | TreeFile::Version(name, _) => {
@@ -328,6 +331,13 @@ mod tests {
         };
         assert_eq!(with("bindings/fungal.json", &binding(MAX_PARTS)), "");
         assert!(with("bindings/fungal.json", &binding(MAX_PARTS + 1)).contains("more than 20000 exports and imports"));
+    }
+
+    #[test]
+    fn domains_have_a_limited_number_of_members() {
+        let members: Vec<_> = (0..=MAX_MEMBERS).map(|number| format!("r{number}")).collect();
+        let text = serde_json::json!({"name": "s3", "description": "", "members": members}).to_string();
+        assert!(with("domain.json", text.as_bytes()).contains("more than 20000 members"));
     }
 
     #[test]

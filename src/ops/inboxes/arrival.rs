@@ -60,18 +60,22 @@ pub struct FirstSeen {
 }
 
 impl Arrivals {
-    /// Returns the records of a domain. A damaged record counts as missing.
+    /// Returns the records of a domain. A damaged record counts as missing. If the known commit is missing, all of the
+    /// domain arrives now, whatever arrived before.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
     pub fn of(store: &dyn Store, domain: &DomainName) -> Result<Self, OpError> {
-        let known = store.tip(&StoreRef::Known(domain.clone()))?.map(|commit| tree_of(store, commit));
+        let Some(commit) = store.tip(&StoreRef::Known(domain.clone()))? else {
+            return Ok(Self::default());
+        };
+        let known = unless_damaged(tree_of(store, commit).map(Some))?;
         let name = StoreRef::Arrivals(domain.clone());
         let arrived = match store.tip(&name)? {
             Some(tip) => tree_of(store, tip).and_then(|tree| read::file(store, &name, &tree, &layout::arrived())),
             None => Ok(None),
         };
-        Ok(Self { known: unless_damaged(known.transpose())?, arrived: unless_damaged(arrived)?.unwrap_or_default() })
+        Ok(Self { known, arrived: unless_damaged(arrived)?.unwrap_or_default() })
     }
 
     /// Returns when the content of a path arrived on this machine. Content without a record was made here, at

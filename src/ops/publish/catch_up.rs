@@ -323,7 +323,7 @@ fn of_commit(
             }
             let other = match (scope, name.parse::<DomainName>()) {
                 (Scope::All(_), Ok(domain)) => {
-                    dispute::other_side(acting, &domain, &commit)?.map(|other| (other, domain))
+                    dispute::missing_side(acting, code, &domain, &commit)?.map(|other| (other, domain))
                 }
                 _ => None,
             };

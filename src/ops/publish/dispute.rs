@@ -56,12 +56,17 @@ pub fn merges_both_sides(
 /// The maximum number of commits that are searched for the merge of two sides.
 const MAX_SINCE_MERGE: usize = 200;
 
-/// Returns the other commit, if `commit` is one of two commits of the repository that two machines published in a
-/// domain, and the repository has published no other since.
+/// Returns the other commit, if `commit` is one of two commits of the repository that two machines published in a domain,
+/// the repository has published no other since, and `commit` does not contain the other one.
 ///
 /// # Errors
-/// Returns an error if the realm cannot be read.
-pub fn other_side(acting: ActingRepo<'_>, name: &DomainName, commit: &Oid) -> Result<Option<Oid>, OpError> {
+/// Returns an error if the realm or the repository cannot be read.
+pub fn missing_side(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    name: &DomainName,
+    commit: &Oid,
+) -> Result<Option<Oid>, OpError> {
     let Some(mut tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
         return Ok(None);
     };
@@ -72,12 +77,13 @@ pub fn other_side(acting: ActingRepo<'_>, name: &DomainName, commit: &Oid) -> Re
         match &sides[..] {
             [Some(ours), Some(theirs)] if ours != theirs => {
                 let is_ordered = [ours, theirs].into_iter().any(|side| Some(side) == now.as_ref());
-                return Ok(match (ours.commit == *commit, theirs.commit == *commit) {
-                    _ if is_ordered => None,
-                    (true, _) => Some(theirs.commit),
-                    (_, true) => Some(ours.commit),
-                    _ => None,
-                });
+                let other = match (ours.commit == *commit, theirs.commit == *commit) {
+                    (true, _) => theirs.commit,
+                    (_, true) => ours.commit,
+                    _ => return Ok(None),
+                };
+                let is_missing = || Ok::<_, OpError>(!(code.has(&other) && code.is_ancestor(&other, commit)?));
+                return Ok((!is_ordered && is_missing()?).then_some(other));
             }
             [first, ..] if *first == now => tip = parents[0],
             _ => break,

@@ -7,8 +7,7 @@ use super::{
 };
 use crate::{
     model::{name::RepoName, rank::Rank, text::count, verdict::Outcome},
-    surface::publication_summary,
-    wire::{DomainStatus, ImportStatus, JudgedBy, OwnContract, Published, RealmStatus, RemovedFile, Role, Unpublished},
+    wire::{DomainStatus, ImportStatus, JudgedBy, OwnContract, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
 /// The maximum number of changes that are shown and marked as seen, unless the whole realm is shown.
@@ -45,7 +44,7 @@ pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
         text.line(&[styled("read-only:", Style::Yellow), plain(why)]);
     }
     imports(&body.imports, most(MAX_IMPORTS), text);
-    render_published(&body.published, text);
+    sync::render_published(&body.published, text);
     if let Some(unpublished) = &body.unpublished {
         render_unpublished(unpublished, text);
     }
@@ -239,18 +238,6 @@ fn domain(domain: &DomainStatus, text: &mut Text) {
         vec![plain(&binding.repo), plain(role), styled(counts, Style::Dim)]
     });
     text.table("  ", &bindings.collect::<Vec<_>>());
-}
-
-/// Prints the commits that a command published in passing, and whom they break.
-pub fn render_published(published: &[Published], text: &mut Text) {
-    if !published.is_empty() {
-        let phrases = publication_summary::phrases(published.iter());
-        text.gap();
-        text.line(&[styled("published now:", Style::Green), plain(phrases)]);
-        if let Some(breaks) = publication_summary::breaks(published) {
-            text.line(&[styled(breaks, Style::Red)]);
-        }
-    }
 }
 
 fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {

@@ -5,14 +5,15 @@ use clap::Args;
 use super::{
     Verdict, notifications,
     output::Output,
-    status,
     text::{Style, Text, Word, plain, styled},
 };
 use crate::{
     error::OpError,
     ops::{ctx::Ctx, realm},
+    surface::publication_summary,
     wire::{
-        RealmReseed, RealmSync, RefSync, RefUpdate, RemoteStatus, RemoteSync, SyncConflict, SyncProblem, Unpublished,
+        Published, RealmReseed, RealmSync, RefSync, RefUpdate, RemoteStatus, RemoteSync, SyncConflict, SyncProblem,
+        Unpublished,
     },
 };
 
@@ -47,7 +48,7 @@ fn render(body: &RealmSync, text: &mut Text) {
         }
         text.table("  ", &rows);
     }
-    status::render_published(&body.published, text);
+    render_published(&body.published, text);
     if let Some(behind) = &body.behind {
         text.line(&[styled(behind.phrase(), Style::Yellow)]);
     }
@@ -56,6 +57,18 @@ fn render(body: &RealmSync, text: &mut Text) {
     }
     if !body.notifications.is_empty() {
         notifications::render(&body.notifications, None, 0, &[], text);
+    }
+}
+
+/// Prints the commits that a command published in passing, and whom they break.
+pub fn render_published(published: &[Published], text: &mut Text) {
+    if !published.is_empty() {
+        let phrases = publication_summary::phrases(published.iter());
+        text.gap();
+        text.line(&[styled("published now:", Style::Green), plain(phrases)]);
+        if let Some(breaks) = publication_summary::breaks(published) {
+            text.line(&[styled(breaks, Style::Red)]);
+        }
     }
 }
 
