@@ -301,7 +301,7 @@ impl From<Refusal> for OpError {
                     (false, true, Some(contract)) => {
                         let line = format!("{domain}/{contract}-v{}", version.semver().major);
                         error
-                            .next(format!("git blue contract new {line}  # a contract of its own for the older line"))
+                            .next(format!("git blue contract new {line}  # a separate contract for the older versions"))
                             .next(format!("or {above}"))
                     }
                     (false, ..) => error.next(above),

@@ -384,7 +384,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
             if identity::has_a_root(code, held)? {
                 return Err(OpError::no(ErrorCode::Fork, message)
                     .next("git blue status  # in a fork: it can read and check, but not write")
-                    .next(format!("or edit repo in {CONFIG}, if this is a repository of its own in the realm"))
+                    .next(format!("or edit repo in {CONFIG}, if this is a separate repository in the realm"))
                     .next(format!("or run git blue init in a joined clone of {name}, if it has moved to this URL")));
             }
             Err(OpError::no(ErrorCode::NameTaken, message)
