@@ -37,7 +37,7 @@ pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2], one_file
         let of = if one_file { "the schemas" } else { of };
         let document = Document::new(forest.tree(schemas[at]));
         let id = document.root.get(document.context.draft.id()).and_then(Tree::as_str);
-        if !document.root.has_references() && !id.is_some_and(|id| id.contains('#')) {
+        if !names_documents(document.root) && !id.is_some_and(|id| id.contains('#')) {
             // Most schemas are not copied: a copy of a large one takes more memory than the comparison.
             continue;
         }
@@ -51,6 +51,14 @@ pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2], one_file
         }
     }
     found
+}
+
+/// Returns whether there may be a reference that is not only a fragment.
+fn names_documents(part: Tree<'_>) -> bool {
+    let is_fragment = |reference: Tree<'_>| reference.as_str().is_none_or(|text| text.starts_with('#'));
+    part.has_references()
+        && (part.items().any(names_documents)
+            || part.members().any(|(name, member)| name == "$ref" && !is_fragment(member) || names_documents(member)))
 }
 
 fn remove_id_fragment(schema: &mut Value, draft: Draft) -> bool {

@@ -72,10 +72,9 @@ impl Arguments {
         if self.old == self.new && self.old == Path::new("-") {
             return Err(OpError::usage("only one of the schemas can be standard input"));
         }
-        let (old, new) = (read(ctx, &self.old)?, read(ctx, &self.new)?);
         let request = compat::Request {
-            old: old.clone(),
-            new: new.clone(),
+            old: read(ctx, &self.old)?,
+            new: read(ctx, &self.new)?,
             direction: match self.direction {
                 Direction::Backwards => AskedDirection::Backwards,
                 Direction::Forwards => AskedDirection::Forwards,
@@ -89,8 +88,8 @@ impl Arguments {
         let answer = compat::run(ctx, &request)?;
         let mut formats = self.formats;
         formats.of_runner(&ctx.env);
-        let report =
-            || report::of_compat(&answer.body, [&old, &new].map(|source| side(ctx, source, &answer.body)), self.strict);
+        let sides = || [&request.old, &request.new].map(|source| side(ctx, source, &answer.body));
+        let report = || report::of_compat(&answer.body, sides(), self.strict);
         formats.deliver(ctx, output, &answer, report, render)?;
         Ok(match answer.body.compatible {
             Some(true) => Verdict::Yes,
