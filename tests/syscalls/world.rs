@@ -111,7 +111,8 @@ impl World {
         for store in self.stores() {
             let refs = self.git(&store, &["for-each-ref", "--format=%(refname) %(tree)"]);
             // Only a notification's age depends on the arrival of a change (decision 17).
-            let counts = |(at, _): &(&str, &str)| !at.starts_with("refs/blue/local/arrivals/");
+            let of_arrivals = ["refs/blue/local/arrivals/", "refs/blue/local/known/"];
+            let counts = |(at, _): &(&str, &str)| !of_arrivals.iter().any(|prefix| at.starts_with(prefix));
             let named = refs.lines().filter_map(|line| line.split_once(' ')).filter(counts);
             let name = store.file_name().unwrap().to_string_lossy();
             state.extend(named.map(|(at, tree)| (format!("{name} {at}"), tree.to_owned())));
