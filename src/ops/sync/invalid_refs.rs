@@ -19,20 +19,20 @@ const MAX_COMMITS: usize = 100;
 /// A ref of a remote that cannot be merged.
 #[derive(Debug)]
 pub(super) struct InvalidRef {
-    /// What is invalid, and who pushed it.
+    /// The problem, with the commit that caused it and its author.
     pub message: String,
     /// How to restore the ref at the remote.
     pub next_step: String,
 }
 
-/// What the first parents of an invalid tip show.
+/// The result of following the first parents of an invalid tip.
 #[derive(Default)]
 pub(super) struct Trace {
     /// The oldest invalid commit above the valid one, or else the tip. `None` if the tip cannot be read.
     culprit: Option<(Oid, CommitInfo)>,
     /// The newest valid commit.
     valid: Option<Oid>,
-    /// Whether the whole history was examined, and none of it is valid.
+    /// Set if the whole history was examined and no commit is valid.
     is_all_invalid: bool,
 }
 

@@ -34,7 +34,7 @@ pub struct RealmLocation<'a> {
     pub url: &'a str,
     /// Whether the remote stores the realm in branches.
     pub branches: bool,
-    /// Whether an invalid domain may be left out, because a sync follows that reports it.
+    /// Set to leave out invalid domains, which the sync that follows reports.
     pub is_partial: bool,
 }
 
