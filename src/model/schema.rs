@@ -23,6 +23,7 @@ pub(super) mod part;
 mod pattern;
 mod payloads;
 mod problem;
+mod resources;
 mod rewriting;
 mod size;
 mod subschemas;
@@ -90,7 +91,10 @@ pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Prob
         Err(problem) => return vec![problem],
     };
     let document = Document::new(schema);
-    let small = (!part::is_cut(&document)).then(|| schema.to_value());
+    let small = match (!part::is_cut(&document)).then(|| resources::merged(&document)).transpose() {
+        Ok(small) => small,
+        Err(problem) => return vec![problem],
+    };
     let time = budget.whole();
     budget.spend(|deadline| {
         let judge = || match &small {

@@ -37,11 +37,11 @@ impl<'a> Side<'a> {
     pub(super) fn prepare_for(&mut self, value: &Value) {
         if self.validator.is_none() || part::is_cut(self.document) {
             let mut schema = part::for_verdict(self.document, value);
-            if let Some(members) = schema.as_object_mut() {
+            if let Ok(Value::Object(members)) = &mut schema {
                 // The validator knows the meta-schemas.
                 members.remove(official::MEMBER);
             }
-            self.validator = Some(build(&schema));
+            self.validator = Some(schema.ok().and_then(|schema| build(&schema)));
         }
     }
 

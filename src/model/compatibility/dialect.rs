@@ -6,11 +6,10 @@ use serde_json::{Map, Value, json};
 use super::graph::{Graph, ScopeId, Unevaluated};
 use super::node::{self, Id, Lit, Sym};
 use super::{numbers, unevaluated};
-use crate::model::schema::{
-    Draft, Tree,
-    document::{Document, Unresolved},
-    external,
-};
+use crate::model::schema::{Draft, Tree, document::Document, external};
+
+/// The maximum number of combinations of targets that the dynamic references of a schema may have.
+const MOST_DYNAMIC_SCOPES: usize = 1_000;
 
 /// Reads two documents and returns their roots.
 ///
@@ -30,6 +29,9 @@ fn read_one(graph: &mut Graph<'_>, number: usize) -> Result<Id, String> {
     let mut reader = Reader { graph, document, waiting: Vec::new(), pending: Vec::new() };
     let root = reader.child(document.root, outer);
     while let Some(id) = reader.waiting.pop() {
+        if reader.graph.dynamic_scopes > MOST_DYNAMIC_SCOPES {
+            return Err(format!("its dynamic references depend on more than {MOST_DYNAMIC_SCOPES} paths"));
+        }
         let lits = reader.lits(id)?;
         reader.graph.set(id, lits);
     }
@@ -131,33 +133,18 @@ impl<'a> Keywords<'a, '_, '_> {
         if !self.schema.has_references() {
             return Ok(());
         }
-        let base = self.reader.graph.context(self.id).base;
-        let text = |value: Option<Tree<'a>>| value.and_then(Tree::as_str);
-        let exactly = |keyword: &str, draft| text(self.schema.get(keyword).filter(|_| self.draft == draft));
-        let found = [
-            text(self.schema.get("$ref")).map(|to| (to, document.resolve(to, &base))),
-            exactly("$dynamicRef", Draft::D2020).map(|to| (to, document.resolve_dynamic(to, &base))),
-            exactly("$recursiveRef", Draft::D2019).map(|to| (to, document.resolve_recursive(to, &base))),
-        ];
-        for (to, found) in found.into_iter().flatten() {
-            match found {
-                Ok(pointer) => {
-                    let Some(part) = document.root.pointer(&pointer) else { continue };
-                    let context = document.context_at(&pointer);
-                    let scope = self.reader.graph.elsewhere(self.scope, context);
-                    let id = self.reader.child(part, scope);
-                    self.lits.push(Lit::Sub(id));
-                }
-                Err(Unresolved::Dynamic) => {
-                    let name = self.symbol("a dynamic reference with more than one possible target");
-                    self.lits.push(Lit::Opaque(name, self.id));
-                    self.reader.graph.words.is_ambiguous = true;
-                }
-                Err(Unresolved::Missing) => {
-                    let place = self.reader.graph.pointer(self.id);
-                    return Err(format!("the reference {to:?} at {place:?} points to nothing in this document"));
-                }
-            }
+        let context = self.reader.graph.context(self.id);
+        let found = document.references(self.schema, &context, self.reader.graph.dynamic(self.scope));
+        for (to, found) in found.collect::<Vec<_>>() {
+            let Ok(pointer) = found else {
+                let place = self.reader.graph.pointer(self.id);
+                return Err(format!("the reference {to:?} at {place:?} points to nothing in this document"));
+            };
+            let Some(part) = document.root.pointer(&pointer) else { continue };
+            let context = document.context_at(&pointer);
+            let scope = self.reader.graph.elsewhere(self.scope, context, part);
+            let id = self.reader.child(part, scope);
+            self.lits.push(Lit::Sub(id));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::node::{Id, Lit, Words, index};
 use crate::model::schema::{
     Draft, PartId, Tree,
-    document::{Context, Document},
+    document::{Context, Document, DynamicScope},
 };
 
 /// The number of a [`Scope`].
@@ -22,12 +22,13 @@ struct Raw {
     is_written: bool,
 }
 
-/// The context that determines the meaning of a sub-schema: its document, and the base and draft there.
+/// The context that determines the meaning of a sub-schema: its document, the base and draft there, and the path to it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Scope {
     /// 0 for the old document, 1 for the new one; `None` for a sub-schema that means the same in both.
     document: Option<usize>,
     context: Context,
+    dynamic: DynamicScope,
 }
 
 /// The parts of a value that `unevaluatedProperties` or `unevaluatedItems` applies to.
@@ -45,6 +46,8 @@ pub(super) struct Graph<'a> {
     pub(super) words: Words,
     scopes: Vec<Scope>,
     scope_ids: HashMap<Scope, ScopeId>,
+    /// The number of scopes in which the target of a reference depends on the path.
+    pub(super) dynamic_scopes: usize,
     /// Ids by part and scope, so that equal sub-schemas with the same meaning are read only once.
     ids: HashMap<(PartId, ScopeId), Id>,
     /// The sub-schemas that leave nothing unevaluated, because they contain such a keyword themselves.
@@ -61,6 +64,7 @@ impl<'a> Graph<'a> {
             words: Words::default(),
             scopes: Vec::new(),
             scope_ids: HashMap::new(),
+            dynamic_scopes: 0,
             ids: HashMap::new(),
             evaluates_all: HashSet::new(),
         }
@@ -130,7 +134,8 @@ impl<'a> Graph<'a> {
 
     /// Returns the scope around a document.
     pub(super) fn outside(&mut self, number: usize) -> ScopeId {
-        self.scope(Scope { document: Some(number), context: self.documents[number].outside() })
+        let context = self.documents[number].outside();
+        self.scope(Scope { document: Some(number), context, dynamic: DynamicScope::default() })
     }
 
     /// Returns the scope within a sub-schema, and its draft.
@@ -138,28 +143,43 @@ impl<'a> Graph<'a> {
         let part = self.tree(id);
         let mut scope = self.raws[id as usize].scope;
         if part.has_names() {
-            let Scope { document, context } = &self.scopes[scope as usize];
-            scope = self.scope(Scope { document: *document, context: context.within(part) });
+            let Scope { document, context, dynamic } = &self.scopes[scope as usize];
+            let context = context.within(part);
+            let dynamic = self.entered(*document, dynamic, &context);
+            scope = self.scope(Scope { document: *document, context, dynamic });
         }
         (scope, self.scopes[scope as usize].context.draft)
     }
 
-    /// Returns the scope at another place of the document of `scope`.
-    pub(super) fn elsewhere(&mut self, scope: ScopeId, context: Context) -> ScopeId {
-        let document = self.scopes[scope as usize].document;
-        self.scope(Scope { document, context })
+    /// Returns the scope of `target`, which `context` surrounds in the document of `scope`, if a reference in `scope`
+    /// leads there.
+    pub(super) fn elsewhere(&mut self, scope: ScopeId, context: Context, target: Tree<'a>) -> ScopeId {
+        let Scope { document, dynamic, .. } = &self.scopes[scope as usize];
+        let dynamic = self.entered(*document, dynamic, &context.within(target));
+        self.scope(Scope { document: *document, context, dynamic })
+    }
+
+    fn entered(&self, document: Option<usize>, outer: &DynamicScope, context: &Context) -> DynamicScope {
+        document.map(|number| self.documents[number].entered(outer, &context.base)).unwrap_or_default()
+    }
+
+    /// Returns the dynamic scope of `scope`.
+    pub(super) fn dynamic(&self, scope: ScopeId) -> &DynamicScope {
+        &self.scopes[scope as usize].dynamic
     }
 
     /// Returns the scope for sub-schemas that mean the same in every document.
     fn anywhere(&mut self, scope: ScopeId) -> ScopeId {
         let draft = self.scopes[scope as usize].context.draft;
-        self.scope(Scope { document: None, context: Context { base: String::new(), draft } })
+        let context = Context { base: String::new(), draft };
+        self.scope(Scope { document: None, context, dynamic: DynamicScope::default() })
     }
 
     fn scope(&mut self, scope: Scope) -> ScopeId {
         let fresh = index(self.scopes.len());
         let id = *self.scope_ids.entry(scope.clone()).or_insert(fresh);
         if id == fresh {
+            self.dynamic_scopes += usize::from(scope.dynamic != DynamicScope::default());
             self.scopes.push(scope);
         }
         id

@@ -239,8 +239,6 @@ pub(super) struct Words {
     number_keys: RandomState,
     /// Whether a schema tells `1` and `1.0` apart, as `integer` does in draft-04.
     pub(super) tells_spellings: bool,
-    /// Whether the same sub-schema may mean something else, depending on the references that lead to it.
-    pub(super) is_ambiguous: bool,
     /// The reason why it is not known which values a reference out of the schemas allows, if there is such a reference.
     /// The validator ignores these references.
     pub(super) external: Option<Sym>,

@@ -156,8 +156,7 @@ impl<'a> Judge<'a> {
     /// Returns whether both documents are the same, or say the same in other words.
     fn is_same(&self) -> bool {
         let [old, new] = self.sources.graph.documents;
-        let is_ambiguous = self.engine.table.words.is_ambiguous;
-        old.root.id() == new.root.id() || !is_ambiguous && self.root(0) == self.root(1)
+        old.root.id() == new.root.id() || self.root(0) == self.root(1)
     }
 
     fn readings(&mut self, direction: BrokenDirection) -> BothReadings {
@@ -219,10 +218,6 @@ impl<'a> Judge<'a> {
 
     fn proved(&mut self, direction: BrokenDirection, reading: SchemaReading) -> SchemaVerdict {
         match self.ask(direction, reading) {
-            Answer::Empty if self.engine.table.words.is_ambiguous => {
-                self.engine.record_obstacle(|| "a dynamic reference with more than one possible target".to_owned());
-                self.unknown(false)
-            }
             Answer::Empty => SchemaVerdict::Compatible,
             Answer::Undecided => self.unknown(false),
             Answer::Witness(value) | Answer::PossibleWitness(value) => {

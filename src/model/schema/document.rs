@@ -1,8 +1,8 @@
 //! A schema document: its drafts, its base URIs, and the targets of its references.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
-use super::{Draft, Tree, subschemas, uri};
+use super::{Draft, Tree, uri};
 use crate::model::percent;
 
 /// The base of a sub-schema, which determines the meaning of its relative references and keywords.
@@ -40,24 +40,25 @@ pub struct Document<'a> {
     anchors: HashMap<(String, String), String>,
     /// The dynamic anchors by name, each with the pointer to it by the base of its resource.
     dynamic: HashMap<String, HashMap<String, String>>,
-    /// The dynamic anchors of the root's own resource, which every dynamic scope begins with.
-    outermost: HashMap<String, String>,
     /// The resources with a recursive anchor, by base.
     recursive: HashMap<String, String>,
-    resources: usize,
-    /// The only resource with a dynamic anchor that the root leads to without passing another one, by name of the
-    /// anchor. The empty name stands for recursive anchors.
-    entries: HashMap<String, String>,
 }
 
-/// The reason why a reference is not resolved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unresolved {
-    /// The target depends on the path by which the reference is reached.
-    Dynamic,
-    /// The target does not exist in this document.
-    Missing,
+/// The targets of the references of a sub-schema that depend on the path by which it is reached.
+///
+/// See "Dynamic References" of JSON Schema 2020-12 (core, section 8.2.3.2) and `$recursiveRef` of 2019-09 (core,
+/// section 8.2.4.2).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct DynamicScope {
+    /// The pointer to the outermost dynamic anchor on the path, by its name. Has only names of which there are several.
+    anchors: BTreeMap<String, String>,
+    /// The pointer to the outermost of the last resources on the path that all have a recursive anchor.
+    recursive: Option<String>,
 }
+
+/// A reference to something that does not exist in the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unresolved;
 
 impl<'a> Document<'a> {
     /// Reads the names that a document gives to its parts.
@@ -70,17 +71,13 @@ impl<'a> Document<'a> {
             ids: HashMap::from([(String::new(), String::new()), (context.base.clone(), String::new())]),
             anchors: HashMap::new(),
             dynamic: HashMap::new(),
-            outermost: HashMap::new(),
             recursive: HashMap::new(),
-            resources: 1,
-            entries: HashMap::new(),
         };
         let outer = Context { base: String::new(), draft: context.draft };
         let mut waiting = vec![(root, String::new(), outer)];
         while let Some((tree, pointer, context)) = waiting.pop() {
             document.read(tree, &pointer, &context, &mut waiting);
         }
-        document.entries = document.entries();
         document
     }
 
@@ -102,7 +99,6 @@ impl<'a> Document<'a> {
     fn name(&mut self, tree: Tree<'a>, pointer: &str, context: &Context, is_new_base: bool) {
         if is_new_base && !pointer.is_empty() {
             self.ids.entry(context.base.clone()).or_insert_with(|| pointer.to_owned());
-            self.resources += 1;
         }
         let mut anchor = |name: &str| {
             self.anchors.entry((context.base.clone(), name.to_owned())).or_insert_with(|| pointer.to_owned());
@@ -121,61 +117,28 @@ impl<'a> Document<'a> {
         }
         if let Some(name) = tree.get("$dynamicAnchor").and_then(Tree::as_str) {
             self.dynamic.entry(name.to_owned()).or_default().insert(context.base.clone(), pointer.to_owned());
-            if context.base == self.context.base {
-                self.outermost.insert(name.to_owned(), pointer.to_owned());
-            }
         }
         if has_recursive_anchor(tree) && (is_new_base || pointer.is_empty()) {
             self.recursive.insert(context.base.clone(), pointer.to_owned());
         }
     }
 
-    fn entries(&self) -> HashMap<String, String> {
-        let mut found = HashMap::new();
-        let several =
-            self.dynamic.iter().filter(|(name, places)| places.len() > 1 && !self.outermost.contains_key(*name));
-        for (name, places) in several {
-            if let [entry] = &self.reached(self.root, &|base| places.contains_key(base))[..] {
-                found.insert(name.clone(), places[entry].clone());
+    /// Returns the dynamic scope in the resource at `base`, which is entered in `outer`.
+    pub fn entered(&self, outer: &DynamicScope, base: &str) -> DynamicScope {
+        let mut scope = outer.clone();
+        for (name, places) in self.dynamic.iter().filter(|(_, places)| places.len() > 1) {
+            if let Some(place) = places.get(base)
+                && !scope.anchors.contains_key(name)
+            {
+                scope.anchors.insert(name.clone(), place.clone());
             }
         }
-        let is_recursive = |base: &str| self.recursive.contains_key(base);
-        if self.recursive.len() > 1
-            && let [entry] = &self.reached(self.root, &is_recursive)[..]
-            && let Some(root) = self.root.pointer(&self.recursive[entry])
-            // A resource without the anchor would end the search for the outermost one.
-            && self.reached(root, &|base| !is_recursive(base)).is_empty()
-        {
-            found.insert(String::new(), self.recursive[entry].clone());
-        }
-        found
-    }
-
-    /// Returns the bases of sub-schemas reachable from `start` for which `is_end` holds. Does not look beyond them.
-    fn reached(&self, start: Tree<'a>, is_end: &dyn Fn(&str) -> bool) -> Vec<String> {
-        let mut ends = BTreeSet::new();
-        let mut seen = HashSet::new();
-        let mut waiting = vec![(start, self.outside())];
-        if start.id() != self.root.id() {
-            waiting = vec![(start, self.context_at(&self.root.pointer_to(start.id()).unwrap_or_default()))];
-        }
-        while let Some((part, outer)) = waiting.pop() {
-            let context = outer.within(part);
-            if !seen.insert((part.id(), context.base.clone())) {
-                continue;
-            }
-            if is_end(&context.base) {
-                ends.insert(context.base);
-                continue;
-            }
-            subschemas::for_each_part(part, |_, below| waiting.push((below, context.clone())));
-            for pointer in self.targets(part, &context.base) {
-                if let Some(target) = self.root.pointer(&pointer) {
-                    waiting.push((target, self.context_at(&pointer)));
-                }
-            }
-        }
-        ends.into_iter().collect()
+        // A resource without the anchor ends the search for the outermost one.
+        scope.recursive = match self.recursive.get(base) {
+            Some(_) if self.recursive.len() == 1 => None,
+            place => place.map(|place| scope.recursive.unwrap_or_else(|| place.clone())),
+        };
+        scope
     }
 
     /// Returns pointers to everything that a reference of a sub-schema may lead to.
@@ -204,55 +167,45 @@ impl<'a> Document<'a> {
     pub fn resolve(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
         let (target, fragment) = uri::split(reference);
         let resource = uri::join(base, target);
-        let root = self.ids.get(&resource).ok_or(Unresolved::Missing)?;
+        let root = self.ids.get(&resource).ok_or(Unresolved)?;
         match fragment.map(percent::decode) {
             None => Ok(root.clone()),
             Some(fragment) if fragment.is_empty() => Ok(root.clone()),
             Some(fragment) if fragment.starts_with('/') => {
                 let pointer = format!("{root}{fragment}");
-                self.root.pointer(&pointer).map(|_| pointer).ok_or(Unresolved::Missing)
+                self.root.pointer(&pointer).map(|_| pointer).ok_or(Unresolved)
             }
-            Some(name) => self.anchors.get(&(resource, name)).cloned().ok_or(Unresolved::Missing),
+            Some(name) => self.anchors.get(&(resource, name)).cloned().ok_or(Unresolved),
         }
     }
 
-    /// Resolves a `$dynamicRef` that has only one possible target.
-    ///
-    /// # Errors
-    /// Returns an error if there are several possible targets, or none.
-    pub fn resolve_dynamic(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
+    /// Returns the references of a sub-schema in `scope`, each with the pointer to its target.
+    pub fn references(
+        &self,
+        part: Tree<'a>,
+        context: &Context,
+        scope: &DynamicScope,
+    ) -> impl Iterator<Item = (&'a str, Result<String, Unresolved>)> {
+        let text = |keyword: &str, draft: Option<Draft>| {
+            part.get(keyword).and_then(Tree::as_str).filter(|_| draft.is_none_or(|draft| draft == context.draft))
+        };
+        let base = &context.base;
+        let of_2020 = text("$dynamicRef", Some(Draft::D2020));
+        let of_2019 = text("$recursiveRef", Some(Draft::D2019));
+        let found = [
+            text("$ref", None).map(|to| (to, self.resolve(to, base))),
+            of_2020.map(|to| (to, self.resolve_dynamic(to, base, scope))),
+            // The draft allows no other value than `#`.
+            of_2019.map(|to| (to, scope.recursive.clone().map_or_else(|| self.resolve("#", base), Ok))),
+        ];
+        found.into_iter().flatten()
+    }
+
+    fn resolve_dynamic(&self, reference: &str, base: &str, scope: &DynamicScope) -> Result<String, Unresolved> {
         let first = self.resolve(reference, base)?;
         let name = uri::split(reference).1.unwrap_or_default();
-        match self.dynamic.get(name) {
-            Some(places) if !places.values().any(|place| *place == first) => Ok(first),
-            Some(places) if places.len() > 1 => {
-                // Every path to a reference in a resource with the anchor passes through the only entry.
-                let entry = self.entries.get(name).filter(|_| uri::split(reference).0.is_empty());
-                self.outermost.get(name).or(entry).cloned().ok_or(Unresolved::Dynamic)
-            }
-            _ => Ok(first),
-        }
-    }
-
-    /// Resolves a `$recursiveRef` that has only one possible target.
-    ///
-    /// # Errors
-    /// Returns an error if there are several possible targets, or none.
-    pub fn resolve_recursive(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
-        if reference != "#" {
-            return Err(Unresolved::Dynamic);
-        }
-        let first = self.resolve(reference, base)?;
-        let is_static = self.root.pointer(&first).is_none_or(|tree| !has_recursive_anchor(tree));
-        match self.resources {
-            1 => Ok(first),
-            _ if is_static => Ok(first),
-            // No other resource is a target.
-            _ if self.recursive.len() == 1 => Ok(first),
-            // Every resource passes the reference on to the one around it.
-            count if count == self.recursive.len() => Ok(String::new()),
-            _ => self.entries.get("").cloned().ok_or(Unresolved::Dynamic),
-        }
+        let is_dynamic = self.dynamic.get(name).is_some_and(|places| places.values().any(|place| *place == first));
+        Ok(scope.anchors.get(name).filter(|_| is_dynamic).cloned().unwrap_or(first))
     }
 
     /// Returns the context around the schema at `pointer`.

@@ -13,7 +13,7 @@ use super::{
     document::Document,
     ecma, encoded,
     forest::{PartId, Tree},
-    uri,
+    resources, uri,
     words::{BELOW, IN_PLACE, NAMED, VALUES, is_assertion},
 };
 use crate::model::pointer::upwards;
@@ -31,15 +31,18 @@ pub fn is_cut(document: &Document<'_>) -> bool {
     root.count(MOST_WHOLE) >= MOST_WHOLE && !root.has_dynamic_references() && !has_parts_with_names
 }
 
-/// Returns the schema to build a validator from in order to validate `value`.
+/// Returns the part of a schema that is [cut](is_cut) to build a validator from in order to validate `value`.
 pub fn for_value(document: &Document<'_>, value: &Value) -> Value {
-    if is_cut(document) { cut(document, value, None) } else { document.root.to_value() }
+    cut(document, value, None)
 }
 
 /// Returns the schema to build a validator from that only tells whether `value` is valid. Long lists of values and of
 /// alternatives are cut, so that its messages would count too few of them.
-pub fn for_verdict(document: &Document<'_>, value: &Value) -> Value {
-    if is_cut(document) { cut(document, value, Some(Scalars::of(value))) } else { document.root.to_value() }
+///
+/// # Errors
+/// Returns the problem of a schema that no validator can be built from.
+pub fn for_verdict(document: &Document<'_>, value: &Value) -> Result<Value, Problem> {
+    if is_cut(document) { Ok(cut(document, value, Some(Scalars::of(value)))) } else { resources::merged(document) }
 }
 
 fn cut(document: &Document<'_>, value: &Value, scalars: Option<Scalars>) -> Value {

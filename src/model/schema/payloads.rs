@@ -6,8 +6,8 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{
-    Budget, Deadline, Forest, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Problem, Spent, depth, ecma,
-    measured, of_schema, on_enough_stack, options, options_for, shortened, undecided, within,
+    Budget, Deadline, Document, Forest, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Problem, Spent, depth,
+    ecma, measured, of_schema, on_enough_stack, options, options_for, resources, shortened, undecided, within,
 };
 
 /// The maximum number of failures that are listed for one payload.
@@ -34,12 +34,13 @@ pub struct Failure {
 pub fn payloads(schema: &Value, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
     let (forest, root) = Forest::of(schema);
     let nested = measured(forest.tree(root))?;
+    let schema = resources::merged(&Document::new(forest.tree(root)))?;
     let deepest = payloads.iter().map(|payload| depth(payload)).max().unwrap_or_default();
     let time = budget.whole();
     budget.spend(|deadline| {
         on_enough_stack(nested * deepest, || {
-            let built = options_for(options(), schema).build(&ecma::patterns(schema));
-            let validator = built.map_err(|error| of_schema(schema, &error))?;
+            let built = options_for(options(), &schema).build(&ecma::patterns(&schema));
+            let validator = built.map_err(|error| of_schema(&schema, &error))?;
             Ok(payloads.iter().map(|payload| one(&validator, payload, &deadline, time)).collect())
         })?
     })
