@@ -95,6 +95,8 @@ impl Place {
         let (code, output) = folder.shell(&format!("git clone --quiet fungal plain && {hook} && env"));
         assert_eq!(code, 0, "{output}");
         let pairs = output.lines().filter_map(|line| line.split_once('='));
+        // Cargo sets it for the benchmark, and each program would look for its libraries there first.
+        let pairs = pairs.filter(|(name, _)| *name != "LD_LIBRARY_PATH");
         let variables: Vec<_> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         folder.write("change.sh", CHANGE);
         folder.write("write.sh", WRITE);
