@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Draft, Tree, uri};
+use super::{
+    Draft, Tree, official, uri,
+    words::{Contained, contained},
+};
 use crate::model::percent;
 
 /// The base of a sub-schema, which determines the meaning of its relative references and keywords.
@@ -82,16 +85,19 @@ impl<'a> Document<'a> {
     }
 
     fn read(&mut self, tree: Tree<'a>, pointer: &str, outer: &Context, waiting: &mut Vec<(Tree<'a>, String, Context)>) {
-        let items = tree.items().enumerate().filter(|(_, item)| item.has_names());
-        waiting.extend(items.map(|(n, item)| (item, format!("{pointer}/{n}"), outer.clone())));
-        if !tree.is_object() {
-            return;
-        }
         let context = outer.within(tree);
         self.name(tree, pointer, &context, context.base != outer.base);
-        for (name, member) in tree.members() {
-            if member.has_names() && !matches!(name, "enum" | "const" | "default" | "examples") {
-                waiting.push((member, format!("{pointer}{}", uri::step(name)), context.clone()));
+        for (word, member) in tree.members().filter(|(_, member)| member.has_names()) {
+            let pointer = format!("{pointer}{}", uri::step(word));
+            let mut wait = |step: &str, part| waiting.push((part, format!("{pointer}{step}"), context.clone()));
+            match contained(word, context.draft) {
+                _ if word == official::MEMBER => member.members().for_each(|(name, part)| wait(&uri::step(name), part)),
+                Some(Contained::ByName) => member.members().for_each(|(name, part)| wait(&uri::step(name), part)),
+                Some(Contained::OneOrList) if member.is_array() => {
+                    member.items().enumerate().for_each(|(at, part)| wait(&format!("/{at}"), part));
+                }
+                Some(Contained::OneOrList) => wait("", member),
+                None => {}
             }
         }
     }

@@ -13,7 +13,7 @@ use super::{
     document::{Context, Document, DynamicScope},
     problem::{Part, whole},
     subschemas, uri,
-    words::{BELOW, IN_PLACE, NAMED, VALUES},
+    words::{Contained, VALUES, contained},
 };
 use crate::model::percent;
 
@@ -28,19 +28,22 @@ const MOST_OPEN: usize = 200;
 /// Returns the problem of a schema whose resources cannot be merged, if they refer to each other in too many ways.
 pub fn merged(document: &Document<'_>) -> Result<Value, Problem> {
     let root = document.root;
-    let has_resources = root.has_references() && root.members().any(|(_, part)| part.has_names());
-    if has_resources && !root.has_dynamic_references() {
-        let mut merger = Merger { document, path: String::new(), bases: HashSet::new() };
-        if let Some(schema) = merger.schema(root, &document.outside()) {
-            return Ok(schema);
-        }
+    if !root.has_references() || !root.members().any(|(_, part)| part.has_names()) {
+        return Ok(root.to_value());
     }
-    if has_resources && are_copied_often(document) {
-        let message = "its parts with their own $id refer to each other in too many ways; remove their $id, and write \
-            references as #/$defs/NAME";
+    let is_dynamic = root.has_dynamic_references();
+    let rewritten = |merges| {
+        let mut merger = Merger { document, merges, path: String::new(), bases: HashSet::new() };
+        merger.schema(root, &document.outside())
+    };
+    if let Some(schema) = (!is_dynamic).then(|| rewritten(true)).flatten() {
+        return Ok(schema);
+    }
+    if are_copied_often(document) {
+        let message = "its parts with their own $id refer to each other in too many ways; give fewer of them an $id";
         return Err(whole(Part::Size, message.to_owned()));
     }
-    Ok(root.to_value())
+    Ok(is_dynamic.then(|| rewritten(false)).flatten().unwrap_or_else(|| root.to_value()))
 }
 
 fn are_copied_often(document: &Document<'_>) -> bool {
@@ -51,6 +54,9 @@ fn are_copied_often(document: &Document<'_>) -> bool {
 
 struct Merger<'d, 'a> {
     document: &'d Document<'a>,
+    /// Whether resources are merged. Otherwise, only references to anchors are replaced by pointers: the validator takes a
+    /// `$ref` to a dynamic anchor for a `$dynamicRef`.
+    merges: bool,
     /// The JSON Pointer to the current part.
     path: String,
     /// The bases of the resources so far.
@@ -66,13 +72,11 @@ impl Merger<'_, '_> {
         let root = &self.document.context;
         let context = outer.within(part);
         let is_known = part.get("$schema").is_none_or(|uri| uri.as_str().and_then(Draft::of) == Some(root.draft));
-        if !is_known || context.draft != root.draft {
+        let is_unique = context.base == outer.base || self.path.is_empty() || self.enters(&context.base);
+        if self.merges && !(is_known && context.draft == root.draft && is_unique) {
             return None;
         }
-        let is_foreign = context.base != root.base;
-        if context.base != outer.base && !self.path.is_empty() && !self.enters(&context.base) {
-            return None;
-        }
+        let is_foreign = self.merges && context.base != root.base;
         let mut members = Map::new();
         for (word, member) in part.members() {
             let is_name = word == context.draft.id() || matches!(word, "$anchor" | "$dynamicAnchor");
@@ -94,28 +98,21 @@ impl Merger<'_, '_> {
     }
 
     fn member(&mut self, word: &str, member: Tree<'_>, context: &Context) -> Option<Value> {
-        // Before 2019-09, `$defs` is no keyword.
-        let is_named = NAMED.contains(&word) && (word != "$defs" || context.draft >= Draft::D2019);
-        if is_named && member.is_object() {
-            return self.below(word, |merger| {
+        match contained(word, context.draft) {
+            Some(Contained::ByName) if member.is_object() => self.below(word, |merger| {
                 let members = member.members().map(|(name, part)| {
                     Some((name.to_owned(), merger.below(name, |merger| merger.schema(part, context))?))
                 });
                 members.collect::<Option<_>>().map(Value::Object)
-            });
-        }
-        let is_schema = IN_PLACE.contains(&word) || BELOW.contains(&word);
-        if is_schema && member.is_array() {
-            return self.below(word, |merger| {
+            }),
+            Some(Contained::OneOrList) if member.is_array() => self.below(word, |merger| {
                 let items = member.items().enumerate();
                 items.map(|(at, part)| merger.below(&at.to_string(), |merger| merger.schema(part, context))).collect()
-            });
-        }
-        match is_schema {
-            true => self.below(word, |merger| merger.schema(member, context)),
-            false => {
+            }),
+            Some(Contained::OneOrList) => self.below(word, |merger| merger.schema(member, context)),
+            _ => {
                 // The validator finds no resources there, and references only if others lead to them.
-                let is_data = VALUES.contains(&word) || !member.has_names() && !member.has_references();
+                let is_data = VALUES.contains(&word) || !self.merges || !member.has_names() && !member.has_references();
                 (is_data || !member.is_object() && !member.is_array()).then(|| member.to_value())
             }
         }
@@ -129,8 +126,20 @@ impl Merger<'_, '_> {
         done
     }
 
+    /// Returns the pointer that means the same as a reference to an anchor.
+    fn pointer(&self, reference: &str, context: &Context) -> Option<String> {
+        let (resource, anchor) = uri::split(reference);
+        anchor.filter(|anchor| !anchor.is_empty() && !anchor.starts_with('/'))?;
+        let pointer = self.document.resolve(reference, &context.base).ok()?;
+        let start = self.document.resolve(resource, &context.base).ok()?;
+        Some(format!("{resource}#{}", percent::encode(pointer.strip_prefix(&start)?, b"/$")))
+    }
+
     /// Returns a reference that means the same in the root's own resource.
     fn reference(&self, reference: &str, context: &Context) -> String {
+        if !self.merges {
+            return self.pointer(reference, context).unwrap_or_else(|| reference.to_owned());
+        }
         let root = &self.document.context.base;
         if context.base == *root && reference.starts_with('#') {
             return reference.to_owned();

@@ -114,6 +114,34 @@ pub(super) const ANNOTATIONS: [&str; 34] = [
     "xml",
 ];
 
+/// How a keyword contains sub-schemas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contained {
+    /// Its value maps names to them.
+    ByName,
+    /// Its value is one, or a list of them.
+    OneOrList,
+}
+
+/// Returns how a keyword contains sub-schemas in a draft, or `None` if it contains none. Only in sub-schemas does the
+/// validator look for an `$id` or an anchor.
+pub(super) fn contained(word: &str, draft: Draft) -> Option<Contained> {
+    let is_known = match word {
+        "$defs" => draft >= Draft::D2019,
+        "dependencies" => draft <= Draft::D7,
+        _ => {
+            let range = SOMETIMES.iter().find(|(keyword, ..)| *keyword == word);
+            range.is_none_or(|(_, first, last)| (*first..=*last).contains(&draft))
+        }
+    };
+    match word {
+        _ if !is_known => None,
+        _ if NAMED.contains(&word) => Some(Contained::ByName),
+        _ if IN_PLACE.contains(&word) || BELOW.contains(&word) => Some(Contained::OneOrList),
+        _ => None,
+    }
+}
+
 /// Returns whether a word is a keyword that asserts something in some draft.
 pub(super) fn is_assertion(word: &str) -> bool {
     ALWAYS.contains(&word) || SOMETIMES.iter().any(|(keyword, ..)| *keyword == word)
