@@ -12,7 +12,10 @@ use super::{
     contract::Flow,
     percent,
     pointer::escape,
-    schema::words::{NAMED, VALUES},
+    schema::{
+        refers_outside,
+        words::{NAMED, VALUES},
+    },
 };
 
 mod base;
@@ -102,7 +105,7 @@ pub fn bundle(
         let message = format!("there is nothing at {pointer}; write a JSON Pointer such as /$defs/Order");
         return Err(BundleError::new(file, message));
     };
-    if pointer.is_empty() && !has_outside(target) {
+    if pointer.is_empty() && (!has_outside(target) || !refers_outside(target)) {
         let Work { root, key, files, .. } = work;
         // The last owner of a document need not copy it.
         drop(files);
@@ -458,6 +461,12 @@ mod tests {
         assert_eq!(found["definitions"]["money-2"]["properties"]["up"], json!({"$ref": "#/definitions/money-2"}));
         assert_eq!(found["definitions"]["c"], json!({"type": "integer"}));
         assert_eq!(found.get("$id"), None);
+    }
+
+    #[test]
+    fn resources_of_the_same_file_are_not_read_as_files() {
+        let schema = json!({"$id": "https://x.test/r", "allOf": [{"$ref": "a"}, {"$ref": "https://x.test/a"}], "not": {"$id": "a"}});
+        assert_eq!(put_together(&[("k.json", schema.clone())], "k.json", ""), Ok(schema));
     }
 
     #[test]

@@ -38,7 +38,7 @@ use serde_json::Value;
 pub use assumed::assume_draft;
 pub use budget::{Budget, Deadline};
 pub use draft::Draft;
-pub use external::{ExternalReference, replace_external};
+pub use external::{ExternalReference, refers_outside, replace_external};
 pub use forest::{Forest, PartId, Tree};
 pub use fragments::encoded;
 pub use keyword_warning::{KeywordKind, KeywordWarning};

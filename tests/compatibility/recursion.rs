@@ -180,6 +180,15 @@ fn a_dynamic_reference_means_something_else_on_another_path() {
 }
 
 #[test]
+fn a_plain_reference_to_a_dynamic_anchor_leads_there() {
+    let resource = json!({"$id": "res", "$defs": {"u": {"$dynamicAnchor": "U", "type": "integer"}}});
+    let old = json!({"$id": "https://example.com/r", "$dynamicAnchor": "U", "type": "object", "$defs": {"res": resource},
+        "properties": {"x": {"$ref": "res#U"}, "y": {"$dynamicRef": "#U"}}});
+    let new = json!({"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "object"}}});
+    assert_eq!(label(&compare(&old, &new)), "x/x");
+}
+
+#[test]
 fn a_list_that_only_the_validator_reads_is_not_understood() {
     // 2020-12 has no list as `items`, but nothing checks a schema below a word that is no keyword.
     let hidden = json!({"$ref": "#/hidden", "hidden": {"items": [{"type": "string"}], "additionalItems": false}});

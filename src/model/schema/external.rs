@@ -53,6 +53,12 @@ pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2], one_file
     found
 }
 
+/// Returns whether a schema has a reference that leads out of it. A resource of its own, with its own `$id`, is not outside.
+pub fn refers_outside(schema: &Value) -> bool {
+    let (mut forest, root) = Forest::of(schema);
+    !replace_external(&mut forest, &mut [root, root], true).is_empty()
+}
+
 /// Returns whether there may be a reference that is not only a fragment.
 fn names_documents(part: Tree<'_>) -> bool {
     let is_fragment = |reference: Tree<'_>| reference.as_str().is_none_or(|text| text.starts_with('#'));
