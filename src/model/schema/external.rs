@@ -53,7 +53,7 @@ pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2], one_file
     found
 }
 
-/// Returns whether a schema has a reference that leads out of it. A resource of its own, with its own `$id`, is not outside.
+/// Returns whether a schema refers to another document. Its own parts may have an `$id`; they are not outside.
 pub fn refers_outside(schema: &Value) -> bool {
     let (mut forest, root) = Forest::of(schema);
     !replace_external(&mut forest, &mut [root, root], true).is_empty()

@@ -46,16 +46,18 @@ pub fn merged(document: &Document<'_>) -> Result<Value, Problem> {
     Ok(is_dynamic.then(|| rewritten(false)).flatten().unwrap_or_else(|| root.to_value()))
 }
 
+/// Returns whether the validator would compile too much more than once.
 fn are_copied_often(document: &Document<'_>) -> bool {
     let mut copies = Copies { document, left: MOST_COPIED, compiled: HashSet::new(), open: HashSet::new() };
     copies.follow(document.root, document.outside(), &DynamicScope::default());
     copies.left == 0
 }
 
+/// Rewrites a schema for the validator.
 struct Merger<'d, 'a> {
     document: &'d Document<'a>,
-    /// Whether resources are merged. Otherwise, only references to anchors are replaced by pointers: the validator takes a
-    /// `$ref` to a dynamic anchor for a `$dynamicRef`.
+    /// Merges resources if set. Otherwise only replaces references to anchors by pointers, because the validator follows
+    /// a `$ref` to a dynamic anchor like a `$dynamicRef`.
     merges: bool,
     /// The JSON Pointer to the current part.
     path: String,
