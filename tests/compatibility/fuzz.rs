@@ -51,11 +51,24 @@ fn value(random: &mut Random, depth: usize) -> Value {
     }
 }
 
+/// How a definition is named by references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    /// By its JSON Pointer.
+    Pointer,
+    /// By an anchor.
+    Anchor,
+    /// By the `$id` of a resource of its own.
+    Id,
+    /// By the `$id` of a resource with a dynamic anchor, or by that anchor.
+    Dynamic,
+}
+
 /// A generator of random schemas of one draft.
 struct Source<'r> {
     random: &'r mut Random,
     draft: usize,
-    definitions: usize,
+    definitions: Vec<Naming>,
 }
 
 impl Source<'_> {
@@ -63,8 +76,8 @@ impl Source<'_> {
         if self.random.one_in(25) {
             return if self.draft == 4 { json!({"not": {}}) } else { json!(self.random.one_in(2)) };
         }
-        if self.definitions > 0 && self.random.one_in(8) {
-            return json!({"$ref": format!("#/definitions/d{}", self.random.below(self.definitions))});
+        if !self.definitions.is_empty() && self.random.one_in(8) {
+            return self.reference();
         }
         let mut schema = Map::new();
         for _ in 0..=self.random.below(3) {
@@ -75,6 +88,47 @@ impl Source<'_> {
             }
         }
         Value::Object(schema)
+    }
+
+    /// Returns a reference that means the same in every resource.
+    fn reference(&mut self) -> Value {
+        let n = self.random.below(self.definitions.len());
+        let relative = self.random.one_in(2);
+        let to = match self.definitions[n] {
+            Naming::Dynamic if relative => return json!({"$dynamicRef": "#node"}),
+            Naming::Pointer if self.has_resources() => format!("https://x.test/root#/definitions/d{n}"),
+            Naming::Pointer => format!("#/definitions/d{n}"),
+            Naming::Anchor if self.has_resources() => format!("https://x.test/root#d{n}"),
+            Naming::Anchor => format!("#d{n}"),
+            Naming::Id | Naming::Dynamic if relative => format!("d{n}"),
+            Naming::Id | Naming::Dynamic => format!("https://x.test/d{n}"),
+        };
+        json!({"$ref": to})
+    }
+
+    fn has_resources(&self) -> bool {
+        self.definitions.iter().any(|naming| matches!(naming, Naming::Id | Naming::Dynamic))
+    }
+
+    /// Gives a definition its name.
+    fn name(&self, n: usize, definition: Value) -> Value {
+        let id = if self.draft == 4 { "id" } else { "$id" };
+        let (mut named, rest) = match definition {
+            Value::Object(members) if !members.contains_key("$ref") || self.draft >= 2019 => (members, None),
+            other => (Map::new(), Some(other)),
+        };
+        named.extend(rest.map(|rest| ("allOf".to_owned(), json!([rest]))));
+        match self.definitions[n] {
+            Naming::Pointer => None,
+            Naming::Anchor if self.draft >= 2019 => named.insert("$anchor".into(), json!(format!("d{n}"))),
+            Naming::Anchor => named.insert(id.into(), json!(format!("#d{n}"))),
+            Naming::Id => named.insert(id.into(), json!(format!("d{n}"))),
+            Naming::Dynamic => {
+                named.insert("$dynamicAnchor".into(), json!("node"));
+                named.insert(id.into(), json!(format!("d{n}")))
+            }
+        };
+        Value::Object(named)
     }
 
     fn assertion(&mut self, schema: &mut Map<String, Value>) {
@@ -141,8 +195,17 @@ impl Source<'_> {
             Value::Object(schema) if !schema.contains_key("$ref") => Value::Object(schema),
             other => json!({"properties": {"a": other}}),
         };
-        let definitions = (0..self.definitions).map(|n| (format!("d{n}"), self.schema(2)));
+        let definitions = (0..self.definitions.len()).map(|n| {
+            let definition = self.schema(2);
+            (format!("d{n}"), self.name(n, definition))
+        });
         root["definitions"] = definitions.collect::<Map<_, _>>().into();
+        if self.has_resources() {
+            root[if self.draft == 4 { "id" } else { "$id" }] = json!("https://x.test/root");
+        }
+        if self.definitions.contains(&Naming::Dynamic) && self.random.one_in(2) {
+            root["$dynamicAnchor"] = json!("node");
+        }
         let draft = match self.draft {
             4 => "http://json-schema.org/draft-04/schema#",
             6 => "http://json-schema.org/draft-06/schema#",
@@ -159,7 +222,8 @@ impl Source<'_> {
 fn change(random: &mut Random, schema: &mut Value) {
     match schema {
         Value::Object(members) => {
-            let names: Vec<_> = members.keys().filter(|name| *name != "$schema").cloned().collect();
+            let is_name = |name: &str| (name.starts_with('$') && !name.ends_with("ef")) || name == "id";
+            let names: Vec<_> = members.keys().filter(|name| !is_name(name)).cloned().collect();
             if names.is_empty() {
                 return;
             }
@@ -246,8 +310,10 @@ fn proofs_hold_and_witnesses_refute() {
             Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ round.wrapping_mul(0xD1B5_4A32_D192_ED03) | 1);
         (0..5).for_each(|_| _ = random.below(2));
         let draft = random.pick(&[4, 6, 7, 2019, 2020]);
-        let definitions = random.below(3);
-        let old = Source { random: &mut random, draft, definitions }.root();
+        let namings = if draft == 2020 { 4 } else { 3 };
+        let naming = [Naming::Pointer, Naming::Anchor, Naming::Id, Naming::Dynamic];
+        let definitions: Vec<_> = (0..random.below(3)).map(|_| naming[random.below(namings)]).collect();
+        let old = Source { random: &mut random, draft, definitions: definitions.clone() }.root();
         let new = if random.below(3) > 0 {
             let mut new = old.clone();
             change(&mut random, &mut new);
