@@ -11,7 +11,7 @@ use crate::{
     model::{
         bundle::{self, Bundle, BundleError},
         compatibility::{self, Options},
-        schema::{self, Budget, Forest, KeywordWarning, Part, PartId, Tree},
+        schema::{self, Budget, Forest, KeywordWarning, Part, PartId, Problem, Tree},
     },
     store::codec,
     wire::{Answer, AskedDirection, Compat, SchemaDifference, SchemaReading, SchemaWarning},
@@ -200,7 +200,7 @@ fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
         .map_err(|problem| OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {problem}", source.name)))
 }
 
-/// Returns an error if a schema is not a valid JSON Schema.
+/// Returns an error if a schema is not a valid JSON Schema, or too large.
 fn judge(source: &Source, schema: Tree<'_>, budget: &Budget) -> Result<(), OpError> {
     let has = |word: &str| schema.get(word).is_some_and(Tree::is_string);
     if let (None, Some(pointer)) = (&source.part, schema::schemas_of_api(has)) {
@@ -208,9 +208,9 @@ fn judge(source: &Source, schema: Tree<'_>, budget: &Budget) -> Result<(), OpErr
     }
     let problems = schema::problems_of(schema, &Value::Null, budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
-        Some(problem) => {
-            let why = format!("not a valid JSON Schema at {:?}: {}", source.in_file(&problem.pointer), problem.message);
-            Err(source.error(&problem.pointer, &why))
+        Some(Problem { part, pointer, message }) => {
+            let fault = if part == Part::Size { "the schema is too large" } else { "not a valid JSON Schema" };
+            Err(source.error(&pointer, &format!("{fault} at {:?}: {message}", source.in_file(&pointer))))
         }
         None => Ok(()),
     }

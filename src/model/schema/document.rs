@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{
     Draft, Tree, official, uri,
-    words::{Contained, contained},
+    words::{self, Contained},
 };
 use crate::model::percent;
 
@@ -90,8 +90,8 @@ impl<'a> Document<'a> {
         for (word, member) in tree.members().filter(|(_, member)| member.has_names()) {
             let pointer = format!("{pointer}{}", uri::step(word));
             let mut wait = |step: &str, part| waiting.push((part, format!("{pointer}{step}"), context.clone()));
-            match contained(word, context.draft) {
-                _ if word == official::MEMBER => member.members().for_each(|(name, part)| wait(&uri::step(name), part)),
+            let contained = (word == official::MEMBER).then_some(Contained::ByName);
+            match contained.or_else(|| words::contained(word, context.draft)) {
                 Some(Contained::ByName) => member.members().for_each(|(name, part)| wait(&uri::step(name), part)),
                 Some(Contained::OneOrList) if member.is_array() => {
                     member.items().enumerate().for_each(|(at, part)| wait(&format!("/{at}"), part));
