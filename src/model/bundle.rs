@@ -20,6 +20,9 @@ use super::{
 
 mod base;
 mod openapi;
+mod origins;
+
+pub use origins::Origins;
 
 /// The maximum number of files in a bundle.
 const MAX_FILES: usize = 100;
@@ -49,30 +52,6 @@ pub struct Bundle {
     pub schema: Value,
     /// The places that its parts come from.
     pub origins: Origins,
-}
-
-/// The places that the parts of a bundle come from.
-#[derive(Debug, Clone)]
-pub struct Origins {
-    /// The file and pointer of the schema itself.
-    root: (String, String),
-    /// The keyword that holds the definitions.
-    key: &'static str,
-    /// The file and pointer of each definition that was added, by its name.
-    definitions: BTreeMap<String, (String, String)>,
-}
-
-impl Origins {
-    /// Returns the file that a part of the bundle comes from, and its JSON Pointer there.
-    pub fn of(&self, pointer: &str) -> (&str, String) {
-        let definition = || {
-            let rest = pointer.strip_prefix('/')?.strip_prefix(self.key)?.strip_prefix('/')?;
-            let (name, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            Some((self.definitions.get(name)?, rest))
-        };
-        let (place, rest) = definition().unwrap_or((&self.root, pointer));
-        (&place.0, format!("{}{rest}", place.1))
-    }
 }
 
 /// Returns the schema at a JSON Pointer into a file, with everything that it refers to. `load` reads a file by its

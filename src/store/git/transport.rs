@@ -25,6 +25,8 @@ use crate::{
     },
 };
 
+mod messages;
+
 /// The settings of every git command: no program from the user's configuration is run, now or later, and received
 /// objects are checked, and flushed before a ref points to them.
 const SETTINGS: &[&str] = &[
@@ -64,10 +66,6 @@ const MAX_OUTPUT: u64 = 16 << 20;
 const MAX_REFS: usize = 20_000;
 /// The maximum number of refs in one call of git.
 const MAX_PUSHED: usize = 500;
-/// The maximum number of characters of git's messages in an error.
-const MAX_WORDS: usize = 2_000;
-/// The maximum number of characters of the server's messages in the outcome of a ref.
-const MAX_SERVER_MESSAGES: usize = 300;
 
 /// The default size limit of one fetch, in bytes.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -309,8 +307,8 @@ impl<'a> RemoteConnection<'a> {
         }
         let stdout = String::from_utf8_lossy(&stdout).into_owned();
         let words = String::from_utf8_lossy(&words);
-        let from_server = server_messages(&words);
-        Ok(Outcome { stdout, words: in_one_line(&words), from_server, status })
+        let from_server = messages::of_server(&words);
+        Ok(Outcome { stdout, words: messages::in_one_line(&words), from_server, status })
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -374,27 +372,6 @@ impl<'a> RemoteConnection<'a> {
     }
 }
 
-/// Returns git's messages as one line, without those that it always prints, and without entire pages sent by a server.
-fn in_one_line(words: &str) -> String {
-    let says_nothing = |line: &&str| {
-        line.is_empty()
-            || line.starts_with("Please make sure you have the correct access rights")
-            || line.starts_with("and the repository exists")
-    };
-    let lines: Vec<_> = words.lines().map(str::trim).filter(|line| !says_nothing(line)).take(6).collect();
-    let lines = lines.iter().map(|line| line.strip_prefix("fatal: ").unwrap_or(line)).collect::<Vec<_>>();
-    let line = lines.join("; ").replace("To add an exception for this directory, call:; ", "to allow it: ");
-    line.chars().take(MAX_WORDS).collect()
-}
-
-/// Returns the messages of a server, such as those of its hooks, in one line.
-fn server_messages(words: &str) -> String {
-    let lines = words.lines().filter_map(|line| line.strip_prefix("remote:")).map(str::trim);
-    // git's own line about a hook says no more than the outcome of the ref.
-    let lines: Vec<_> = lines.filter(|line| !line.is_empty() && !line.starts_with("error: hook declined")).collect();
-    lines.join("; ").chars().take(MAX_SERVER_MESSAGES).collect()
-}
-
 /// Ends a child and all its descendants once its time is up, unless this is dropped before. The child must not be
 /// reaped before the drop, so that its id cannot be reused.
 struct Watch {
@@ -439,16 +416,6 @@ mod tests {
     use crate::store::remote::Mapping;
 
     #[test]
-    fn messages_of_git_become_one_line() {
-        let words = "fatal: detected dubious ownership in repository at '/srv/hub.git'\nTo add an exception for this \
-            directory, call:\n\n\tgit config --global --add safe.directory /srv/hub.git\nfatal: Could not read from \
-            remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n";
-        let line = "detected dubious ownership in repository at '/srv/hub.git'; to allow it: git config --global --add \
-            safe.directory /srv/hub.git; Could not read from remote repository.";
-        assert_eq!(in_one_line(words), line);
-    }
-
-    #[test]
     fn an_automatic_call_starts_no_program_that_asks() {
         let remote = Remote { name: "origin".parse().unwrap(), url: "/hub.git".into(), mapping: Mapping::Plain };
         let vars = BTreeMap::from([("GIT_ASKPASS".into(), "window".into()), ("SSH_ASKPASS".into(), "window".into())]);
@@ -462,14 +429,6 @@ mod tests {
             assert_eq!(var("GIT_TERMINAL_PROMPT"), "0");
             assert_eq!(command.get_args().any(|arg| arg == "credential.interactive=false"), is_automatic);
         }
-    }
-
-    #[test]
-    fn messages_of_the_server_are_kept_in_one_line() {
-        let words = "remote: POLICY-42: not on Fridays        \nremote: \nremote: ask ops\nremote: error: hook declined to \
-            update refs/blue/realm\nerror: failed to push some refs\n";
-        assert_eq!(server_messages(words), "POLICY-42: not on Fridays; ask ops");
-        assert_eq!(server_messages(&format!("remote: {}", "x".repeat(1_000))).len(), MAX_SERVER_MESSAGES);
     }
 
     /// Returns the error of listing a server that is reached with this command instead of ssh.
