@@ -209,6 +209,9 @@ pub struct RemoteStatus {
     /// The time of its last answer; null if unknown.
     #[serde(default)]
     pub last_contact: Option<jiff::Timestamp>,
+    /// The number of problems of the last sync; `git blue doctor` describes them.
+    #[serde(default)]
+    pub problems: usize,
     /// The number of changes that only this machine has.
     pub ahead: usize,
     /// The number of changes that only the remote has.

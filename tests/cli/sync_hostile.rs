@@ -384,10 +384,13 @@ fn joining_leaves_out_an_invalid_domain_and_reports_it() {
     assert_eq!(world.git(&world.store(), &["for-each-ref", "refs/blue/domains"]).stdout.lines().count(), 1);
     let doctor = world.blue(&access, &["doctor"]).exits(0);
     assert!(doctor.all().contains("the last sync with origin was incomplete: refs/blue/domains/"), "{doctor}");
+    let incomplete = "the last sync with origin was incomplete: git blue doctor";
+    assert!(world.ok(&access, &["status"]).stdout.contains(incomplete));
     world.finish_shell(&access, &world.next_step(&sync)).exits(0);
     world.ok(&access, &["sync"]);
     assert_eq!(world.git(&world.store(), &["for-each-ref", "refs/blue/domains"]).stdout.lines().count(), 2);
     assert!(!world.ok(&access, &["doctor"]).all().contains("incomplete"));
+    assert!(!world.ok(&access, &["status"]).stdout.contains("incomplete"));
 }
 
 #[test]

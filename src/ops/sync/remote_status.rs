@@ -13,8 +13,8 @@ use crate::{
 /// The maximum number of refs that one answer names for a remote.
 const MAX_SHOWN: usize = 20;
 
-/// Returns the relation of a realm to each of its remotes. The time of a remote's last answer is read from the
-/// store at `path`, if given.
+/// Returns the relation of a realm to each of its remotes. The time of a remote's last answer and the problems of the
+/// last sync are read from the store at `path`, if given.
 ///
 /// # Errors
 /// Returns an error if refs or commits cannot be read.
@@ -59,6 +59,7 @@ fn one(
         url: without_credentials(&remote.url),
         synced: seen.keys().any(|name| matches!(name, StoreRef::Seen(of, _) if *of == remote.name)),
         last_contact: path.and_then(|path| auto::last_contact(path, &remote.name)),
+        problems: path.map_or(0, |path| auto::last_problems(path, &remote.name).len()),
         ahead,
         behind,
         differs,

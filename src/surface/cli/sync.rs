@@ -112,14 +112,15 @@ pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text
     }
 }
 
-/// Prints when each remote was last contacted, if that was days ago, and how the local realm differs from it.
+/// Prints when each remote was last contacted, if that was days ago, whether the last sync had problems, and how the
+/// local realm differs from the remote.
 pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize, text: &mut Text) {
     for remote in remotes {
-        if let Some(days) = remote.last_contact.and_then(|last| days(last, now)) {
-            text.gap().line(&[styled(
-                format!("last contact with {} was {days} ago: git blue sync", remote.remote),
-                Style::Yellow,
-            )]);
+        let old = remote.last_contact.and_then(|last| days(last, now));
+        let old = old.map(|days| format!("last contact with {} was {days} ago: git blue sync", remote.remote));
+        let incomplete = || format!("the last sync with {} was incomplete: git blue doctor", remote.remote);
+        for warning in old.into_iter().chain((remote.problems > 0).then(incomplete)) {
+            text.gap().line(&[styled(warning, Style::Yellow)]);
         }
     }
     for remote in remotes.iter().filter(|remote| !remote.differs.is_empty()) {
