@@ -19,7 +19,7 @@ use crate::platform::{paths, process};
 pub const NOW: &str = "GIT_BLUE_NOW";
 /// Sets the random seed in place of the system's source, for tests.
 pub const SEED: &str = "GIT_BLUE_SEED";
-/// A variable of git: the number of seconds after which progress is shown.
+/// The git variable that sets the delay before progress is shown, in seconds.
 pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
@@ -44,8 +44,8 @@ const HOOK_CHECK_TIMEOUT: u64 = 1_000;
 /// requests wait for it.
 const SERVER_CHECK_TIMEOUT: u64 = 5_000;
 
-/// Variables that git sets for hooks, and that would lead git and this program to the wrong repository or another
-/// identity (`git rev-parse --local-env-vars`, and those in git-commit(1)).
+/// Variables that git sets for hooks. Elsewhere, they would select the wrong repository or identity
+/// (`git rev-parse --local-env-vars`, and those in git-commit(1)).
 const LEAKED: [&str; 23] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_AUTHOR_DATE",
@@ -322,8 +322,8 @@ impl Env {
         self.now().to_zoned(self.user_zone().get())
     }
 
-    /// Returns the current time in the zone of times that are given without one: the user's, or UTC in a server, whose
-    /// clients may be elsewhere.
+    /// Returns the current time in the zone for times that are given without one: the user's, or
+    /// UTC in a server, whose clients may be in other zones.
     pub fn now_of_client(&self) -> Zoned {
         if self.is_long_running { self.now().to_zoned(TimeZone::UTC) } else { self.now_here() }
     }

@@ -17,7 +17,7 @@
 //! Only what this page lists is the library. The other modules are public for the program, the tests, the benches and
 //! the fuzz targets of this package, and change without notice.
 
-// A failure is an error with a next step, not a panic. Code that cannot be reached says why: unreachable!.
+// Failures are errors with next steps, never panics. Unreachable code says why: `unreachable!`.
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 
 #[doc(hidden)]

@@ -99,8 +99,8 @@ impl Machine {
         Self::with_env(env)
     }
 
-    /// Opens the realms in a given folder, as if `GIT_BLUE_HOME` contained it. Everything else is as in
-    /// [`Machine::open`]; commits use the identity in git's configuration.
+    /// Opens the realms in a given folder, as if `GIT_BLUE_HOME` were set to it. Everything else is
+    /// as in [`Machine::open`]; commits use the identity in git's configuration.
     ///
     /// # Errors
     /// Returns an error if the working directory does not exist.

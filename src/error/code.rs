@@ -35,9 +35,9 @@ codes! {
     AlreadySettled = "already-settled",
     /// There are several clones of a repository, and none is recorded.
     AmbiguousClone = "ambiguous-clone",
-    /// Git does not use this bare repository unless it is named.
+    /// Git refuses to use this bare repository unless it is named explicitly.
     BareRepository = "bare-repository",
-    /// The realm did not exist yet.
+    /// The realm did not exist at the requested time.
     BeforeRealm = "before-realm",
     /// The branch is checked out in another worktree.
     BranchCheckedOut = "branch-checked-out",
@@ -47,7 +47,7 @@ codes! {
     Busy = "busy",
     /// The client cancelled the call.
     Cancelled = "cancelled",
-    /// A file cannot be edited without losing something that someone wrote in it.
+    /// A file cannot be edited without losing content that a person wrote.
     CannotEdit = "cannot-edit",
     /// The subject of a conflict has changed since it was recorded.
     ConflictOutdated = "conflict-outdated",
@@ -131,7 +131,7 @@ codes! {
     NoWorkTree = "no-work-tree",
     /// An RFC has no worktrees.
     NoWorktrees = "no-worktrees",
-    /// A path is not a file, or its size does not allow editing it.
+    /// A path is not a file, or the file is too large to edit.
     NotAFile = "not-a-file",
     /// A path is a symbolic link, a directory or a device.
     NotARegularFile = "not-a-regular-file",
@@ -229,7 +229,7 @@ codes! {
     Retired = "retired",
     /// The clone is shallow and lacks required history.
     Shallow = "shallow",
-    /// A remote stores a realm at another place than expected, or twice.
+    /// A remote stores a realm in an unexpected place, or twice.
     SplitRealm = "split-realm",
     /// The list has changed since the first page.
     StaleCursor = "stale-cursor",
@@ -245,7 +245,7 @@ codes! {
     Timeout = "timeout",
     /// A request, or a file to store, is too large.
     TooLarge = "too-large",
-    /// There are too many files below .blue/.
+    /// There are too many files under .blue/.
     TooManyFiles = "too-many-files",
     /// A client sends too many requests.
     TooManyRequests = "too-many-requests",
@@ -319,7 +319,7 @@ codes! {
     WrongMethod = "wrong-method",
     /// A page of another site sent the request.
     WrongOrigin = "wrong-origin",
-    /// A directory contains another repository than expected.
+    /// A directory contains a different repository than expected.
     WrongRepository = "wrong-repository",
     /// The body of a request is not JSON.
     WrongType = "wrong-type",

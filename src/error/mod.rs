@@ -218,7 +218,7 @@ impl From<StoreError> for OpError {
             StoreError::Git { .. } => cannot(ErrorCode::Git),
             StoreError::FetchTooLarge { .. } => cannot(ErrorCode::FetchTooLarge)
                 .next("nothing was fetched; if the realm is that large: git config --global blue.maxFetchSize 4g"),
-            // The git of the server reports this itself, unlike a broken connection.
+            // The server's git reports this itself, unlike a broken connection.
             StoreError::Remote { problem, .. } if problem.contains("repository corruption on the remote side") => {
                 cannot(ErrorCode::RemoteDamaged)
                     .next("git blue realm admin reseed  # in a clone that has the realm: push it again")
@@ -238,7 +238,7 @@ impl From<StoreError> for OpError {
     }
 }
 
-/// Adds the steps that get a working tree back whose file `.git` names a git dir that does not exist.
+/// Adds the steps to recover a working tree whose `.git` file names a missing git directory.
 fn again_from(error: OpError, file: &Path, git_dir: &Path) -> OpError {
     let folder = file.parent().unwrap_or(file);
     let (here, parent) = (shell_path(folder), git_dir.parent());
@@ -253,8 +253,8 @@ fn again_from(error: OpError, file: &Path, git_dir: &Path) -> OpError {
     }
 }
 
-/// Returns the instruction to set the version of a contract: in its own file, or in the file `elsewhere` that its
-/// version is read from.
+/// Returns the instruction to set a contract's version: in the contract's file, or in `elsewhere`,
+/// the file that the version is read from.
 pub fn write_version(version: &Version, elsewhere: Option<&str>) -> String {
     match elsewhere {
         Some(file) => format!("write the version {version} into {file}"),

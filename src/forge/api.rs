@@ -124,7 +124,7 @@ impl<T: Adapter> Forge for T {
         self.client().send(Self::ENDPOINTS.edit, &path, &json!({ "body": body })).map(drop)
     }
 
-    /// GitHub also lists pull requests, which are left out.
+    /// Leaves out pull requests, which GitHub lists as issues too.
     fn issues(&self) -> Result<Listed<Issue>, ForgeError> {
         let path = format!("{}/issues?{}", self.repo(), Self::ENDPOINTS.issues_query);
         let Listed { entries, end } = match self.client().list_to_search(&path) {
@@ -171,7 +171,7 @@ impl Endpoints {
     }
 }
 
-/// Encodes a text for a field that contains bytes.
+/// Encodes text for a field that contains bytes.
 pub(super) fn encoded(text: &str) -> String {
     BASE64_STANDARD.encode(text)
 }
@@ -182,12 +182,12 @@ fn decoded(content: &str) -> Option<String> {
     String::from_utf8(BASE64_STANDARD.decode(content).ok()?).ok()
 }
 
-/// Encodes a text as a single path segment.
+/// Encodes text as a single path segment.
 fn segment(text: &str) -> String {
     query(text).replace('/', "%2F")
 }
 
-/// Turns the error for an object that does not exist into `None`.
+/// Turns a "not found" error into `None`.
 fn if_there(asked: Result<Value, ForgeError>) -> Result<Option<Value>, ForgeError> {
     match asked {
         Ok(found) => Ok(Some(found)),

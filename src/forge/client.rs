@@ -23,7 +23,7 @@ use super::{ForgeError, Listed, Secret, bounded, deadline::Deadline, is_private,
 const MAX_ANSWER: u64 = 8 << 20;
 /// The maximum number of pages of one list.
 const MAX_PAGES: usize = 10;
-/// The maximum number of pages of a list that is searched for something that must exist only once.
+/// The maximum number of pages to read when searching a list for an item that must be unique.
 const MAX_SEARCHED_PAGES: usize = 100;
 /// The interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(20);
@@ -44,7 +44,7 @@ pub struct Client {
     secret: Option<Secret>,
     /// The remaining time.
     deadline: Deadline,
-    /// The time before which the forge asked for no further requests.
+    /// The time until which the forge asked to receive no further requests.
     pause: Mutex<Option<Instant>>,
     /// The first wait between two attempts.
     step: Duration,
@@ -54,7 +54,7 @@ impl Client {
     /// Creates a client for the API at `base`. A secret is only sent there, and without TLS only to this machine.
     ///
     /// # Errors
-    /// Returns an error if `base` is not a URL that satisfies this.
+    /// Returns an error if `base` is neither https nor on this machine.
     pub fn new(host: &str, base: &str, secret: Option<Secret>) -> Result<Self, String> {
         if !is_private(base) {
             return Err(format!("{base:?} is not https, and tokens are only sent encrypted"));
@@ -119,7 +119,7 @@ impl Client {
         self.pages(path, MAX_PAGES, items).map(|listed| listed.entries)
     }
 
-    /// Requests the pages of a list that is searched for something that must exist only once.
+    /// Requests the pages of a list, to search it for an item that must be unique.
     ///
     /// # Errors
     /// Returns an error if a request fails.

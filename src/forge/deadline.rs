@@ -27,7 +27,7 @@ struct Clock {
     since: Instant,
 }
 
-/// Lets the time run until it is dropped.
+/// A running clock. It stops when it is dropped.
 pub(super) struct RunningClock<'d>(&'d Deadline);
 
 impl Deadline {
@@ -42,7 +42,7 @@ impl Deadline {
         Self { cancelled: flag, ..self }
     }
 
-    /// Lets the time run until the result is dropped.
+    /// Starts the clock, which runs until the result is dropped.
     pub(super) fn run(&self) -> RunningClock<'_> {
         let mut clock = self.clock();
         if clock.requests == 0 {

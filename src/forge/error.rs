@@ -63,7 +63,7 @@ pub enum ForgeError {
         /// The forge.
         host: String,
     },
-    /// A list of the forge is longer than the part that is read, and what is searched for may be in the rest.
+    /// A list on the forge is longer than the part that is read, which may lack the wanted entry.
     #[error(
         "{host} has more than {read} issues or comments here, so it is unknown whether this was posted before; it was not posted"
     )]

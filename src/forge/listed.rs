@@ -7,6 +7,6 @@ use super::ForgeError;
 pub struct Listed<T> {
     /// The entries that were read.
     pub entries: Vec<T>,
-    /// The error for a list that is longer than the limit: what is not among the entries may be in the rest.
+    /// An error if the list is longer than the limit, so that further entries may exist.
     pub end: Result<(), ForgeError>,
 }

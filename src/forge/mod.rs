@@ -484,13 +484,13 @@ fn titled(word: &str, title: &str, is_draft: bool) -> String {
     if is_draft { format!("{word}{title}") } else { title.to_owned() }
 }
 
-/// Truncates text from others to a bounded length.
+/// Truncates untrusted text to a bounded length.
 #[cfg(feature = "forge")]
 fn bounded(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
-/// Encodes text for a URL, as far as branch names need it.
+/// Percent-encodes text for a URL, except `/` and `:`.
 #[cfg(feature = "forge")]
 fn query(text: &str) -> String {
     crate::model::percent::encode(text, b"/:")

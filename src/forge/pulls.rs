@@ -1,4 +1,4 @@
-//! Pull requests and reviews, which GitHub and Forgejo describe alike.
+//! Pull requests and reviews, in the format that GitHub and Forgejo share.
 
 use std::collections::BTreeMap;
 

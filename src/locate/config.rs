@@ -68,7 +68,7 @@ pub fn same_url(
     Err(match has_followed {
         _ if !is_known => error
             .next(format!(
-                "GIT_BLUE_HOME=DIR git blue init --url {}  # if that is another realm of this name: keep it apart",
+                "GIT_BLUE_HOME=DIR git blue init --url {}  # if that is a different realm with this name: keep it separate",
                 shell_word(proposed)
             ))
             .next(format!("{}  # or move it, if it is at that URL, and you trust that URL", reseed(proposed))),
@@ -81,8 +81,8 @@ pub fn same_url(
     })
 }
 
-/// Returns whether the realm of this machine has a clone's repository under the name that the clone proposes. If not,
-/// the clone may be in another realm of the same name.
+/// Returns whether this machine's realm has the clone's repository under the name that the clone
+/// proposes. If not, the clone may belong to a different realm with the same name.
 pub fn has_repository(known: &KnownRealm, config: &Config, code: &CodeRepo, options: Options) -> bool {
     let Ok(store) = GitStore::open(&known.path, options) else { return true };
     let Ok(repos) = read::repos(&store) else { return true };
@@ -96,7 +96,7 @@ pub fn has_repository(known: &KnownRealm, config: &Config, code: &CodeRepo, opti
 /// The maximum number of commits that are searched for an earlier URL.
 const MAX_HISTORY: usize = 200;
 
-/// Returns whether an earlier commit of the repository proposed a URL: then the one that it proposes now is newer.
+/// Returns whether an earlier commit proposed the URL `wanted`, so that the current one is newer.
 pub fn has_proposed(code: &CodeRepo, wanted: &str) -> bool {
     let Ok(Some(head)) = code.head().map(|head| head.commit) else { return false };
     let commits = history::since(code, &head, &[], MAX_HISTORY).unwrap_or_default();
@@ -117,8 +117,8 @@ pub fn record_url(url: &str) -> String {
     format!("git blue init --url {}  # also share it there, as {CONFIG} says, if you trust that URL", shell_word(url))
 }
 
-/// Returns the content of a repository's `.blue/config.yaml`, if it has one: the file in the working tree, or the one
-/// in HEAD if it is not in the working tree, because that is bare, sparse or empty.
+/// Returns the content of a repository's `.blue/config.yaml`, if any. Reads the working tree, or
+/// HEAD if the file is not checked out because the repository is bare, sparse or empty.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or is reached through a symbolic link.

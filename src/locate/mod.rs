@@ -125,7 +125,7 @@ pub fn find(
 /// Returns the realm that is used if the user names none.
 ///
 /// # Errors
-/// Returns an error if what names a realm cannot be read.
+/// Returns an error if the name is invalid, or the file that contains it cannot be read.
 pub fn default_realm(env: &Env, code: Option<&CodeRepo>) -> Result<Option<RealmName>, OpError> {
     by_default(env, code, code.map(proposed).transpose()?.flatten().as_ref())
 }

@@ -57,9 +57,7 @@ pub fn refuse_entry(store: &dyn Store, entry: &Repo) -> Result<(), OpError> {
 pub fn moving(store: &dyn Store, name: &RepoName) -> Result<Option<String>, StoreError> {
     let newer = newer(store, name)?;
     Ok(newer.map(|newer| {
-        format!(
-            "git blue realm admin rename {name} {newer}  # in {newer}: rename what was published as {name} meanwhile"
-        )
+        format!("git blue realm admin rename {name} {newer}  # in {newer}: rename what was published as {name} since")
     }))
 }
 

@@ -66,7 +66,7 @@ pub fn similar_realm<'a>(realm: &RealmName, known: &'a [RealmName]) -> Option<&'
     if realm.as_str().len() < MIN_LEN { None } else { nearest::nearest(realm, known) }
 }
 
-/// The commands that take `--realm-url`, beside `check`.
+/// The commands that take `--realm-url`, besides `check`.
 const WITH_URL: [&[&str]; 2] = [&["contract", "publish"], &["notify", "forge"]];
 
 /// Returns the command to suggest in CI: the one that is running, if it takes the URL of a realm, or else `check`.
@@ -76,7 +76,7 @@ pub fn ci_command(env: &Env) -> Option<String> {
     is_ci(env).then(|| command.join(" "))
 }
 
-/// Returns whether this runs in CI, where nothing is kept.
+/// Returns whether this runs in CI, where no state is kept.
 pub fn is_ci(env: &Env) -> bool {
     env.text("CI").is_some_and(|value| !["", "0", "false"].contains(&value))
 }

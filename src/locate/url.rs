@@ -77,7 +77,7 @@ pub fn absolute(cwd: &Path, url: &str) -> String {
     dunce::canonicalize(&path).unwrap_or(path).display().to_string()
 }
 
-/// Returns the URL of a realm that the user typed as it is recorded: accepted, absolute, and valid for others.
+/// Converts a URL that the user typed to its recorded form: accepted, absolute, valid for others.
 ///
 /// # Errors
 /// Returns a usage error if the URL is not accepted, or names the store of a realm of this machine.

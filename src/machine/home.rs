@@ -187,10 +187,10 @@ impl Home {
     }
 }
 
-/// Returns the text under which a path is recorded.
+/// Returns a path as the text to record.
 ///
 /// # Errors
-/// Returns an error if the path is not UTF-8, because its record would name another path.
+/// Returns an error if the path is not UTF-8, because the record would name a different path.
 pub fn recordable(path: &Path) -> Result<&str, StoreError> {
     let error = || std::io::Error::new(ErrorKind::InvalidInput, "the path is not UTF-8");
     path.to_str().ok_or_else(error).map_err(StoreError::io("record", path))

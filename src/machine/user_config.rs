@@ -54,7 +54,7 @@ pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String,
     Ok(found)
 }
 
-/// Returns the meaning of a value as a boolean, by git's rules, or `None` if it is not one.
+/// Parses a value as a boolean by git's rules. Returns `None` if it is not one.
 pub fn boolean(value: &str) -> Option<bool> {
     gix::config::Boolean::try_from(gix::bstr::BStr::new(value)).ok().map(|value| value.is_true())
 }

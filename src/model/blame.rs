@@ -38,7 +38,7 @@ pub struct Part<'a> {
 }
 
 impl Blame {
-    /// Continues with the document of the next version.
+    /// Advances to the document of the next version.
     pub fn next(&mut self, document: Value, version: usize) {
         let before = self.root.take().map(|root| (root, &self.document));
         self.root = Some(Node::carry(before, &document, version));

@@ -41,7 +41,7 @@ pub struct Candidate {
     pub strays: Vec<FileProblem>,
     /// The files that contracts and bindings refer to, each with the path of a document that does.
     pub referred: BTreeMap<String, String>,
-    /// Those of them that git ignores, so that a commit of the working tree lacks them.
+    /// Files in `referred` that git ignores, so that a commit of the working tree lacks them.
     pub ignored: BTreeSet<String>,
     /// Paths that bindings name but the commit does not contain.
     pub missing: BTreeSet<String>,
@@ -49,8 +49,8 @@ pub struct Candidate {
     pub removed_contracts: BTreeMap<(DomainName, ContractName), String>,
     /// Domains whose binding was removed since the last published commit.
     pub removed_bindings: BTreeSet<DomainName>,
-    /// Domains that were published from a commit which is not in the history of these files, so that a missing file may
-    /// merely be newer. Not those whose commit was dropped by an amend or a reset.
+    /// Domains published from a commit that is not in the history of these files, so that a file
+    /// missing here may be newer. Excludes domains whose commit was dropped by an amend or a reset.
     pub behind: BTreeSet<DomainName>,
     /// The start of the paths in printed commands, which leads from the reader's folder to the root of the repository.
     pub up: String,
@@ -80,7 +80,7 @@ impl Declared<Contract> {
     }
 }
 
-/// Returns the key, in the lines of a binding, of the line on which an import names a contract.
+/// Returns the key in `lines` of the line on which an import in a binding names a contract.
 pub fn imported_name(contract: &str) -> String {
     format!("/imports/{contract}")
 }

@@ -48,7 +48,7 @@ pub enum Event {
     Prerelease(ContractName, Version),
     /// New descriptive text under the same version.
     Described(ContractName, Version),
-    /// A new owner; the version before and now.
+    /// A new owner, with the version before and after.
     TakenOver(ContractName, Version, Version),
     /// A binding was written.
     Bound(RepoName),

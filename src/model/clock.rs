@@ -20,7 +20,7 @@ pub fn is_ahead(time: Timestamp, now: Timestamp) -> bool {
 pub enum Moment {
     /// A point in time.
     At(Timestamp),
-    /// A day, hour, minute or second in the time zone of whoever asks.
+    /// A day, hour, minute or second in the caller's time zone.
     Local {
         /// The first instant.
         start: civil::DateTime,
@@ -50,8 +50,8 @@ impl FromStr for Moment {
     }
 }
 
-/// Parses a date, or a date and a time, without an offset. It lasts as long as its last part: a day, hour, minute or
-/// second.
+/// Parses a date, or a date and a time, without an offset. The result covers its last part: a whole
+/// day, hour, minute or second.
 fn local(text: &str) -> Option<Moment> {
     // A zone in brackets would be parsed and ignored.
     let start: civil::DateTime = text.parse().ok().filter(|_| !text.contains('['))?;
@@ -82,7 +82,7 @@ impl JsonSchema for Moment {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        // A date that exists, and a time without an offset, for which there is no format.
+        // A valid date, and a time without an offset, for which JSON Schema has no format.
         let local = "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)\
                      |02-(0[1-9]|1[0-9]|2[0-8]))|20([02468][048]|[13579][26])-02-29)\
                      [T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$";
@@ -94,7 +94,7 @@ impl JsonSchema for Moment {
 }
 
 impl Moment {
-    /// Returns the first instant of the moment, for whom it is `now`.
+    /// Returns the first instant of the moment, relative to `now` and in its time zone.
     pub fn start(&self, now: &Zoned) -> Timestamp {
         match self {
             Self::At(time) => *time,
@@ -149,7 +149,7 @@ mod tests {
         Period { since: moment(since), until: moment(until) }.contains(time.parse().unwrap(), &now)
     }
 
-    /// The schema never accepts what is refused: clients generate requests from it.
+    /// The schema accepts nothing that the parser refuses, since clients generate requests from it.
     #[test]
     fn schema_accepts_only_times() {
         let schema = serde_json::json!(schemars::schema_for!(Moment));

@@ -309,8 +309,8 @@ pub struct Validation {
     /// Run by the owner.
     #[serde(default)]
     pub exporter: Option<String>,
-    /// For consumers, as information. Their repositories run only what their own bindings name, never a script from a
-    /// realm.
+    /// For consumers, as documentation only. Their repositories run only scripts that their own bindings name,
+    /// never a script from a realm.
     #[serde(default)]
     pub importer: Option<String>,
     /// Run by the owner, in CI only.
@@ -364,7 +364,7 @@ pub struct Yanked {
 }
 
 impl Contract {
-    /// Creates a contract that agrees on nothing yet: version 0.1.0, schema `{}`, value null.
+    /// Creates an empty contract: version 0.1.0, schema `{}`, value null.
     pub fn new(name: ContractName, owner: RepoName) -> Self {
         Self {
             name,
@@ -411,7 +411,7 @@ impl Contract {
         Self { retired: None, yanked: Vec::new(), ..self.clone() }
     }
 
-    /// Returns whether the contract agrees on nothing: its schema accepts any value, and it has no value.
+    /// Returns whether the contract is empty: its schema accepts any value, and it has no value.
     pub fn is_empty(&self) -> bool {
         self.value.0.is_null() && (self.schema == empty_schema() || *self.schema.0 == true)
     }

@@ -1,7 +1,7 @@
 //! Finds the differences between two JSON documents, each with its JSON Pointer (RFC 6901).
 //!
-//! Objects are compared key by key. In lists, a longest common subsequence counts as unchanged, so that inserting an
-//! element at the front is one addition rather than a change of every element after it.
+//! Objects are compared key by key. In lists, a longest common subsequence counts as unchanged, so
+//! inserting an element at the front is one addition rather than a change to every other element.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

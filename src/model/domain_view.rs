@@ -90,7 +90,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Returns whether the damage may be that of `domain`.
+    /// Returns whether the damage may concern `domain`.
     pub fn may_be(&self, domain: &DomainName) -> bool {
         match self {
             Self::Domain(name) => name == domain,

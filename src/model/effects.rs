@@ -16,7 +16,7 @@ use crate::model::{
     verdict::{ImportState, Judge, Outcome, Promise, Verdict, VersionBump, needed_bump},
 };
 
-/// The maximum number of remarks on the words of one schema.
+/// The maximum number of remarks on ineffective keywords of one schema.
 const MAX_KEYWORDS: usize = 3;
 
 /// An import that a change breaks.
@@ -257,7 +257,7 @@ fn is_known(domain: &DomainView, name: &ContractName) -> bool {
     domain.contracts.contains_key(name) || domain.versions.contains_key(name) || domain.is_damaged(name)
 }
 
-/// Returns the remark on a contract that does not exist. `subject` is the contract that names it, which is not meant.
+/// Returns the remark on a missing contract. `subject` names it, and is never suggested instead.
 fn missing(domain: &DomainView, what: &str, name: &ContractName, subject: Option<&ContractName>) -> Remark {
     let names = || domain.contracts.keys().chain(domain.versions.keys()).filter(|name| Some(*name) != subject);
     let message = format!("{what} {name}, which does not exist{}", did_you_mean(name, names()));

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Fault {
     /// The JSON Pointer to the place in the document.
     pub pointer: String,
-    /// The problem, in a sentence that names the place as precisely as people need.
+    /// The problem, in a sentence that names the place precisely enough for people.
     pub message: String,
 }
 

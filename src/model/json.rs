@@ -123,7 +123,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        // Parsers turn an integer too large for 64 bits into a float. Refuse it as if it still were an integer.
+        // Parsers turn integers that exceed 64 bits into floats. Refuse them like large integers.
         if value.fract() == 0.0 {
             self.check(value.abs() as u64)?;
         }

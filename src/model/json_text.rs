@@ -51,7 +51,7 @@ pub fn insert(text: &str, path: &[&str], new: New<'_>) -> Result<String, EditRef
 
 /// Returns the text of a new file that contains only this value.
 pub fn file(path: &[&str], new: New<'_>) -> String {
-    insert("{}\n", path, new).unwrap_or_else(|unfit| unreachable!("nothing else stands there: {}", unfit.message))
+    insert("{}\n", path, new).unwrap_or_else(|unfit| unreachable!("the file contains nothing else: {}", unfit.message))
 }
 
 /// Returns the values at `steps`.

@@ -413,7 +413,7 @@ mod tests {
         let newer = taken_over(&next.owner, &taken, &next);
         assert_eq!(newer, Newer::Ours);
         assert_eq!(contract(Some(&at("1.0.0", 1)), &taken, &next, newer), Merged { winner: taken, lost: None });
-        // Two repositories that both claim a contract are told.
+        // A conflict is recorded if two repositories claim the same contract.
         let claimed = Contract { owner: "access".parse().unwrap(), ..at("1.0.0", 1) };
         assert!(contract(None, &claimed, &at("1.0.0", 1), Newer::Unknown).lost.is_some());
     }

@@ -28,7 +28,7 @@ pub struct NameError {
     pub rule: &'static str,
 }
 
-/// Returns what people call a kind of name, with its article.
+/// Returns the everyday term for a kind of name, with its article.
 fn with_article(kind: &str) -> String {
     match kind {
         "RFC" => "an RFC".to_owned(),

@@ -32,7 +32,7 @@ impl Oid {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Returns the first 10 hex digits, for people.
+    /// Returns the first 10 hex digits, for display.
     pub fn short(&self) -> String {
         self.to_string()[..10].to_owned()
     }

@@ -8,7 +8,7 @@ pub fn encode(text: &str, also: &[u8]) -> String {
         .collect()
 }
 
-/// Decodes the `%XX` escapes. Anything else is unchanged, and so is a text that does not decode to UTF-8.
+/// Decodes `%XX` escapes. Returns text that does not decode to UTF-8 unchanged.
 pub fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -20,7 +20,7 @@ pub fn decode(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Decodes the `%XX` escapes. Returns `None` if two hexadecimal digits do not follow each `%`.
+/// Decodes the `%XX` escapes. Returns `None` if a `%` is not followed by two hexadecimal digits.
 pub fn decode_strictly(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -32,7 +32,7 @@ pub fn decode_strictly(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the byte that an escape at the start of a text stands for.
+/// Returns the byte that an escape at the start of the text stands for.
 pub fn escaped(text: &[u8]) -> Option<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     match text {

@@ -32,7 +32,7 @@ use crate::model::{
 pub struct Decision {
     /// The changes for the store.
     pub changes: Vec<DomainChange>,
-    /// The events for people.
+    /// The events, for messages.
     pub events: Vec<Event>,
 }
 

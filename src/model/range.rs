@@ -215,8 +215,8 @@ fn comparators(text: &str) -> Result<String, String> {
     }
 }
 
-/// Explains a comparator whose operator is not one of ours. In Ruby and Terraform, `~>` accepts changes of the last
-/// number that is written.
+/// Explains a comparator with an unsupported operator. In Ruby and Terraform, `~>` accepts changes
+/// to the last number that is written.
 fn unknown_operator(part: &str) -> String {
     let version = part.trim_start_matches(['<', '>', '=', '^', '~']);
     let operator = &part[..part.len() - version.len()];

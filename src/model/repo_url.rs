@@ -13,7 +13,7 @@ pub enum RepoUrl {
 }
 
 impl RepoUrl {
-    /// Parses a URL as git does. User, password, scheme, default port, a trailing slash and `.git` are ignored.
+    /// Parses a URL as git does, without user, password, scheme, default port, `/` and `.git`.
     pub fn of(url: &str) -> Self {
         if let Some((scheme, rest)) = url.split_once("://") {
             let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -39,8 +39,8 @@ impl RepoUrl {
         Self::Host(host, path)
     }
 
-    /// Returns whether the URLs can be compared. A path on this machine may be a mirror of any host, and a relative
-    /// path means something else in every clone.
+    /// Returns whether the URLs can be compared. A local path may be a mirror of any host, and a
+    /// relative path has a different meaning in every clone.
     pub fn is_comparable_with(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Host(..), Self::Host(..)) => true,

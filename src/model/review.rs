@@ -1,4 +1,4 @@
-//! Prepares a change to a contract for people who edit code: the fields that it names, and its differences as lines.
+//! Prepares a contract change for people who edit code: the fields it names, and its differences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ pub struct ChangedField {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     of_values: Vec<Difference>,
-    /// Those of descriptions and other text for people.
+    /// The differences in descriptions and other descriptive text.
     of_words: Vec<Difference>,
 }
 

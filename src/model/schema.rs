@@ -50,14 +50,14 @@ use document::Document;
 use metered::{Meter, Metered, MeteredValue, Spent, within};
 use problem::{of_schema, of_value, problem, shortened, whole};
 
-/// The maximum number of problems that are reported for one document. A final one counts the others.
+/// The maximum number of problems reported for a document. If there are more, one counts the rest.
 const MAX_PROBLEMS: usize = 50;
 /// The maximum number of visits to a value. Unlike the time limit, it makes the same contract undecided on every
 /// machine.
 const MAX_READS: u64 = 50_000_000;
 /// The maximum number of errors that are collected, including those of alternatives. Each takes a kilobyte.
 const MAX_ERRORS: u64 = 10_000;
-/// The size limit of one compiled pattern, in bytes. The states of all patterns are limited beforehand ([`pattern`]).
+/// The size limit of a compiled pattern, in bytes. [`pattern`] limits the states of all patterns.
 const PATTERN_SIZE: usize = 64 << 20;
 /// The limit on the backtracking steps of a pattern, and on the memory for matching one without backtracking.
 const BACKTRACKS: usize = 100_000;

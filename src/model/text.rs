@@ -43,7 +43,7 @@ pub fn reason(text: &str) -> Result<String, String> {
     }
 }
 
-/// Returns a number with its noun, as in `1 file` and `2 files`.
+/// Returns a number with its noun, as in `1 file` or `2 files`.
 pub fn count(number: impl fmt::Display + PartialEq + From<u8>, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1.into() { one } else { many })
 }
@@ -70,7 +70,7 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
-/// Escapes a text for `$'…'`, which shells expand to the text.
+/// Escapes text for `$'…'` in a shell.
 fn escaped(word: &str) -> String {
     let mut text = String::new();
     for c in word.chars() {

@@ -180,7 +180,7 @@ fn find_key<'a>(lines: &[Line<'a>], key: &str) -> Option<Line<'a>> {
     lines.iter().find(|line| is_key(line.text, key)).copied()
 }
 
-/// Returns whether a text starts with this key of a block mapping.
+/// Returns whether the text starts with this key of a block mapping.
 fn is_key(text: &str, key: &str) -> bool {
     let rest = text.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))

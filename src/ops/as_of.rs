@@ -89,7 +89,7 @@ pub struct At {
     pub at: Option<AsOf>,
 }
 
-/// Parses a moment. An empty string is `None`, because forms send fields that nobody filled in.
+/// Parses a moment. An empty string is `None`, because forms also send empty fields.
 fn unless_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AsOf>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.trim().is_empty());
     text.map(|text| text.parse().map_err(de::Error::custom)).transpose()
@@ -163,7 +163,7 @@ impl Ctx {
                 .next("write 2026-03-03, 2026-03-03T12:00:00Z, \"2 weeks ago\", or a commit of this repository");
             match revision.parse::<Version>() {
                 Ok(version) => {
-                    error.next(format!("git blue contract get …/… --at {version}  # a version needs its contract"))
+                    error.next(format!("git blue contract get …/… --at {version}  # give the contract of the version"))
                 }
                 Err(_) => error,
             }

@@ -39,7 +39,7 @@ pub struct Ctx {
     pub home: Home,
     /// The user's repository that contains the current folder, if there is one.
     pub code: Option<CodeRepo>,
-    /// The realm and the asking repository, or why they were not found. Some operations need neither.
+    /// The realm and the current repository, or why there are none. Some operations need neither.
     pub realm: Result<RealmContext, OpError>,
     /// The time at which the realm is read; `None` for the current state.
     pub as_of: Option<Timestamp>,
@@ -114,7 +114,7 @@ impl Ctx {
         self.realm.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the realm and the asking repository.
+    /// Returns the realm and the current repository.
     ///
     /// # Errors
     /// Returns an error if there is no realm or no repository.
@@ -127,8 +127,8 @@ impl Ctx {
         Ok(ActingRepo { realm: &here.realm, store: &*here.store, repo, code: self.code.as_ref() })
     }
 
-    /// Returns the realm and the asking repository, if this clone may write as that repository: the user joined it, and
-    /// the realm still has the same repository under the name.
+    /// Returns the realm and the current repository, if this clone may write: its user joined it,
+    /// and the realm still has the same repository under the name.
     ///
     /// # Errors
     /// Returns an error that says why it may not write.
@@ -153,8 +153,8 @@ impl Ctx {
         Ok(here)
     }
 
-    /// Returns the realm and the asking repository, to record the state of its readers and sessions. A clone must be
-    /// allowed to write; outside of a clone, the caller names the repository.
+    /// Returns the realm and the current repository, to record the state of readers and sessions. A
+    /// clone must be allowed to write; outside of one, the caller names the repository.
     ///
     /// # Errors
     /// Returns an error if there is no repository, or the clone may not write.

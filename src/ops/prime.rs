@@ -27,7 +27,7 @@ const MAX_DELIVERED: usize = 100;
 pub struct Request {
     /// The reader whose session it is.
     pub reader: ReaderName,
-    /// Whether the session was resumed without its context: then changes that nobody acted on are repeated.
+    /// Whether the session was resumed without its context, so that unhandled changes are repeated.
     pub is_resumed: bool,
 }
 

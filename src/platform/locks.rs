@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the file to lock before writing to the file at `path` while others read it: on Unix, the file itself. On
-/// Windows, nobody else can read a locked file, so it is a file next to it.
+/// Returns the file to lock before writing to `path` while others read it: on Unix, the file
+/// itself. On Windows, a locked file cannot be read by others, so it is a file next to it.
 pub fn file_to_lock(path: &Path) -> PathBuf {
     let mut file = path.as_os_str().to_owned();
     file.push(if cfg!(windows) { ".lock" } else { "" });

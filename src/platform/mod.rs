@@ -16,7 +16,7 @@ pub mod terminal;
 pub mod user;
 pub mod watch;
 
-/// The kinds of systems, as far as they come with different programs.
+/// The kinds of systems, distinguished by the programs that come with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
     /// Linux and other systems that follow freedesktop.org.

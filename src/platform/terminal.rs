@@ -6,8 +6,8 @@ use signal_hook::{consts, flag};
 
 pub use system::Stop;
 
-/// Returns whether nobody reads standard output any more, which otherwise only the next write would show. Always
-/// returns false on Windows.
+/// Returns whether the reader of standard output is gone, without waiting for a write to fail.
+/// Always returns false on Windows.
 pub fn is_output_closed() -> bool {
     #[cfg(unix)]
     {
@@ -23,7 +23,7 @@ pub fn is_output_closed() -> bool {
     }
 }
 
-/// Ignores the keys that end a program from now on, because they are meant for a child that controls the terminal.
+/// Ignores the keys that end a program from now on, because a child controls the terminal.
 pub fn leave_keys_to_child() {
     #[cfg(unix)]
     let signals = [consts::SIGINT, consts::SIGQUIT];

@@ -1,5 +1,5 @@
-//! Reads the files below `.blue/` in a repository, at a commit or in the working tree. Symbolic links are reported, but
-//! never followed.
+//! Reads the files under `.blue/` in a repository, at a commit or in the working tree. Symbolic
+//! links are reported, but never followed.
 
 use std::{
     collections::BTreeMap,

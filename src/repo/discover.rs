@@ -11,7 +11,7 @@ use crate::store::{StoreError, git::git_command};
 /// A repository that was found.
 pub(super) struct Found {
     pub(super) repo: gix::Repository,
-    /// Whether it is bare, and nobody named it: the folder may be part of somebody else's files.
+    /// Whether it is bare and was not named explicitly: somebody else may have put it there.
     pub(super) is_implicitly_bare: bool,
 }
 
@@ -53,7 +53,7 @@ fn search(place: &DiscoverOptions) -> Result<Option<Found>, StoreError> {
     });
     let limit = ceiling(place, &cwd);
     let is_searched = |folder: &Path| limit.as_ref().is_none_or(|limit| !limit.starts_with(folder));
-    // gix skips such a file and goes on above it. git does not, since that is another repository.
+    // gix skips such a file and searches further up. git stops, since that is another repository.
     let below = |folder: &&Path| is_searched(folder) && !folders.iter().flatten().any(|found| found == folder);
     if let Some(file) = cwd.ancestors().take_while(below).map(|folder| folder.join(".git")).find(|file| file.is_file())
     {
@@ -75,25 +75,25 @@ fn search(place: &DiscoverOptions) -> Result<Option<Found>, StoreError> {
     Ok(Some(Found { repo, is_implicitly_bare }))
 }
 
-/// Returns the nearest folder of `GIT_CEILING_DIRECTORIES` above a folder. It is not searched, and no folder above it.
+/// Returns the nearest folder of `GIT_CEILING_DIRECTORIES` above a folder, where the search ends.
 fn ceiling(place: &DiscoverOptions, cwd: &Path) -> Option<PathBuf> {
     let listed = std::env::split_paths(named(place, "GIT_CEILING_DIRECTORIES")?).collect::<Vec<_>>();
-    // As in git, links are resolved only in the folders before an empty one.
+    // As in git, resolve links only in the folders that precede an empty entry.
     let resolved = listed.iter().position(|folder| folder.as_os_str().is_empty()).unwrap_or(listed.len());
     let folders = listed.into_iter().enumerate().filter(|(_, folder)| folder.is_absolute());
     let folders = folders.map(|(at, folder)| if at < resolved { absolute(&folder, Path::new("")) } else { folder });
     folders.filter(|folder| folder != cwd && cwd.starts_with(folder)).max_by_key(|folder| folder.components().count())
 }
 
-/// Returns whether a git dir belongs to a working tree, like that of a submodule. It is not bare for git.
+/// Returns whether a git dir belongs to a working tree, as in a submodule, and is not bare to git.
 fn is_in_git_dir(git_dir: &Path) -> bool {
     let parts: Vec<_> = git_dir.iter().collect();
     parts.ends_with(&[".git".as_ref()])
         || parts.windows(2).any(|pair| pair[0] == ".git" && (pair[1] == "worktrees" || pair[1] == "modules"))
 }
 
-/// Returns whether the user wants only those bare repositories that are named. Only the user's own configuration
-/// counts.
+/// Returns whether the user allows only bare repositories that are named explicitly. Only the
+/// user's own configuration counts.
 fn refuses_bare(place: &DiscoverOptions) -> bool {
     git_command::global_config(&place.vars, "safe.bareRepository").as_deref() == Some("explicit")
 }

@@ -32,7 +32,7 @@ impl CodeRepo {
         self.repo.is_shallow().map_err(|error| StoreError::git("walk the history")(error))
     }
 
-    /// Returns whether `old` is `new` or one of its ancestors, as far as this clone has the history.
+    /// Returns whether `old` is `new` or an ancestor of it, within the history that this clone has.
     ///
     /// # Errors
     /// Returns an error if history cannot be read.

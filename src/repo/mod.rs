@@ -177,8 +177,8 @@ impl CodeRepo {
         self.repo.config_snapshot().string(key).and_then(|value| value.to_str().ok().map(str::to_owned))
     }
 
-    /// Returns the program that a configuration key names. A bare repository that nobody named does not choose
-    /// programs: it may be part of somebody else's files.
+    /// Returns the program that a configuration key names. Ignores the configuration of a bare
+    /// repository that was not named explicitly: somebody else may have put it there.
     pub fn program(&self, key: &str) -> Option<String> {
         use gix::config::source::Kind;
         let is_heard = |section: &gix::config::file::Metadata| {
@@ -188,7 +188,7 @@ impl CodeRepo {
         value.to_str().ok().map(str::to_owned)
     }
 
-    /// Returns whether this repository is bare, and was found at or above the folder instead of being named.
+    /// Returns whether this repository is bare, and was found by searching instead of being named.
     pub fn is_implicitly_bare(&self) -> bool {
         self.is_implicitly_bare
     }
@@ -198,8 +198,8 @@ impl CodeRepo {
         git_command::global_config(&place.vars, key)
     }
 
-    /// Returns those of these paths, relative to the root, that `git add` leaves out because git ignores them and does not
-    /// track them. If git fails, none are returned.
+    /// Returns the paths, relative to the root, that `git add` leaves out because they are ignored
+    /// and not tracked. Returns none if git fails.
     pub fn ignored<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> BTreeSet<String> {
         let mut args = vec!["-c", "core.quotePath=false", "check-ignore", "--"];
         let fixed = args.len();

@@ -43,8 +43,8 @@ impl CodeRepo {
         )
     }
 
-    /// Returns a URL that the user typed, in the form that is valid for others, by the configuration outside of any
-    /// repository.
+    /// Returns a URL that the user typed in the form that is valid for others, by the configuration
+    /// outside of any repository.
     pub fn url_for_others(place: &DiscoverOptions, url: &str) -> String {
         let rules = git_command::global_values(&place.vars, r"^url\..*\.insteadof$").into_iter().filter_map(|one| {
             let base = one.0.strip_prefix("url.")?.strip_suffix(".insteadof")?.to_owned();

@@ -1,7 +1,7 @@
-//! Checks fetched commits against the rules that every commit of a realm must keep: published versions never change,
-//! and only the owner of a file changes it. Each commit is compared with its first parent, and a merge with the merge
-//! that this program would make of its parents. Therefore every machine comes to the same result, regardless of which
-//! commits it had before.
+//! Checks fetched commits against the rules that every commit of a realm must follow: published
+//! versions never change, and only the owner of a file changes it. Each commit is compared with its
+//! first parent, and a merge with the merge that this program would make of its parents, so that
+//! every machine reaches the same result, regardless of which commits it had before.
 //!
 //! The `Blue-Repo` trailer of a commit claims which repository made it. A false claim breaks no rule, but the owner is
 //! notified of the commit's author either way.
@@ -108,7 +108,7 @@ struct Step<'a> {
     /// The tree of its first parent.
     before: Oid,
     claim: Option<RepoName>,
-    /// Whether this step only serves to determine what another commit restores.
+    /// Whether the step only serves to find out what another commit restores.
     is_looked_up: bool,
 }
 
@@ -218,7 +218,7 @@ impl Judging<'_> {
         Ok(expected)
     }
 
-    /// Returns whether a file that is kept out of a parent has the same content as in that parent.
+    /// Returns whether a file has the same refused content as in a parent.
     fn is_same_as_in_parent(&self, info: &CommitInfo, path: &TreePath, after: Option<Oid>) -> Result<bool, StoreError> {
         for parent in &info.parents {
             let is_kept_out = self.kept_out.get(parent).is_some_and(|kept_out| kept_out.contains_key(path));

@@ -57,7 +57,7 @@ impl FileCache {
     /// Returns the cached data.
     pub fn open(&self) -> Option<CachedData> {
         let open = || CachedData::at(&self.folder());
-        // Another process may have replaced both files between opening the snapshot and its parts.
+        // Another process may replace both files after the snapshot is opened, so try again.
         open().or_else(open)
     }
 
@@ -108,9 +108,9 @@ impl FileCache {
         Some((stamp, newest))
     }
 
-    /// Starts to replace the cached data. Adds to it if it is still the data that the caller `read`, of whose parts
-    /// this many bytes are still used. Call this before reading the refs. Returns `None` if another process is already
-    /// doing so, or if nothing can be written.
+    /// Starts to replace the cached data, or to add to it if the caller `read` the current data, of
+    /// which this many bytes of parts are still used. Call this before reading the refs. Returns
+    /// `None` if another process is already replacing it, or if nothing can be written.
     pub(super) fn renew(&self, read: Option<(&CachedData, u64)>) -> Option<Renewal> {
         let folder = self.folder();
         files::make_folder_and_parent(&folder).ok()?;

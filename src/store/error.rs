@@ -27,7 +27,7 @@ pub enum StoreError {
         /// The path in it, or its own path if there is none.
         path: PathBuf,
     },
-    /// A bare repository that nobody named, which the user's git does not use.
+    /// A bare repository that was not named explicitly, which the user's git refuses to use.
     #[error("cannot use bare repository '{}' (safe.bareRepository is 'explicit')", path.display())]
     BareRefused {
         /// Its folder.

@@ -87,7 +87,7 @@ impl StoreRef {
         }
     }
 
-    /// Returns the name below `refs/blue/` of a shared ref. Remotes may store it under another prefix.
+    /// Returns a shared ref's name under `refs/blue/`. Remotes may store it under another prefix.
     pub fn shared_name(&self) -> String {
         let name = self.to_string();
         name.strip_prefix(SHARED).map(str::to_owned).unwrap_or(name)
@@ -196,7 +196,7 @@ pub fn source(repo: &RepoName) -> TreePath {
     TreePath(format!("{SOURCES}/{repo}.json"))
 }
 
-/// Returns `transfers/<contract>.json`: the hand-overs of a contract.
+/// Returns `transfers/<contract>.json`: the transfers of a contract.
 pub fn transfers(name: &ContractName) -> TreePath {
     TreePath(format!("{TRANSFERS}/{name}.json"))
 }
@@ -279,7 +279,7 @@ pub const CONTRACTS: &str = "contracts";
 pub const VERSIONS: &str = "versions";
 /// The folder of bindings in a domain's tree.
 pub const BINDINGS: &str = "bindings";
-/// The folder of hand-overs of contracts in a domain's tree.
+/// The folder of transfers of contracts in a domain's tree.
 pub const TRANSFERS: &str = "transfers";
 /// The folder of approved breaking changes in a domain's tree.
 pub const APPROVALS: &str = "approvals";

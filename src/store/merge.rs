@@ -195,7 +195,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Merges a file again whose content was replaced.
+    /// Merges again a file whose content was replaced.
     fn merge_again(
         &mut self,
         path: &TreePath,

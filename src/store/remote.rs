@@ -17,10 +17,10 @@ pub struct Remote {
 /// The names that a remote uses for the refs of a realm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mapping {
-    /// As in a store, below `refs/blue/`.
+    /// Under `refs/blue/`, as in a store.
     #[default]
     Plain,
-    /// As branches below `refs/heads/blue/`, for remotes that accept or show nothing else.
+    /// As branches under `refs/heads/blue/`, for remotes that accept or show nothing else.
     Branches,
 }
 

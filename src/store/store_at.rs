@@ -10,8 +10,8 @@ use crate::model::{oid::Oid, trailer};
 pub struct Moment {
     /// The time.
     pub time: Timestamp,
-    /// A commit of a code repository, if it defines the moment. In a ref that it was published to, the moment is the
-    /// publication, which is later than the commit and may have the same time as other publications.
+    /// A commit of a code repository, if it defines the moment. In a ref that it was published to,
+    /// the moment is the publication, which is later and may coincide with others.
     pub source: Option<Oid>,
 }
 
@@ -22,8 +22,8 @@ impl Moment {
     }
 }
 
-/// A store whose refs point to where they pointed at a moment: along first parents, the commit that publishes its
-/// source, or else the newest one that is not later.
+/// A store that shows its refs as of a moment: each at the commit that published the moment's
+/// source, or else at the newest commit that is not later, along first parents.
 pub struct StoreAt {
     store: Box<dyn Store>,
     moment: Moment,

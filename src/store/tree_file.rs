@@ -104,7 +104,7 @@ impl TreeFile {
         }
     }
 
-    /// Returns whether the file is never removed: if one machine has it, all others get it.
+    /// Returns whether the file is never removed: once one machine has it, all others get it.
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,

@@ -68,7 +68,7 @@ impl Parameter {
         match self.kind() {
             Kind::Text => "a string".to_owned(),
             Kind::Flag => "true or false".to_owned(),
-            Kind::Count => "a whole number above 0".to_owned(),
+            Kind::Count => "a positive whole number".to_owned(),
             Kind::List => "a list of strings".to_owned(),
             Kind::OneOf(words) => match &words[..] {
                 [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),

@@ -1,4 +1,4 @@
-//! Starts work in background processes that nobody waits for.
+//! Starts work in background processes, without waiting for them.
 
 use std::{
     ffi::OsStr,

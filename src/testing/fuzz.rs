@@ -146,7 +146,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
 }
 
-/// Parses a text, which must print as it was written.
+/// Parses text, which must print as it was written.
 fn typed<T: FromStr + Display + PartialEq + Debug>(bytes: &[u8]) -> bool {
     let Some(Ok(read)) = text(bytes).map(T::from_str) else { return false };
     assert_eq!(read.to_string().parse().ok().as_ref(), Some(&read));

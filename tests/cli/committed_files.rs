@@ -136,7 +136,7 @@ fn files_that_a_contract_refers_to_count_as_the_contract_in_hints() {
     world.git(&fungal, &["switch", "--quiet", "-c", "feature"]);
     generate("delete");
     let run = world.commit("fungal", "Generate the schema again");
-    let hint = "the changes of files that .blue/ refers to are published once this commit is on main";
+    let hint = "the changes to files that .blue/ refers to are published once this commit is on main";
     assert_eq!(run.stderr, format!("git blue: {hint}\n"));
     // Other layout is no change.
     world.write("fungal/models/s3_paths.py", "# yet others\n");

@@ -50,7 +50,7 @@ impl Matrix {
         let before = self.world.tip(DOMAIN_REF);
         self.git(&["switch", "--quiet", "-c", branch]);
         for version in versions {
-            let hint = "the changes of .blue/ are published once this commit is on main";
+            let hint = "the changes to .blue/ are published once this commit is on main";
             assert!(self.commit(version).contains(hint), "{branch} is not published");
         }
         self.git(&["switch", "--quiet", "main"]);

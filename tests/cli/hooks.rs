@@ -143,7 +143,7 @@ fn hook_in_another_language_that_calls_us_is_installed() {
         world.ok(&provider, &["hooks", "install"]);
         assert_eq!(world.read(HOOK), python);
         let uninstall = world.blue(&provider, &["hooks", "uninstall"]).exits(1);
-        assert!(uninstall.stdout.contains("remove the call of git blue hook from "), "{uninstall}");
+        assert!(uninstall.stdout.contains("remove the call to git blue hook from "), "{uninstall}");
     }
 }
 

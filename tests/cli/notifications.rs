@@ -84,7 +84,7 @@ fn commit_on_a_feature_branch_publishes_nothing() {
     world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "feature"]);
     let before = world.tip(crate::world::DOMAIN_REF);
     let commit = world.bump("1.1.0");
-    assert_eq!(commit.all(), "git blue: the changes of .blue/ are published once this commit is on main\n");
+    assert_eq!(commit.all(), "git blue: the changes to .blue/ are published once this commit is on main\n");
     assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
     assert_eq!(pending(&world, "access"), 0);
     // Publishing it explicitly is refused with the reason.

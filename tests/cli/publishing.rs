@@ -354,7 +354,7 @@ fn detached_head_publishes_the_branch() {
     let world = World::solo();
     let provider: PathBuf = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "--detach"]);
-    let hint = "git blue: the changes of .blue/ are published once this commit is on main\n";
+    let hint = "git blue: the changes to .blue/ are published once this commit is on main\n";
     assert_eq!(world.bump("1.1.0").all(), hint);
     publish(&world, "fungal", &[]).exits(1);
     world.git(&provider, &["branch", "--quiet", "-f", "main", "HEAD"]);

@@ -252,7 +252,7 @@ fn version_that_a_teammate_used_first_is_merged_first() {
     world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.1.0").replace("jobs/", "tasks/"));
     world.commit("mate", "Paths 1.1.0");
     let check = world.blue(&mate, &["check"]).exits(1);
-    assert!(check.stdout.contains("1.1.0 was published meanwhile with different content: merge"), "{check}");
+    assert!(check.stdout.contains("1.1.0 was published with different content in the meantime: merge"), "{check}");
 }
 
 /// Two clones that publish different commits have published both. Neither publishes its own again over the other.

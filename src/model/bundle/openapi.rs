@@ -23,8 +23,8 @@ pub(super) fn without_extensions(dialect: &Value) -> Value {
     if is_extended { Value::from(Draft::D2020.uri()) } else { dialect.clone() }
 }
 
-/// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them. The flow tells whether
-/// it describes requests or responses.
+/// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them.
+/// `flow` says whether it describes requests or responses.
 pub(super) fn translate(schema: &mut Map<String, Value>, flow: Option<Flow>) {
     // Members beside a reference are ignored.
     if matches!(schema.get("$ref"), Some(Value::String(_))) {

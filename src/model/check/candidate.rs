@@ -51,7 +51,7 @@ pub(super) fn unknown_domains(
     let found = judged.candidate.domains().into_iter().filter(unknown).map(|domain| {
         let contract = judged.candidate.contracts_in(domain).map(|(_, declared)| &declared.path).next();
         let file = contract.or_else(|| judged.candidate.bindings.get(domain).map(|declared| &declared.path));
-        // A realm cannot have both.
+        // A realm cannot have two domains whose names differ only in case.
         let meant = known.iter().find(|known| known.as_str().eq_ignore_ascii_case(domain.as_str()));
         let rename = |meant| format!("rename {domain} to {meant} in the paths under .blue: case matters in names");
         let finding = Finding::error("unknown-domain", format!("the realm has no domain {domain}")).domain(domain);
@@ -151,7 +151,7 @@ fn refused(
     };
     match &*refusal.reason {
         Reason::Down { version, current, is_published: true, .. } => {
-            // If these files never had the newer version, nobody went back from it.
+            // If the files never had the newer version, this is not a downgrade.
             let what = match candidate.behind.contains(name) {
                 true => "merge the newer versions".to_owned(),
                 false => format!("publish it with --rollback, or write a version above {current}"),
@@ -161,8 +161,8 @@ fn refused(
         }
         Reason::Republished { version, .. } if candidate.behind.contains(name) => {
             let message = format!(
-                "{name}/{contract} {version} was published meanwhile with different content: merge the published commit, \
-                 then raise the version"
+                "{name}/{contract} {version} was published with different content in the meantime: merge the published \
+                 commit, then raise the version"
             );
             vec![place(Finding::error(refusal.code(), message))]
         }

@@ -94,8 +94,8 @@ impl JudgedRepos<'_> {
 
     /// Returns whether a finding in a domain concerns the judged repositories.
     pub fn is_concerned(self, finding: &Finding, domain: &DomainSummary) -> bool {
-        // Whoever stops importing a contract need not care that nobody else imports it, and only its owner can correct what
-        // it supports.
+        // A repository that stops importing a contract need not care whether others do, and only
+        // the owner can correct which versions are supported.
         if matches!(&*finding.code, "unused" | "supports-nothing") {
             return self.owns(finding, domain);
         }

@@ -66,7 +66,7 @@ pub struct Finding {
     /// JSON Pointer into the document in the file, from which a caller that has the file computes the line.
     #[serde(skip)]
     pub place: Option<String>,
-    /// The version that resolves it, if a version does.
+    /// The version that resolves the finding, if a new version can.
     #[serde(skip)]
     pub bump: Option<Version>,
     /// The file that the version of the contract is read from, unless it is the contract's own. A caller that has the

@@ -1,10 +1,10 @@
-//! Rewrites patterns whose automata are too large with other repetitions, so that they match less or more.
+//! Changes repetitions in patterns whose automata are too large, so that they match less or more.
 
-/// The number of repetitions that is left as it is.
+/// Repetitions up to this number are left unchanged.
 const FEW: u32 = 8;
 
-/// Returns a pattern in which nothing is repeated more than `most` times above its minimum. Apart from negative
-/// look-arounds, it matches less. Returns `None` if it is the same pattern.
+/// Returns a pattern in which nothing is repeated more than `most` times above its minimum. It
+/// matches less, except through negative look-arounds. Returns `None` if nothing changes.
 pub(super) fn narrowed(pattern: &str, most: u32) -> Option<String> {
     rewritten(pattern, |least, limit, _| {
         let limit = limit?;
@@ -12,8 +12,8 @@ pub(super) fn narrowed(pattern: &str, most: u32) -> Option<String> {
     })
 }
 
-/// Returns a pattern that matches more, because long repetitions are not limited. Returns `None` if it is the same
-/// pattern.
+/// Returns a pattern without upper limits on long repetitions, which therefore matches more.
+/// Returns `None` if nothing changes.
 pub(super) fn widened(pattern: &str) -> Option<String> {
     rewritten(pattern, |least, limit, is_negated| {
         let limit = limit.filter(|_| !is_negated)?;

@@ -15,14 +15,14 @@ use super::prove::{Answer, Atom, Engine};
 /// The maximum length of an array that is built, and of one whose items differ.
 const LONGEST: u64 = 200_000;
 const LONGEST_UNIQUE: u64 = 10_000;
-/// The same while choices are open.
+/// The same limit while choices are open.
 const LONGEST_OPEN: u64 = 1_000;
 /// The maximum number of items that are placed one by one.
 const MOST_WANTED: u64 = 10_000;
 /// The maximum number of places and wanted items for which every assignment is tried.
 const MOST_PLACES: u64 = 6;
 const MOST_PLACED: usize = 5;
-/// The maximum number of schemas of wanted items of which all combinations are followed.
+/// The maximum number of wanted items' schemas of which all combinations are tried.
 const MOST_NAMING: usize = 2;
 /// The number of lengths that are tried above the minimum.
 const MORE_LENGTHS: u64 = 4;
@@ -78,7 +78,7 @@ impl Shape {
         naming
     }
 
-    /// Returns a value for the item at an index that satisfies more demands, whether or not it is a wanted item.
+    /// Returns a value for the item at an index that also satisfies `more`, wanted item or not.
     fn fits(&self, engine: &mut Engine<'_>, at: u64, more: &[Atom]) -> Answer {
         let naming = self.naming();
         if naming.len() > MOST_NAMING {
@@ -259,7 +259,7 @@ impl State {
     }
 }
 
-/// Counts the items that satisfy schemas, if there are demands on their number.
+/// Counts the items that satisfy schemas, if their number is restricted.
 fn counted(engine: &mut Engine<'_>, shape: &Shape) -> Counted {
     let mut demands: Vec<Demand> = Vec::new();
     for wanted in &shape.wanted {

@@ -12,12 +12,12 @@ use super::looking::{self, Looking};
 
 /// The size limit of the automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
-/// The number of states of a nondeterministic automaton above which a character is better read as one step than byte by
-/// byte.
+/// The size of a nondeterministic automaton, in states, above which it is better to read a
+/// character as one step than byte by byte.
 const LARGE: usize = 5_000;
 
 thread_local! {
-    /// The automaton of all texts, which rejects bytes that are not UTF-8.
+    /// The automaton of all strings, which rejects bytes that are not UTF-8.
     pub(super) static ANY_TEXT: Option<Rc<Dfa>> = dfa("^(?s:.)*$");
 }
 
@@ -174,7 +174,7 @@ impl Pattern {
         Some(vec![(Machine::Plain(dfa(regex)?), true)].into())
     }
 
-    /// Returns the pattern that matches exactly these texts.
+    /// Returns the pattern that matches exactly these strings.
     pub(super) fn literals<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Self> {
         let all: Vec<_> = texts.map(regex_syntax::escape).collect();
         Self::own(&format!("^(?:{})$", all.join("|")))

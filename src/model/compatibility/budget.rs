@@ -23,7 +23,7 @@ impl Default for Limits {
     }
 }
 
-/// The number of visits between two checks of the clock, which take about a millisecond.
+/// The number of visits between two checks of the clock; they take about a millisecond in total.
 const LOOK_EVERY: u64 = 10_000;
 
 /// The remaining part of [`Limits`].

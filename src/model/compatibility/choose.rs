@@ -10,7 +10,7 @@ use super::flatten::{Branches, Choice, Item, Kind, REFUSED, State, UNLESS};
 use super::node::{Lit, Sym};
 use super::prove::{Answer, Atom, Engine};
 
-/// The number of choices between schemas that must hold from which trying all combinations takes too long.
+/// The number of choices among required schemas at which trying all combinations takes too long.
 const MANY: usize = 8;
 
 impl State {
@@ -58,8 +58,8 @@ impl State {
         best
     }
 
-    /// If exactly one more property must be there, and its possible names are known, tries each of them. Then
-    /// everything is known about all other properties.
+    /// If exactly one more property is required, and its possible names are known, tries each name.
+    /// All other properties are then fully known.
     fn by_last_property(&mut self, engine: &mut Engine<'_>) -> Option<Answer> {
         if self.kind != Kind::Object {
             return None;
@@ -100,7 +100,7 @@ impl State {
         (0..self.open.len()).min_by_key(|at| (rank(&self.open[*at]), self.open[*at].len()))
     }
 
-    /// Returns a property whose presence alone decides many refusals, since its values are known.
+    /// Returns a property with known values whose presence alone decides many refusals.
     fn discriminator(&self, engine: &mut Engine<'_>) -> Option<Sym> {
         let mut decided: BTreeMap<Sym, usize> = BTreeMap::new();
         for branch in self.open.iter().filter(|choice| is_refusal(choice)).flat_map(|choice| choice.iter()) {
@@ -120,7 +120,7 @@ impl State {
         loop {
             let mut work = Vec::new();
             let mut kept = Vec::with_capacity(self.open.len());
-            // Every choice stays open until all are judged: it may name properties that a lenient sender sends.
+            // Keep all choices until all are judged, since each may name properties for a sender.
             for choice in self.open.clone() {
                 let statuses: Vec<_> = choice.iter().map(|branch| self.branch_status(engine, branch, deeply)).collect();
                 if engine.budget.spent().is_some() {

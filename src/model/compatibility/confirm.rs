@@ -16,7 +16,7 @@ use crate::model::schema::{
 
 /// The maximum number of validations while shrinking a witness.
 const TRIES: usize = 400;
-/// The maximum number of listed values that the validator is asked about.
+/// The maximum number of listed values to validate.
 const MOST_NAMED: usize = 1_000;
 /// The maximum number of nodes that the validator may visit in one witness.
 const MAX_READS: u64 = 1_000_000;

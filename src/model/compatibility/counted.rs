@@ -1,14 +1,14 @@
 //! Simplifies patterns with long repetitions, whose automata would be too large.
 //!
-//! A pattern may match anywhere in a text, so a repetition at its start or end need not exceed its minimum: `.{1,2048}`
-//! matches wherever `.` does. And `^.{1,2048}$` matches what `^.*$` matches, if its length is between 1 and 2,048.
+//! A pattern may match anywhere, so repetitions at its ends can be cut to their minimum:
+//! `.{1,2048}` is equivalent to `.`. And `^.{1,2048}$` is `^.*$` with a length between 1 and 2,048.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
 /// The maximum number of repetitions that stay part of the automaton.
 const FEW: u32 = 100;
 
-/// A simpler pattern, which matches what the original does if the text has a length within the limits.
+/// A simpler pattern, equivalent to the original for strings whose length is within the limits.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Counted {
     pub(super) regex: String,
@@ -52,7 +52,7 @@ pub(super) fn simplify(regex: &str) -> Option<Counted> {
     (relaxed != hir).then(|| Counted { regex: relaxed.to_string(), lengths: Lengths::default() })
 }
 
-/// Splits `^AX{m,n}B$`, where A, X and B each match texts of one length, into `^AX*B$` and the limits of the length.
+/// Splits `^AX{m,n}B$` into `^AX*B$` and limits on the length. A, X and B must have fixed lengths.
 fn split(hir: &Hir) -> Option<(Hir, Lengths)> {
     let mut pieces = Vec::new();
     collect_pieces(hir, &mut pieces);

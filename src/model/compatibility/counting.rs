@@ -1,7 +1,7 @@
-//! Decides whether the items of an array can satisfy demands on how many of them satisfy some schemas.
+//! Decides whether an array can contain the required numbers of items that satisfy certain schemas.
 //!
-//! An item is described by which of these schemas it satisfies. Arrays are built item by item, and only the numbers of
-//! items so far are kept, up to the demanded ones.
+//! An item is described by which of these schemas it satisfies. Arrays are built item by item. Only
+//! the counts so far are kept, capped at the required numbers.
 
 use std::collections::BTreeMap;
 
@@ -48,8 +48,8 @@ pub(super) struct Counting<'s> {
     pub(super) most: Option<u64>,
 }
 
-/// For each length, the numbers that arrays can have, each with those of the array without its last item and the kind
-/// of that item.
+/// For each length, the counts that an array can have, each with the counts before its last item
+/// and the kind of that item.
 type Layers = Vec<BTreeMap<Vec<u64>, (Vec<u64>, usize)>>;
 
 impl Counting<'_> {
@@ -117,7 +117,7 @@ impl Counting<'_> {
         goal
     }
 
-    /// Returns the numbers after one more item, or `None` if they are too high.
+    /// Returns the counts after one more item, or `None` if they are too high.
     fn with(&self, ids: &[Id], counts: &[u64], kind: usize, at: u64) -> Option<Vec<u64>> {
         let mut next = counts.to_vec();
         for (demand, count) in self.demands.iter().zip(&mut next) {

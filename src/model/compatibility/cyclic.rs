@@ -25,7 +25,7 @@ pub(super) fn unroll(graph: &mut Graph<'_>) -> Result<(), String> {
     let component = components::of(&edges);
     let mut cycles: BTreeMap<usize, Vec<Id>> = BTreeMap::new();
     for (at, of) in component.iter().enumerate() {
-        // From a sub-schema of a cycle, another one leads on in the cycle.
+        // The sub-schema is part of a cycle if one of its edges stays within the component.
         if edges[at].iter().any(|to| component[*to] == *of) {
             cycles.entry(*of).or_default().push(index(at));
         }
@@ -57,7 +57,7 @@ struct Cycle<'m> {
     members: &'m [Id],
     /// The sub-schema that always holds.
     truth: Id,
-    /// The copy of each member below a set of members, which has a bit for each of them.
+    /// The copies of each member, by the set of members on the path to it, as a bit mask.
     copies: HashMap<(usize, u64), Id>,
 }
 

@@ -237,7 +237,7 @@ impl<'a> Keywords<'a, '_, '_> {
         let count = first.len() as u64;
         self.lits.extend(first.into_iter().enumerate().map(|(n, id)| Lit::Item(n as u64, id)));
         if draft >= Draft::D2020 && self.schema.get("items").is_some_and(Tree::is_array) {
-            // The draft has no such list, but the validator reads it where nothing checks the schema itself.
+            // The draft allows no array here, but the validator reads one in an unchecked schema.
             let name = self.symbol("an array as items, which this draft does not allow");
             self.lits.push(Lit::Opaque(name, self.id));
         }

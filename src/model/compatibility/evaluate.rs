@@ -108,7 +108,7 @@ pub(super) fn literal(table: &mut Table, lit: &Lit, value: &Value) -> Option<boo
     match lit {
         Lit::Never => Some(false),
         Lit::Type(types) => Some(types & type_of(value) != 0),
-        // A few texts are compared faster than one is looked up.
+        // Comparing a few strings is faster than looking one up.
         Lit::Enum(ids) if value.is_string() && ids.len() <= 4 => {
             Some(ids.iter().any(|id| table.words.values[*id as usize] == *value))
         }
@@ -215,7 +215,7 @@ pub(super) fn is_other(words: &mut Words, names: &[Sym], patterns: &[Sym], name:
     any(patterns.iter().map(|pattern| words.matches(*pattern, name))).map(|is_matched| !is_matched)
 }
 
-/// Returns whether `value` satisfies the node, if the node applies to it.
+/// Returns whether `value` satisfies the node. True if the node does not apply to it.
 fn holds_if(table: &mut Table, applies: Option<bool>, id: Id, value: &Value) -> Option<bool> {
     match applies {
         Some(false) => Some(true),

@@ -1,5 +1,5 @@
-//! Tries every array or object that the facts allow, if there are few. Demands that are too entangled to be met one by
-//! one are usually about few values.
+//! Tries every array or object that the facts allow, if there are few. Constraints that are too
+//! entangled to be satisfied one at a time usually allow few values.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -19,8 +19,8 @@ const MOST_VALUES: usize = 5_000;
 const MOST_EACH: u64 = 12;
 
 impl State {
-    /// Decides the goal by trying all values. Returns `None` if they are not known to be few. There must be no open
-    /// choices.
+    /// Decides the goal by trying all values. Returns `None` unless there are known to be few.
+    /// There must be no open choices.
     pub(super) fn every_value(&self, engine: &mut Engine<'_>) -> Option<Answer> {
         // `fewer_than` returns only one spelling of each value.
         if engine.table.words.tells_spellings || !engine.masked.is_empty() {

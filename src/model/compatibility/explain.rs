@@ -18,7 +18,7 @@ const OTHER_TYPE: usize = 1_000;
 /// The distance between an object and a schema that lists other values of a member, as alternatives of a union do.
 /// The more alternatives list its values, the better a member tells them apart.
 const OTHER_MEMBER: usize = 30;
-/// The number of alternatives from which on more of them make no difference.
+/// The number of alternatives above which more make no difference.
 const MOST_LISTING: usize = 20;
 
 /// The maximum number of properties that are tried as the reason why an object is refused.
@@ -76,8 +76,8 @@ impl<'a> Spot<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// Finds the first keyword that refuses `value` and that is `accepted`. `document` is 0 for the old one, 1 for the
-    /// new one.
+    /// Finds the first keyword that refuses `value` and is `accepted`. `document` is 0 for the old
+    /// document, and 1 for the new one.
     pub(super) fn leaf(
         &self,
         table: &mut Table,
@@ -146,8 +146,8 @@ impl<'a> Sources<'a> {
         self.classes.lit(lit).is_some_and(|lit| evaluate::literal(table, &lit, value) == Some(false))
     }
 
-    /// Returns how far a value is from an alternative: the number of keywords that refuse it, where those that tell
-    /// alternatives apart count more. `listing` counts the alternatives that list the values of each member.
+    /// Returns how far a value is from an alternative: the number of keywords that refuse it,
+    /// weighted by how well they distinguish alternatives. `listing` is from [`Self::listing`].
     fn distance(&self, table: &mut Table, raw: Id, value: &Value, listing: &HashMap<Sym, usize>) -> usize {
         let mut distance = 0;
         for lit in self.graph.lits(raw) {
@@ -165,7 +165,7 @@ impl<'a> Sources<'a> {
         distance
     }
 
-    /// Returns the number of alternatives that list the values of each member.
+    /// Returns, for each member, the number of alternatives that list its values.
     fn listing(&self, ids: &[Id]) -> HashMap<Sym, usize> {
         let mut listing = HashMap::new();
         for id in ids {

@@ -77,7 +77,7 @@ pub(super) struct Branches {
     branches: Vec<Vec<Item>>,
     /// Whether any branch is lenient. Only lenient branches name properties.
     pub(super) is_lenient: bool,
-    /// The names in the branches. Computed once, since each property of an object asks for them.
+    /// The names in the branches. Cached, since they are needed for each property of an object.
     pub(super) naming: OnceCell<Naming>,
 }
 
@@ -124,7 +124,7 @@ pub(super) struct State {
     pub(super) open: Vec<Choice>,
     /// The names and patterns outside of which the facts allow no property.
     pub(super) fences: Vec<Fence>,
-    /// The same for the properties that a lenient sender sends, once it is certain.
+    /// The same for the properties that a lenient sender sends, once they are known for certain.
     pub(super) sent: Option<Rc<Fence>>,
     /// The maximum number of properties.
     pub(super) most: Option<u64>,
@@ -341,7 +341,7 @@ impl State {
         true
     }
 
-    /// Returns the nodes of the arrays and objects among some values, as far as the budget allows.
+    /// Returns the nodes of the arrays and objects among some values, until the budget is spent.
     fn parted(&self, engine: &mut Engine<'_>, ids: &[u32]) -> Vec<Id> {
         let is_parted = |engine: &Engine<'_>, id: u32| {
             let value = &engine.table.words.values[id as usize];

@@ -134,7 +134,7 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("uri-reference", &["iri-reference"]),
 ];
 
-/// Texts that few formats accept, or none.
+/// Strings that match few formats, or none.
 pub(super) const ODD: &[&str] =
     &["", "\n", " ", "a b", "%", "{", "[", "a", "0", "A", "é", "aA1!", "aaaaaaaa", "(", "\\"];
 
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Returns texts that differ from an example in one or two places.
+    /// Returns strings that differ from an example in one or two places.
     fn similar(text: &str, others: &str) -> Vec<String> {
         let letters: Vec<char> = text.chars().take(40).collect();
         let mut found = Vec::new();

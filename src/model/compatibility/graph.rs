@@ -151,8 +151,8 @@ impl<'a> Graph<'a> {
         (scope, self.scopes[scope as usize].context.draft)
     }
 
-    /// Returns the scope of `target`, which `context` surrounds in the document of `scope`, if a reference in `scope`
-    /// leads there.
+    /// Returns the scope of `target` when it is reached by a reference in `scope`. `context` is the
+    /// context around `target`, in the same document.
     pub(super) fn elsewhere(&mut self, scope: ScopeId, context: Context, target: Tree<'a>) -> ScopeId {
         let Scope { document, dynamic, .. } = &self.scopes[scope as usize];
         let dynamic = self.entered(*document, dynamic, &context.within(target));

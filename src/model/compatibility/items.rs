@@ -66,8 +66,8 @@ fn in_order(
     Ok(order.iter().copied().zip(items).collect())
 }
 
-/// Returns an object of a goal that has a member which differs from the same member of all items. Refusing that
-/// member's values is easier than refusing whole objects.
+/// Returns an object that satisfies a goal, with a member whose value differs from that of every
+/// item. Excluding the values of one member is easier than excluding whole objects.
 pub(super) fn another(engine: &mut Engine<'_>, goal: &[Atom], items: &[Rc<Value>]) -> Option<Rc<Value>> {
     let last = items.last().filter(|last| last.is_object())?;
     let all: Vec<&Value> = items.iter().map(|item| &**item).collect();

@@ -66,7 +66,7 @@ impl State {
             }
         }
         if let Some(only) = wanted.only() {
-            // The validator decides about the only remaining number.
+            // Let the validator decide whether the only possible number is valid.
             let spellings = evaluate::spellings(&only).into_iter();
             return self.among(engine, spellings.filter(|value| evaluate::type_of(value) & self.types != 0));
         }

@@ -1,9 +1,9 @@
 //! Builds a deterministic automaton of a pattern with look-arounds, over UTF-8.
 //!
-//! Which steps of the pattern hold at a position is determined by the text after it, so texts are first read backwards:
-//! each set of steps that can hold is a node, and each character leads from one to another. The nodes with these
-//! edges reversed are a nondeterministic automaton that reads forwards, which is then determinized. What precedes a
-//! position matters to look-behinds only; it is a part of each node.
+//! The text after a position determines which steps hold there, so strings are read backwards
+//! first: each set of steps that can hold is a node, and each character leads to another node.
+//! Reversing the edges gives a nondeterministic automaton that reads forwards, which is then
+//! determinized. What precedes a position matters only to look-behinds; it is a part of each node.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -23,11 +23,11 @@ pub(super) struct Looking {
     /// For each state and class of characters, the next state.
     next: Vec<Vec<u32>>,
     accepts: Vec<bool>,
-    /// For each state, true if it accepts every text; in `never`, true if it accepts none.
+    /// For each state, whether it accepts every string; in `never`, whether it accepts none.
     always: Vec<bool>,
     never: Vec<bool>,
     bytes: Bytes,
-    /// False if the automaton may accept texts that the pattern does not match.
+    /// False if the automaton may accept strings that the pattern does not match.
     pub(super) is_exact: bool,
 }
 
@@ -49,7 +49,7 @@ impl Looking {
         Some(Self { next, accepts, always, never, bytes: Bytes::of(&alphabet), is_exact: steps.is_exact })
     }
 
-    /// Returns the state after a byte, or `None` if no text with it is accepted.
+    /// Returns the state after a byte, or `None` if no accepted string continues with it.
     pub(super) fn next(&self, state: u32, byte: u8) -> Option<u32> {
         let count = self.bytes.count();
         let (at, node) = (state / count, state % count);
@@ -67,7 +67,7 @@ impl Looking {
         state.is_multiple_of(self.bytes.count()) && self.accepts[(state / self.bytes.count()) as usize]
     }
 
-    /// Returns whether every text is accepted from here.
+    /// Returns whether every string is accepted from this state.
     pub(super) fn is_done(&self, state: u32) -> bool {
         state.is_multiple_of(self.bytes.count()) && self.always[(state / self.bytes.count()) as usize]
     }
@@ -86,8 +86,8 @@ impl Looking {
 /// A set of steps.
 type Set = Vec<bool>;
 
-/// A position of a text: the steps of look-behinds before it, the steps that hold there, whether it is the first one,
-/// and whether the pattern matches there or later.
+/// A position in a string: the state of the look-behinds before it, the steps that hold there,
+/// whether it is the first position, and whether the pattern matches there or later.
 type Node = (u32, Set, bool, bool);
 
 /// The nodes, and the edges between them in the direction of reading.
@@ -174,8 +174,8 @@ impl Graph {
     }
 }
 
-/// Returns the steps that hold at a position. `after` has the steps that hold at the next position, and the sets that
-/// contain the character between them; without it, the position is the end.
+/// Returns the steps that hold at a position. `after` contains the steps that hold at the next
+/// position and the sets that contain the character in between; it is `None` at the end.
 fn holding(steps: &Steps, behind: &[bool], is_start: bool, after: Option<(&Set, &BTreeSet<usize>)>) -> Set {
     let mut holds = vec![false; steps.steps.len()];
     let deepest = steps.levels.iter().copied().max().unwrap_or_default();
@@ -304,7 +304,7 @@ impl Bytes {
         bytes
     }
 
-    /// Returns what leads to the code points from `low` on that differ in the last `count` bytes.
+    /// Returns the target of the last `count` bytes of the code points from `low`.
     fn tail(
         &mut self,
         alphabet: &Alphabet,
@@ -381,7 +381,7 @@ mod tests {
         looking.accepts(state)
     }
 
-    /// Returns all texts of at most `most` of these letters.
+    /// Returns all strings of up to `most` of these letters.
     fn texts(letters: &[char], most: usize) -> Vec<String> {
         let mut all = vec![String::new()];
         let mut longest = all.clone();

@@ -1,5 +1,5 @@
-//! Determines which properties a schema can name for a lenient sender. The sender sends the properties that any of the
-//! schemas it follows names, so what it does not send is known only when no open choice can name more.
+//! Determines which properties a schema can name for a lenient sender. It sends those that any
+//! schema it follows names, so they are known only once no open choice can name more.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;

@@ -239,8 +239,8 @@ pub(super) struct Words {
     number_keys: RandomState,
     /// Whether a schema tells `1` and `1.0` apart, as `integer` does in draft-04.
     pub(super) tells_spellings: bool,
-    /// The reason why it is not known which values a reference out of the schemas allows, if there is such a reference.
-    /// The validator ignores these references.
+    /// Why the values that references out of the schemas allow are unknown, if there are such
+    /// references. The validator ignores them.
     pub(super) external: Option<Sym>,
     pub(super) checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
@@ -258,7 +258,7 @@ pub(super) fn index(len: usize) -> u32 {
 }
 
 impl Words {
-    /// Returns the symbol of a text.
+    /// Returns the symbol of a string, and adds it if there is none.
     pub(super) fn symbol(&mut self, text: &str) -> Sym {
         if let Some(symbol) = self.symbols.get(text) {
             return *symbol;
@@ -298,7 +298,7 @@ impl Words {
         self.written.get(&pattern).cloned().unwrap_or_else(|| self.text(pattern))
     }
 
-    /// Returns the symbol of a text that is already known.
+    /// Returns the symbol of a string, if it has one.
     pub(super) fn known(&self, text: &str) -> Option<Sym> {
         self.symbols.get(text).copied()
     }

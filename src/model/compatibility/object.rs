@@ -50,7 +50,7 @@ impl State {
             found = self.place_all(engine, &shape, &shape.wanted, draft, &mut tries);
         }
         let Some(draft) = found else {
-            // One name may be able to satisfy several demands on names, but another one was tried.
+            // One name might satisfy several demands on names, but a different one was tried.
             let names = shape.wanted.iter().filter(|wanted| matches!(wanted, Wanted::Named(_))).count();
             return if shape.most.is_some() && names > 1 { Answer::Undecided } else { Answer::Empty };
         };

@@ -1,4 +1,4 @@
-//! Runs several automata at once, and finds a shortest text that some accept and others refuse.
+//! Runs several automata at once, and finds a shortest string that some accept and others refuse.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::found::Found;
 /// The maximum number of states of a product automaton that are visited.
 pub(super) const MOST_STATES: usize = 60_000;
 
-/// Several automata that read the same text.
+/// Several automata that read the same string.
 pub(super) struct Product {
     pub(super) dfas: Vec<Machine>,
     pub(super) wanted: Vec<(Vec<(usize, bool)>, bool)>,
@@ -18,7 +18,7 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// Returns a shortest text that satisfies the demands.
+    /// Returns a shortest string that satisfies the demands.
     pub(super) fn find(&self, budget: &mut Budget<'_>) -> Found<String> {
         let Some(start) = self.start() else { return Found::Unsure };
         let alphabet = self.alphabet();

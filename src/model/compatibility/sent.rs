@@ -25,8 +25,8 @@ pub(super) fn is_surely_sent(table: &mut Table, id: Id, value: &Value) -> bool {
 }
 
 impl Table {
-    /// Returns whether at least `least` of these names satisfy the schemas of names. If not, a lenient sender must send
-    /// properties that it does not name.
+    /// Returns whether at least `least` of these names may satisfy the schemas of names. Otherwise,
+    /// a lenient sender must send properties that it does not name.
     pub(super) fn has_names(&mut self, names: &BTreeSet<Sym>, of_names: &[Id], least: u64) -> bool {
         if least == 0 {
             return true;

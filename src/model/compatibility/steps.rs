@@ -13,15 +13,15 @@ const DEEPEST: usize = 100;
 /// The number of a step.
 pub(super) type StepId = usize;
 
-/// A step of the automaton. A step holds at a position of a text if the steps after it hold from there.
+/// A step of the automaton. It holds at a position if the steps after it hold from there.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     /// One character of a set comes next, and the step holds after it.
     Char(usize, StepId),
     Either(StepId, StepId),
-    /// What follows is matched by the first step, or is not; and the second step holds.
+    /// The first step matches what follows, or does not; and the second step holds.
     Ahead(StepId, bool, StepId),
-    /// What precedes is matched by an expression, or is not; and the step holds.
+    /// An expression matches what precedes, or does not; and the step holds.
     Behind(usize, bool, StepId),
     AtStart(StepId),
     AtEnd(StepId),
@@ -44,8 +44,8 @@ pub(super) struct Steps {
     pub(super) is_exact: bool,
 }
 
-/// Reads a pattern in the syntax of the validator. Returns `None` if it is too large, or has parts that cannot be
-/// described like this. A back-reference is read as its group, which matches more.
+/// Reads a pattern in the syntax of the validator. Returns `None` if it is too large, or cannot be
+/// expressed as steps. A back-reference is read as its group, which matches more.
 pub(super) fn read(pattern: &str) -> Option<Steps> {
     let tree = Expr::parse_tree(pattern).ok()?;
     if tree.contains_subroutines {

@@ -1,4 +1,4 @@
-//! Finds a long text that automata accept, or proves that there is none, without counting its characters one by one.
+//! Finds a long string that automata accept, or proves that none exists, without counting to it.
 
 use std::collections::HashMap;
 
@@ -8,15 +8,15 @@ use super::found::Found;
 use super::product::{MOST_STATES, Product};
 use crate::model::schema::components;
 
-/// The reachable states of a product of automata, from which a text can still be accepted.
+/// The reachable states of a product of automata from which some string is accepted.
 struct Graph {
-    /// For each state, the bytes to other states. State 0 is the first one.
+    /// For each state, its outgoing edges: a byte and the next state. State 0 is the first one.
     edges: Vec<Vec<(u8, u32)>>,
     accepts: Vec<bool>,
 }
 
-/// Returns a text within the limits that the product accepts. Returns [`Found::Unsure`] if it has too many states, or
-/// if texts of the right length are not found by repeating a part of a shorter one.
+/// Returns a string within the limits that the product accepts. Returns [`Found::Unsure`] if there
+/// are too many states, or if repeating a part of a shorter string does not give a suitable length.
 pub(super) fn find(product: &Product, lengths: Lengths, budget: &mut Budget<'_>) -> Found<String> {
     let Some(graph) = Graph::of(product, budget) else { return Found::Unsure };
     if graph.edges.is_empty() {
@@ -36,7 +36,7 @@ fn characters(text: &[u8]) -> u64 {
     text.iter().filter(|byte| is_start(**byte)).count() as u64
 }
 
-/// Returns the text that leads to a state.
+/// Returns the string that leads to a state.
 fn spelled(best: &[Option<(u64, u8, usize)>], mut state: usize) -> Found<String> {
     let mut text = Vec::new();
     while let Some((_, byte, before)) = best[state].filter(|_| state != 0) {
@@ -112,7 +112,7 @@ impl Graph {
         Ok(order)
     }
 
-    /// Returns the longest text, if there are finitely many.
+    /// Returns the longest accepted string. There must be finitely many.
     fn longest(&self, order: &[usize], lengths: Lengths) -> Found<String> {
         // The length of the longest text that leads to a state, with its last byte and the state before it.
         let mut best: Vec<Option<(u64, u8, usize)>> = vec![None; self.edges.len()];
@@ -135,7 +135,7 @@ impl Graph {
         }
     }
 
-    /// Returns a text that goes through a state which leads back to itself as often as necessary.
+    /// Returns a string that goes around a loop at a state as often as necessary.
     fn repeated(&self, state: usize, lengths: Lengths) -> Found<String> {
         let parts = self.path(0, |to| to == state, false).zip(self.path(state, |to| to == state, true));
         let Some(((before, around), after)) = parts.zip(self.path(state, |to| self.accepts[to], false)) else {
@@ -150,7 +150,7 @@ impl Graph {
         String::from_utf8([before, around.repeat(times), after].concat()).map_or(Found::Unsure, Found::One)
     }
 
-    /// Returns the shortest path to a state, of at least one byte if it `moves`.
+    /// Returns the shortest path from a state to an end, of at least one byte if `moves`.
     fn path(&self, from: usize, is_end: impl Fn(usize) -> bool, moves: bool) -> Option<Vec<u8>> {
         if !moves && is_end(from) {
             return Some(Vec::new());

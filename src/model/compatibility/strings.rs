@@ -1,4 +1,4 @@
-//! Finds strings that satisfy lengths, patterns and formats, and are not among the excluded texts.
+//! Finds strings that satisfy lengths, patterns and formats, and are not excluded.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ const FEW_TRIES: usize = 4;
 const LONGEST: u64 = 1 << 20;
 /// The maximum length of a string that is searched for character by character. Longer ones repeat a character of it.
 const LONGEST_SEARCHED: u64 = 64;
-/// The maximum number of excluded texts that become part of the automaton.
+/// The maximum number of excluded strings that become part of the automaton.
 const MOST_EXCLUDED: usize = 20_000;
 
 /// The demands on a string.
@@ -59,7 +59,7 @@ impl Wanted {
         is_both(&self.patterns) || is_both(&self.checks) || self.checks.iter().any(is_implied)
     }
 
-    /// Finds a string without patterns. There are enough texts of every length except zero.
+    /// Finds a string if there are no patterns. Every length except zero allows enough strings.
     fn find_plain(&self) -> Found<String> {
         let Lengths { least, most } = self.lengths;
         let lengths = least..=most.unwrap_or(u64::MAX).min(least + 1);
@@ -202,12 +202,12 @@ impl Wanted {
         text.char_indices().map(repeated).find(|text| self.accepts(engine, text) == Some(true))
     }
 
-    /// Returns whether a text satisfies the demands, by the validator's own checks.
+    /// Returns whether a string satisfies the demands, by the validator's own checks.
     fn accepts(&self, engine: &mut Engine<'_>, text: &str) -> Option<bool> {
         if self.excluded.iter().any(|excluded| excluded == text) { Some(false) } else { self.matches(engine, text) }
     }
 
-    /// Returns whether a text satisfies all demands, even if it is excluded.
+    /// Returns whether a string satisfies all demands, even if it is excluded.
     fn matches(&self, engine: &mut Engine<'_>, text: &str) -> Option<bool> {
         let length = text.chars().count() as u64;
         if length < self.lengths.least || self.lengths.most.is_some_and(|most| length > most) {
@@ -266,7 +266,7 @@ impl Automata {
     }
 }
 
-/// Returns a pattern whose texts mostly match a pattern without an automaton.
+/// Returns a pattern whose strings mostly match a pattern without an automaton.
 fn within(pattern: &str) -> Option<Pattern> {
     [30, 4].into_iter().find_map(|most| Pattern::compile(&approximate::narrowed(pattern, most)?))
 }

@@ -1,5 +1,5 @@
-//! A rough summary of the values that a node accepts, without its alternatives. It shows cheaply that two nodes have
-//! no value in common.
+//! A rough summary of the values that a node accepts. It ignores alternatives, and shows cheaply
+//! that two nodes have no value in common.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

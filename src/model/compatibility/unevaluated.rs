@@ -1,9 +1,9 @@
 //! Rewrites `unevaluatedProperties` and `unevaluatedItems` into cases.
 //!
-//! Which properties are evaluated depends on which branches hold. Every combination of branches becomes an
-//! alternative, in which the remaining properties are treated as by `additionalProperties`. Of a `oneOf`, exactly one
-//! branch holds. Where there are many combinations, every property gets its own condition instead: it is evaluated, or
-//! satisfies the demand.
+//! Which properties are evaluated depends on which branches hold. Each combination of branches
+//! becomes an alternative, which treats the remaining properties like `additionalProperties`.
+//! Exactly one branch of a `oneOf` holds. If there are many combinations, each property gets a
+//! condition instead: it is evaluated, or satisfies the demand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::node::{self, Id, Lit, Sym};
 
 /// The maximum number of combinations of branches; schemas with more are not rewritten.
 const MOST_CASES: usize = 128;
-/// The number of combinations up to which each becomes an alternative.
+/// The maximum number of combinations that each become an alternative.
 const FEW_CASES: usize = 8;
 /// The maximum number of sub-schemas that are visited.
 const MOST_VISITS: usize = 1_000;
@@ -92,7 +92,7 @@ fn by_name(graph: &mut Graph<'_>, id: Id, parts: &[Part], child: Id) -> Option<V
     Some(vec![Lit::AnyOf(all)])
 }
 
-/// Adds a schema that holds if the branches hold that lead to a part.
+/// Adds a schema that holds if all branches that lead to a part hold.
 fn guard(graph: &mut Graph<'_>, id: Id, part: &Part) -> Id {
     let lit = |(branch, holds): &(Id, bool)| if *holds { Lit::Sub(*branch) } else { Lit::Not(*branch) };
     graph.add(part.guards.iter().map(lit).collect(), id)
@@ -226,8 +226,8 @@ impl Walk {
     }
 }
 
-/// Returns the ways to extend a case so that exactly one of the branches holds. Only the `relevant` ones are told
-/// apart.
+/// Returns the ways to extend a case so that exactly one of the branches holds. Distinguishes only
+/// the `relevant` branches.
 fn choose(case: &Case, branches: &[Id], relevant: &BTreeSet<Id>) -> Vec<Case> {
     let (told_apart, others): (Vec<Id>, Vec<Id>) = branches.iter().partition(|branch| relevant.contains(branch));
     let with = |chosen: Option<usize>| {

@@ -153,7 +153,7 @@ impl<'a> Judge<'a> {
         self.sources.classes.of(self.sources.roots[document])
     }
 
-    /// Returns whether both documents are the same, or say the same in other words.
+    /// Returns whether both documents are equal or equivalent.
     fn is_same(&self) -> bool {
         let [old, new] = self.sources.graph.documents;
         old.root.id() == new.root.id() || self.root(0) == self.root(1)
@@ -201,7 +201,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Has the validator decide about each value of a schema that lists its values.
+    /// Validates each value of a schema that lists its values.
     fn listed(&mut self, direction: BrokenDirection, reading: SchemaReading) -> Option<SchemaVerdict> {
         if self.engine.table.words.external.is_some() {
             return None;

@@ -33,7 +33,7 @@ pub enum Reason {
         /// The acting repository.
         acting: RepoName,
     },
-    /// The file names another owner than the repository that it is in.
+    /// The file names an owner other than the repository that it is in.
     #[error("names {owner} as its owner, but the file is in {acting}: write owner: {acting}")]
     OtherOwner {
         /// The owner in the file.
@@ -51,7 +51,7 @@ pub enum Reason {
     #[error("{version} was already published with different content: bump to {bump}{}",
         why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
     Republished {
-        /// The version that was used twice.
+        /// The version that was reused.
         version: Version,
         /// The version to use.
         bump: Version,
@@ -109,9 +109,9 @@ pub enum Reason {
     UndecidedVersion {
         /// The realm's version.
         current: Version,
-        /// The version to use if it breaks none.
+        /// The version to use if the change breaks no promise.
         minor: Version,
-        /// The version to use if it may break some.
+        /// The version to use if the change may break a promise.
         major: Version,
         /// The reason it is undecided.
         why: Option<String>,

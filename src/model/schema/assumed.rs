@@ -24,9 +24,9 @@ const SINCE_2019: [&str; 8] = [
 /// Keywords that only 2020-12 has.
 const SINCE_2020: [&str; 3] = ["$dynamicAnchor", "$dynamicRef", "prefixItems"];
 
-/// If schemas that name no draft are not valid in 2020-12, adds an older draft to them as `$schema`, and returns the
-/// draft of each: one in which all of them are valid or, if there is none or one of them has keywords of 2020-12, its
-/// own.
+/// Adds an older draft as `$schema` to schemas that name none and are not valid in 2020-12. Returns
+/// the draft of each: one in which all of them are valid or, if there is none or one of them has
+/// keywords of 2020-12, its own.
 pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> [Option<Draft>; 2] {
     let is_unnamed = |part: &PartId| {
         let schema = forest.tree(*part);

@@ -9,8 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time of each validation that does not count: otherwise many quick contracts would use up the budget, and the
-/// result would depend on the size of the realm.
+/// The part of each validation that is not counted. Otherwise many quick contracts would use up the
+/// budget, and the result would depend on the size of the realm.
 const FREE: Duration = Duration::from_millis(5);
 
 /// The remaining time for validating values. One request has one budget for all its contracts, so that a realm full of

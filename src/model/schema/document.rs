@@ -53,7 +53,7 @@ pub struct Document<'a> {
 /// section 8.2.4.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct DynamicScope {
-    /// The pointer to the outermost dynamic anchor on the path, by its name. Has only names of which there are several.
+    /// The pointer to the outermost dynamic anchor on the path, for each name with several anchors.
     anchors: BTreeMap<String, String>,
     /// The pointer to the outermost of the last resources on the path that all have a recursive anchor.
     recursive: Option<String>,

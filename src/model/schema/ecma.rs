@@ -1,10 +1,10 @@
 //! Rewrites patterns so that the validator reads them as ECMA-262 does.
 //!
-//! The validator passes patterns with look-arounds or back-references unchanged to an engine in which `\d` and `\w`
-//! match characters of all scripts, and `\s` other white space. It takes `\b` for the boundary of a word of any script,
-//! and `\<` for the beginning of a word, and refuses a hyphen after such a class, as in `[\w-.]`, braces and brackets
-//! that open or close nothing, and escaped surrogates, all of which ECMA-262 accepts without the `u` flag. It takes the
-//! second quantifier of `a{2}{3}` for text, where ECMA-262 has a syntax error.
+//! The validator passes patterns with look-arounds or back-references unchanged to an engine in
+//! which `\d`, `\w` and `\b` apply to all scripts, `\s` matches other white space, and `\<` is the
+//! beginning of a word. It refuses what ECMA-262 accepts without the `u` flag: a hyphen after such
+//! a class, as in `[\w-.]`, braces and brackets that open or close nothing, and escaped surrogates.
+//! It reads the second quantifier of `a{2}{3}` as text, which is a syntax error in ECMA-262.
 
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ fn rewritten(pattern: &str) -> String {
             '[' if !in_class && is_empty_class(letters.clone()) => {
                 let is_any = letters.next() == Some('^');
                 letters.next_if(|_| is_any);
-                // `[]a]` is one class elsewhere, so it is left to be refused.
+                // Elsewhere, `[]a]` is a single class. Leave it unchanged, so that it is refused.
                 if letters.clone().find(|letter| matches!(letter, '[' | ']')) == Some(']') {
                     return pattern.to_owned();
                 }
@@ -87,7 +87,7 @@ fn rewritten(pattern: &str) -> String {
 
 type Letters<'p> = std::iter::Peekable<std::str::Chars<'p>>;
 
-/// Returns whether a class without characters follows its opening bracket: `[]` matches none, and `[^]` any.
+/// Returns whether the class that was just opened contains no characters: `[]`, or `[^]` for any.
 fn is_empty_class(mut letters: Letters<'_>) -> bool {
     letters.next_if_eq(&'^');
     letters.next() == Some(']')
@@ -107,7 +107,7 @@ fn escape(escaped: char, in_class: bool, letters: &mut Letters<'_>, written: &mu
         return;
     }
     match escaped {
-        // The validator takes them for the beginning and the end of a word.
+        // The validator reads them as the beginning and the end of a word.
         '<' | '>' => written.push(escaped),
         'b' if !in_class => written.push_str(BOUNDARY),
         'B' if !in_class => written.push_str(NO_BOUNDARY),

@@ -26,7 +26,7 @@ pub struct ExternalReference {
     pub target: String,
 }
 
-/// Replaces the references out of two schemas that are compared. Returns one for each target.
+/// Replaces the references out of two schemas that are compared. Returns one reference per target.
 ///
 /// An absolute target is the same for both schemas. A relative one, if the schema has no `$id`, is so only within
 /// `one_file`: between two files, what it leads to may have changed. A fragment in the root's `$id`, which drafts up to 07 allow, is removed: with it,

@@ -24,7 +24,7 @@ pub enum KeywordKind {
     OtherDraft(Draft),
     /// The word is a keyword of another language, such as OpenAPI.
     OtherLanguage,
-    /// The schema names no draft, and another one than 2020-12 was assumed.
+    /// The schema names no draft, and a draft other than 2020-12 was assumed.
     Assumed(Draft),
     /// The reference leads out of the schema, so its target is not known.
     External,

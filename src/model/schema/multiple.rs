@@ -1,5 +1,5 @@
-//! `multipleOf` in exact arithmetic. The validator's own rounds whole numbers from 2^53 on before it divides by a
-//! fraction, so not every multiple of 3 would be a multiple of 1.5.
+//! `multipleOf` in exact arithmetic. The validator's own implementation rounds whole numbers above
+//! 2^53 before it divides by a fraction, so not every multiple of 3 would be a multiple of 1.5.
 
 use jsonschema::{
     Keyword, ValidationError,

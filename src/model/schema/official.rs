@@ -7,7 +7,7 @@ use super::{Draft, uri};
 /// The member that [`super::metaschemas`] adds to the root of a schema.
 pub const MEMBER: &str = "\u{0}meta-schemas";
 
-/// Returns the draft that a URI names the meta-schema of, or a part of it.
+/// Returns the draft whose meta-schema, or a part of it, a URI names.
 pub fn draft_of(to: &str) -> Option<Draft> {
     match to.rsplit_once("/meta/") {
         Some(("https://json-schema.org/draft/2019-09", _)) => Some(Draft::D2019),
@@ -16,8 +16,8 @@ pub fn draft_of(to: &str) -> Option<Draft> {
     }
 }
 
-/// Returns whether a schema refers to a meta-schema of another draft than its own, which the validator does not look
-/// for.
+/// Returns whether a schema refers to the meta-schema of a draft other than its own, which the
+/// validator does not look for.
 pub fn needs_other_drafts(schema: &Value) -> bool {
     let own = schema.get("$schema").and_then(Value::as_str).and_then(Draft::of).unwrap_or(Draft::D2020);
     refers_to(schema, &|to| draft_of(uri::split(to).0).is_some_and(|draft| draft != own))

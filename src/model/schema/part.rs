@@ -18,7 +18,7 @@ use super::{
 };
 use crate::model::pointer::upwards;
 
-/// The number of values in a schema from which validators are built from parts of it rather than from the whole.
+/// The size of a schema, in values, from which validators are built from parts of it.
 const MOST_WHOLE: usize = 20_000;
 
 /// Keywords that contain sub-schemas by the names of the properties that they concern.
@@ -31,13 +31,13 @@ pub fn is_cut(document: &Document<'_>) -> bool {
     root.count(MOST_WHOLE) >= MOST_WHOLE && !root.has_dynamic_references() && !has_parts_with_names
 }
 
-/// Returns the part of a schema that is [cut](is_cut) to build a validator from in order to validate `value`.
+/// Returns the part of a [cut](is_cut) schema from which to build a validator for `value`.
 pub fn for_value(document: &Document<'_>, value: &Value) -> Value {
     cut(document, value, None)
 }
 
-/// Returns the schema to build a validator from that only tells whether `value` is valid. Long lists of values and of
-/// alternatives are cut, so that its messages would count too few of them.
+/// Returns a schema whose validator decides only whether `value` is valid. Long lists of values and
+/// of alternatives are cut, so its messages would give wrong counts.
 ///
 /// # Errors
 /// Returns the problem of a schema that no validator can be built from.
@@ -123,10 +123,10 @@ fn names(value: &Value) -> HashSet<&str> {
     names
 }
 
-/// The strings and numbers within a value, and the names of its properties. Smaller values made from it have no others.
+/// The strings, numbers and property names in a value. Smaller values made from it add no others.
 struct Scalars {
     texts: HashSet<String>,
-    /// As floating point numbers, so that some that differ are the same.
+    /// As floating point numbers, so different numbers may have the same bits.
     numbers: HashSet<u64>,
 }
 
@@ -148,7 +148,7 @@ impl Scalars {
         }
     }
 
-    /// Returns whether a value may be a part of the value, or of a smaller one.
+    /// Returns whether `value` may be a part of the validated value, or of a smaller one.
     fn may_make(&self, value: Tree<'_>) -> bool {
         let is_number = |number| bits(number).is_none_or(|bits| self.numbers.contains(&bits));
         value.as_str().is_none_or(|text| self.texts.contains(text))
@@ -174,10 +174,10 @@ fn bits(number: &Number) -> Option<u64> {
 
 struct Cut<'d, 'a> {
     document: &'d Document<'a>,
-    /// The scalars of the value, by which lists are cut; `None` if they are not cut.
+    /// The scalars of the value, which determine how lists are cut; `None` to keep lists whole.
     scalars: Option<Scalars>,
     seen: HashSet<(PartId, Option<usize>)>,
-    /// The sub-schemas that apply to something.
+    /// The sub-schemas that apply to some part of the value.
     met: HashSet<PartId>,
     /// The parents of the targets of references, and the targets themselves.
     on_the_way: HashSet<PartId>,
@@ -240,7 +240,7 @@ impl<'a> Cut<'_, 'a> {
         self.met.contains(&part.id()) || self.on_the_way.contains(&part.id())
     }
 
-    /// Returns a sub-schema without the parts that apply to nothing.
+    /// Returns a sub-schema, reduced to what applies to the value or is referenced.
     fn schema(&self, schema: Tree<'_>, names: &HashSet<&str>) -> Value {
         if !self.is_kept(schema) {
             return json!({});

@@ -124,7 +124,7 @@ fn is_twice(list: &[Value], one: &Value) -> bool {
     list.iter().filter(|other| *other == one).count() > 1
 }
 
-/// Returns what to write instead of the syntax of an older draft, or of nothing.
+/// Returns what to write instead of a missing schema, or of the syntax of an older draft.
 fn advice_on_older_syntax(pointer: &str, instance: &Value) -> Option<String> {
     let keyword = pointer.rsplit('/').next().unwrap_or_default();
     Some(match (keyword, instance) {

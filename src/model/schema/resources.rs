@@ -46,7 +46,7 @@ pub fn merged(document: &Document<'_>) -> Result<Value, Problem> {
     Ok(is_dynamic.then(|| rewritten(false)).flatten().unwrap_or_else(|| root.to_value()))
 }
 
-/// Returns whether the validator would compile too much more than once.
+/// Returns whether the validator would compile too many values more than once.
 fn are_copied_often(document: &Document<'_>) -> bool {
     let mut copies = Copies { document, left: MOST_COPIED, compiled: HashSet::new(), open: HashSet::new() };
     copies.follow(document.root, document.outside(), &DynamicScope::default());
@@ -66,7 +66,7 @@ struct Merger<'d, 'a> {
 }
 
 impl Merger<'_, '_> {
-    /// Returns a sub-schema, or `None` if it is not certain what the validator makes of it.
+    /// Returns a sub-schema, or `None` if it is uncertain how the validator reads it.
     fn schema(&mut self, part: Tree<'_>, outer: &Context) -> Option<Value> {
         if !part.is_object() || !part.has_names() && !part.has_references() {
             return Some(part.to_value());
@@ -113,7 +113,7 @@ impl Merger<'_, '_> {
             }),
             Some(Contained::OneOrList) => self.below(word, |merger| merger.schema(member, context)),
             _ => {
-                // The validator finds no resources there, and references only if others lead to them.
+                // The validator finds no resources there, and references only through others.
                 let is_data = VALUES.contains(&word) || !self.merges || !member.has_names() && !member.has_references();
                 (is_data || !member.is_object() && !member.is_array()).then(|| member.to_value())
             }

@@ -123,8 +123,8 @@ pub(super) enum Contained {
     OneOrList,
 }
 
-/// Returns how a keyword contains sub-schemas in a draft, or `None` if it contains none. Only in sub-schemas does the
-/// validator look for an `$id` or an anchor.
+/// Returns how a keyword contains sub-schemas in a draft, or `None` if it contains none. The
+/// validator looks for `$id` and anchors only in sub-schemas.
 pub(super) fn contained(word: &str, draft: Draft) -> Option<Contained> {
     let is_known = match word {
         "$defs" => draft >= Draft::D2019,

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-/// The maximum number of questions.
+/// The maximum number of checks.
 const MAX_ASKED: usize = 20;
 /// The maximum depth of a property.
 const MAX_DEPTH: usize = 8;
 
 /// Returns the paths of the optional properties in `expects` that are never sent: those for which `is_satisfied` accepts
-/// a schema without them. Required properties need no question, since the verdict covers them.
+/// a schema without them. Required properties need no check, since the verdict covers them.
 pub(super) fn unnamed(expects: &Value, is_satisfied: &mut dyn FnMut(&Value) -> bool) -> Vec<String> {
     let mut search = Search { is_satisfied, asked: 0, found: Vec::new() };
     search.visit(expects, &mut Vec::new());
@@ -22,7 +22,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Asks about the properties of a schema that applies at a path. A step without a name leads to the items of a list.
+    /// Checks the properties of the schema at a path. A step without a name is for items of a list.
     fn visit<'e>(&mut self, schema: &'e Value, path: &mut Vec<Option<&'e str>>) {
         if path.len() >= MAX_DEPTH {
             return;
@@ -31,7 +31,7 @@ impl Search<'_> {
         let required = schema["required"].as_array();
         let is_required = |name: &str| required.is_some_and(|required| required.iter().any(|one| one == name));
         let optional: Vec<_> = properties().map(|(name, _)| name.as_str()).filter(|name| !is_required(name)).collect();
-        // Usually, some value has all of them, which takes one question.
+        // Usually, some value has all of them, which a single check shows.
         let may_be_absent = !optional.is_empty() && self.is_absent(path, &optional);
         let is_only = optional.len() == 1;
         for (name, below) in properties() {

@@ -46,8 +46,8 @@ pub struct Request {
 /// Writes the whole binding, as the file in the repository would.
 ///
 /// # Errors
-/// Returns an error if the repository is unknown, is not a member of the domain, or is not the asking repository, or
-/// if the binding contradicts itself.
+/// Returns an error if the repository is unknown, not a member of the domain, or not the current
+/// repository, or if the binding contradicts itself.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
     let here = ctx.require_writable_realm()?;
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {

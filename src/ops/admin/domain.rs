@@ -103,8 +103,8 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
         if changes.is_empty() {
             return Ok(None);
         }
-        // The baselines of the new members are written before the membership, so that a kill in between loses no
-        // notification.
+        // Write the baselines of new members before their membership, so that no notification is
+        // lost if the process is killed in between.
         record_baselines(ctx, here, tip, &added, &wanted)?;
         let subject = match before == Some(wanted) && bound {
             true => format!("bind {} in {}", names(parts.iter().map(|part| &part.repo)), request.name),

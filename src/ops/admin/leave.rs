@@ -94,7 +94,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
             acting.repo
         )),
     };
-    // Removing a file that was never committed leaves nothing to commit.
+    // If the file was never committed, there is nothing to commit after removing it.
     let is_committed = is_committed(ctx.code()?, CONFIG)?;
     let answer = match request.undo && hooks::are_left(ctx)? {
         true => {

@@ -45,8 +45,8 @@ runs!(MemberRemoved, run);
 /// Removes the repository, with its binding. Its published contracts stay.
 ///
 /// # Errors
-/// Returns an error if the command does not run in the repository, or if that is not a member, or owns contracts that
-/// are not retired.
+/// Returns an error if the command does not run in that repository, or if the repository is not a
+/// member or owns contracts that are not retired.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpError> {
     let here = ctx.require_writable_realm()?;
     let Request { repo, domain: name } = request;

@@ -66,8 +66,8 @@ pub struct Request {
 
 runs!(RealmRename, run);
 
-/// Renames the repository. Running it again renames what was published under the old name since; in another clone it
-/// renames the files there.
+/// Renames the repository. Running it again renames what was published under the old name since
+/// then; in another clone, it renames the files there.
 ///
 /// # Errors
 /// Returns an error if the repository does not exist, another repository has the new name, or the request comes from
@@ -114,7 +114,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     })
 }
 
-/// Returns the realm and the asking repository, even if this clone still has the old name.
+/// Returns the realm and the current repository, even if this clone still has the old name.
 fn find(ctx: &Ctx, request: &Request) -> Result<(RealmName, Option<RepoName>), OpError> {
     match ctx.realm() {
         Ok(here) => Ok((here.realm.clone(), here.repo.clone())),

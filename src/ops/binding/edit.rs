@@ -99,8 +99,8 @@ impl<'a> Editing<'a> {
         Ok(())
     }
 
-    /// Writes the file, or removes it if nothing is left in it. `otherwise` tells the user what to write if the text
-    /// cannot be edited.
+    /// Writes the file, or removes it if nothing is left in it. `otherwise` says what to write by
+    /// hand if the text cannot be edited.
     ///
     /// # Errors
     /// Returns an error if the text cannot be edited without losing its formatting, or the file cannot be replaced.
@@ -136,7 +136,7 @@ impl<'a> Editing<'a> {
             }
         };
         let answer = Answer::new(self.body(change));
-        // Removing a file that was never committed leaves nothing to commit.
+        // If the file was never committed, there is nothing to commit after removing it.
         let is_void = change == FileEdit::Unchanged
             || (change == FileEdit::Removed && !is_committed(self.ctx.code()?, self.file.relative())?);
         Ok(if is_void { answer } else { answer.next(commit) })

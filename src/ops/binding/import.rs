@@ -98,9 +98,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         }
     }
     if current.as_ref().is_some_and(|current| current.validation.importer.is_some()) && !has_test {
-        answer = answer.next(format!(
-            "git blue contract get {at}  # it suggests a test for consumers: name one of your own as the import's validation"
-        ));
+        answer = answer
+            .next(format!("git blue contract get {at}  # see its suggested test, and set your own as the validation"));
     }
     Ok(match current {
         Some(current) if is_accepted && current.yanked_reason(&current.version).is_some() => answer.next(format!(
@@ -143,7 +142,7 @@ fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<
     }
 }
 
-/// Returns the step that lets `expects` alone decide about later versions. Returns `None` if the range has no end.
+/// Returns the step that leaves later versions to `expects`. `None` if the range has no end.
 pub fn widening(at: &ContractRef, range: &Range) -> Option<String> {
     let endless = range.without_end()?;
     Some(format!("git blue import {at} '{endless}'  # accept every later version that meets the expectations"))

@@ -42,7 +42,7 @@ pub fn source(said: &str) -> Option<String> {
     said.get("source")?.as_str().map(str::to_owned)
 }
 
-/// The plugin's files. The server and the hook are read from them, so that this operation sets up what the plugin does.
+/// The plugin's files, which define the server and the hook that this operation sets up.
 const SERVERS: &str = include_str!("../../../plugin/.mcp.json");
 const HOOKS: &str = include_str!("../../../plugin/hooks/hooks.json");
 
@@ -91,8 +91,8 @@ impl Plan {
     }
 
     fn write(&self, records: &mut Records, access: Access) -> Result<(), OpError> {
-        // The record is written before the file. Without it, inserted text is still found, but the original is not
-        // restored byte for byte.
+        // Write the record before the file. Without a record, inserted text can still be removed,
+        // but the original is not restored byte for byte.
         if self.done.is_some() {
             records.set(&self.path, self.done.clone())?;
         }

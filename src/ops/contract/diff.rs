@@ -209,7 +209,7 @@ fn compared((old, new): (&Contract, &Contract), bump: VersionBump, judge: &Judge
     })
 }
 
-/// Returns the older version if the user does not name one. `None` means the current version.
+/// Returns the version to compare from if the user names none. `None` means the current version.
 fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Result<Option<Version>, OpError> {
     let is_newest = request.new == Newer::Version(None);
     let adapted = adapted(ctx, &request.contract)?;
@@ -226,7 +226,7 @@ fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Res
     })
 }
 
-/// Returns the version that the code of the asking repository is adapted to.
+/// Returns the version that the code of the current repository is adapted to.
 fn adapted(ctx: &Ctx, at: &ContractRef) -> Result<Option<Version>, OpError> {
     let here = ctx.realm()?;
     let within = StoreRef::Domain(at.domain.clone());

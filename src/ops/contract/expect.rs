@@ -73,7 +73,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
             let by_hand = format!("expects: {{ file: {} }} in the import of {}", file.relative(), at.contract);
             editing.finish(&by_hand)
         });
-    // Do not leave a file behind that the binding does not name, or whose text nobody asked to change alone.
+    // Restore the file: no binding names it, or the user did not ask to change it alone.
     let edited = named.inspect_err(|_| {
         let _ = match (change, &before) {
             (FileEdit::Created, _) => file.remove(),

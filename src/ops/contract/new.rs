@@ -51,7 +51,7 @@ pub struct Request {
     pub value: Option<Source>,
     /// Its first version; 1.0.0 by default.
     pub version: Option<Version>,
-    /// Its owner, which can only be the repository that asks.
+    /// Its owner, which can only be the current repository.
     pub owner: Option<RepoName>,
     /// Its purpose.
     pub description: Option<String>,

@@ -1,7 +1,7 @@
 //! `contract_publish`: publishes the contracts and bindings in a commit of this repository to the realm.
 //!
-//! Every decision is made twice: first for all domains together, so that as far as its content is concerned, a commit
-//! is published entirely or not at all, and again under the lock of each domain.
+//! Every decision is made twice: first for all domains together, so that a refusal stops the whole
+//! commit, and again under the lock of each domain.
 
 mod refused;
 

@@ -201,7 +201,9 @@ impl Channel {
             }
             "email" => addresses(&url.ok_or_else(|| needs("URL, such as mailto:team@example.com"))?).map(Self::Email),
             "command" => command.map(Self::Command).ok_or_else(|| needs("command")),
-            other => Err(format!("{other:?} is not a kind: expected webhook, slack, mattermost, email or command")),
+            other => Err(format!(
+                "{other:?} is not a kind of receiver: expected webhook, slack, mattermost, email or command"
+            )),
         }
     }
 

@@ -190,7 +190,7 @@ impl<'a> ReceiverProgress<'a> {
         self.round += 1;
         let pause = queue.next_per_domain().iter().map(|head| until(head.next, ctx.env.now())).min();
         let pause = pause.filter(|pause| elapsed() + *pause <= pass.wait);
-        // One waiting process is enough if nobody waits for its result.
+        // One waiting process is enough if no caller waits for the result.
         if pause.is_some() && !pass.at_once && self.patient.is_none() {
             self.patient = self.places.lock("patient")?;
         }
@@ -228,8 +228,8 @@ impl ReceiverRun<'_> {
         Ok(Some(queue))
     }
 
-    /// Delivers what is due: the events of each domain in order, until one fails. Each outcome is recorded before the
-    /// next event, which includes the changes made meanwhile. Returns the number of delivered events.
+    /// Delivers due events, for each domain in order until one fails. Records each outcome before
+    /// the next event, which includes later changes. Returns the number of delivered events.
     fn send(&self, collecting: &ChangeCollector<'_>, queue: &mut Queue, at_once: bool) -> Result<usize, OpError> {
         let (mut sent, mut failed) = (0, Vec::new());
         loop {
@@ -263,8 +263,8 @@ struct LockPaths<'a> {
 }
 
 impl LockPaths<'_> {
-    /// Takes the lock of the receiver. If nobody waits for the result, at most one process waits for the lock: it sees
-    /// everything that is new by then, so later processes need not wait.
+    /// Takes the lock of the receiver. If no caller waits for the result, at most one process waits
+    /// for the lock: it sees everything that is new by then, so later processes need not wait.
     fn turn(&self, is_waited_for: bool, elapsed: impl Fn() -> Duration) -> Result<Option<File>, OpError> {
         if let Some(turn) = self.lock("turn")? {
             return Ok(Some(turn));

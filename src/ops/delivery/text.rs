@@ -1,4 +1,4 @@
-//! Renders an event for people. It contains only names and versions, because free text in a realm is not trusted.
+//! Renders an event as text: only names and versions, since free text in a realm is not trusted.
 
 use crate::{
     model::verdict::ImportEffect,

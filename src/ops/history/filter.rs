@@ -53,7 +53,7 @@ impl Filter {
     }
 }
 
-/// Returns the digits, or the first digits, of the commit that a text names.
+/// Returns the digits, or the first digits, of the commit that `revision` names.
 fn digits(ctx: &Ctx, revision: &str) -> Result<String, OpError> {
     if let Some(commit) = ctx.code.as_ref().and_then(|code| code.resolve(revision).ok()) {
         return Ok(commit.to_string());

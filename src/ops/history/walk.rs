@@ -65,8 +65,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Returns the date that a commit is sorted by. With a wrong clock, that is the date of the commit before it: a
-    /// date in the past would hold back all older commits, and one in the future would come before everything.
+    /// Returns the date to sort a commit by. If the clock was wrong, that is the date of a parent:
+    /// an earlier date would hold back all older commits, and a future one would come before all.
     fn date(&self, info: &CommitInfo) -> jiff::Timestamp {
         let sound = |info: &CommitInfo| Some(info.time).filter(|date| !clock::is_ahead(*date, self.now));
         let own = sound(info);

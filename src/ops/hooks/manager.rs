@@ -10,7 +10,7 @@ use crate::model::text::shell_word;
 pub enum Manager {
     /// Sets `core.hooksPath` to `.husky/_` and writes the files there at every `npm install`.
     Husky,
-    /// Writes its own files and renames existing ones to `.old`, which nobody runs.
+    /// Writes its own files and renames existing ones to `.old`, which are never run.
     Lefthook,
     /// Writes its own files and renames existing ones to `.legacy`, which it runs first.
     PreCommit,

@@ -229,7 +229,7 @@ fn uninstall_from(place: &Place<'_>, folders: &BTreeSet<&PathBuf>) -> Result<Ans
         note => note.strip_suffix(RUNS_IT).map(|manager| format!("what {manager} runs")),
     };
     let callers: BTreeSet<_> = hooks.iter().filter(|hook| hook.installed && !hook.in_file).filter_map(caller).collect();
-    let steps = callers.iter().map(|caller| format!("remove the call of git blue hook from {caller}: you added it"));
+    let steps = callers.iter().map(|caller| format!("remove the call to git blue hook from {caller}: you added it"));
     Ok(steps.fold(place.answer(hooks), Answer::next))
 }
 

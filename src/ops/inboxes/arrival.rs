@@ -1,7 +1,7 @@
-//! The times at which changes arrived on this machine, from which the age of a notification counts. A change made on
-//! this machine arrives when it is made. For others, `refs/blue/local/known/<domain>` points to the domain's commit that
-//! this machine last knew, and `refs/blue/local/arrivals/<domain>` contains the changes by others that arrived before
-//! (`arrived.json`). Nothing but the age depends on these records.
+//! The times at which changes arrived on this machine, which determine the age of notifications
+//! only. A change made on this machine arrives when it is made. For changes by others,
+//! `refs/blue/local/known/<domain>` points to the commit that this machine last knew, and
+//! `refs/blue/local/arrivals/<domain>` lists those that arrived before (`arrived.json`).
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ use crate::{
     store::{Edit, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write},
 };
 
-/// The maximum number of arrivals that are recorded individually. If more arrive at once, all older ones count as
-/// arrived then.
+/// The maximum number of arrivals that are recorded individually. If more arrive at once,
+/// everything older counts as having arrived then.
 const MOST: usize = 1_000;
 
 /// The arrivals that this machine has recorded for a domain.

@@ -71,8 +71,8 @@ impl ChangeDecoder<'_> {
         })
     }
 
-    /// Returns what a contract that the reader has never seen means: nothing if it was retired meanwhile and is not
-    /// imported, and a change of owner if this repository owned it before.
+    /// Returns what a contract that is new to the reader means: nothing if it is already retired
+    /// and not imported, and a change of owner if this repository owned it before.
     fn first(&self, change: Change) -> Result<Option<Change>, OpError> {
         let Some(contract) = &change.contract else { return Ok(Some(change)) };
         let binding = self.domain.bindings.get(self.acting.repo);

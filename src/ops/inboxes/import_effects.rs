@@ -16,7 +16,7 @@ use crate::{
     wire::{JudgedBy, Notification, State},
 };
 
-/// Sets in each notification what it means for the import of the asking repository.
+/// Sets the effect of each notification on the import of the current repository.
 ///
 /// # Errors
 /// Returns an error if a domain cannot be read.

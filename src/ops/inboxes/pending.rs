@@ -62,7 +62,7 @@ pub fn key(one: &Notification) -> String {
     format!("{} {age:019} {}/{contract} {}", one.rank as u8, one.domain, one.id)
 }
 
-/// Returns whether a text has the form of a [`key`].
+/// Returns whether `text` has the form of a [`key`].
 pub fn is_key(text: &str) -> bool {
     let parts: Vec<_> = text.split(' ').collect();
     matches!(parts[..], [_, age, place, _] if age.len() == 19 && place.contains('/'))
@@ -103,8 +103,8 @@ pub enum KnownState {
 }
 
 impl Pending {
-    /// Finds the pending notifications of `reader` in the domains of the asking repository. A domain that equals its
-    /// baseline is not read.
+    /// Finds the pending notifications of `reader` in the domains of the current repository.
+    /// Domains that equal their baseline are not read.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -142,7 +142,7 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Finds what is new to the asking repository in one domain.
+    /// Finds what is new to the current repository in one domain.
     ///
     /// # Errors
     /// Returns an error if the domain cannot be read.
@@ -244,7 +244,7 @@ impl Pending {
         NotificationBatch { bindings_changed: is_folded.then_some(counted), notifications, more, receipt }
     }
 
-    /// Returns the receipt for delivering the notifications that `tells` accepts. It is called with their index.
+    /// Returns the receipt for the notifications that `tells` accepts, given the index of each.
     pub fn receipt(&self, tells: impl Fn(usize, &Notification) -> bool) -> Receipt {
         let (mut delivered, mut moved) = (Vec::new(), BTreeSet::new());
         let mut pending: BTreeMap<&DomainName, Vec<(TreePath, Option<Oid>)>> = BTreeMap::new();
@@ -298,12 +298,12 @@ const CHANGE_WEIGHT: usize = 640;
 /// The approximate size of a result without changes, with its key.
 const FOUND_WEIGHT: usize = 2 << 10;
 
-/// The latest results, by the asking repository, the domain, its commit, and the known state. These determine the
-/// result.
+/// The latest results, by the current repository, the domain, its commit, and the known state,
+/// which determine the result.
 static FOUND: ContentCache<(RepoName, DomainName, Oid, KnownState), Arc<Found>> = ContentCache::new(8 << 20);
 
 impl Found {
-    /// Returns how a domain differs from what the asking repository knows of it.
+    /// Returns how a domain differs from what the current repository knows of it.
     fn of(
         acting: ActingRepo<'_>,
         known: KnownState,

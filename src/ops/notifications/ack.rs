@@ -54,7 +54,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpE
     let acting = ctx.require_reader()?;
     let overview = Overview::open(acting.store)?;
     let mut pending = Pending::of(acting, &request.reader, ctx.env.now(), &overview)?;
-    // What was seen is recorded with its effect.
+    // Judge the notifications first, since they are recorded with their effect.
     pending.judge(acting, &overview, &ctx.quick_judge())?;
     let is_meant = |id: &String| request.ids.is_empty() || request.ids.contains(id);
     let mut acknowledged: Vec<_> =

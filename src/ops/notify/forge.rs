@@ -1,5 +1,5 @@
-//! `notify_forge`: opens an issue or a pull request at each consumer that a published version breaks or leaves behind.
-//! It is recognized by a marker in its text, kept up to date, and closed once the import is settled.
+//! `notify_forge`: opens an issue or pull request for each consumer that a version breaks or leaves
+//! behind. A marker identifies it. It is kept up to date, and closed once the import is settled.
 
 use std::collections::BTreeMap;
 

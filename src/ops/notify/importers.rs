@@ -1,4 +1,4 @@
-//! Finds the repositories that import something, or did: an issue may still be open at those that no longer do.
+//! Finds the repositories that import something, or did: those may still have an open issue.
 
 use std::collections::BTreeSet;
 

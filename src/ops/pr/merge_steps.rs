@@ -68,7 +68,7 @@ impl<'a> Places<'a> {
         ways
     }
 
-    /// Returns the steps in order; none if the order matters to no import.
+    /// Returns the steps in order, or none if the order does not matter to any import.
     pub fn steps(&self, plan: &Plan, order: &[RepoName]) -> Vec<MergeStep> {
         if *plan == Plan::default() {
             return Vec::new();

@@ -54,7 +54,7 @@ pub struct Request {
 
 runs!(PrStatus, run);
 
-/// The place where the work in one repository is measured.
+/// The working tree or branch whose progress is reported.
 pub(crate) struct RepoWork {
     pub(crate) found: FoundRepo,
     pub(crate) work: Work,
@@ -67,7 +67,7 @@ pub(crate) struct RepoWork {
 }
 
 impl RepoWork {
-    /// Returns whether there is only a branch, and no folder that has it checked out.
+    /// Returns whether the branch is not checked out in any folder.
     pub(crate) fn is_branch_alone(&self) -> bool {
         self.branch.is_some()
     }

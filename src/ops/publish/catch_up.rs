@@ -97,7 +97,7 @@ pub struct UnpublishedCommit {
     pub disputed: Option<DomainName>,
     /// The published commit that the clone has to pull, if it has nothing new to publish.
     pub behind: Option<Behind>,
-    /// Why it is unknown which branch is published. Then the commit is that of the current branch.
+    /// Why the publishing branch is unknown. If set, the commit is that of the current branch.
     pub unclear: Option<OpError>,
     sources: Sources,
 }
@@ -184,8 +184,8 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
     Ok(Some(publishing_branch::steps(code)?.into_iter().fold(error, OpError::next)))
 }
 
-/// Returns whether a person has to publish this. A commit that was just made counts as confirmed, but a commit on
-/// another branch does not confirm what the publishing branch already had.
+/// Returns whether a person has to publish the commit. A commit that was just made counts as
+/// confirmed, but one on another branch does not confirm what the publishing branch already had.
 fn held_back(unpublished: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo) -> Result<bool, OpError> {
     if unpublished.behind.is_some() {
         return Ok(true);
@@ -245,7 +245,7 @@ pub fn publish_deferred(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPub
                 answers.push(answer);
                 break;
             }
-            // A later commit was made and published meanwhile; the branch shows what is left.
+            // A later commit was published in the meantime; the branch shows what is left.
             Err(error) if error.code == ErrorCode::OlderCommit && refused != Some(unpublished.commit) => {
                 refused = Some(unpublished.commit)
             }
@@ -293,7 +293,7 @@ fn of_commit(
     let mut sources = Sources::new();
     let mut found = Vec::new();
     let (mut is_fresh, mut disputed) = (false, None);
-    // The published commit of which this one is an older state.
+    // The published commit that is newer than this one.
     let (mut behind, mut newer): (Option<Behind>, Option<Oid>) = (None, None);
     for name in names {
         let source = match name.parse::<DomainName>() {
@@ -328,7 +328,7 @@ fn of_commit(
                 _ => None,
             };
             if let Some((published, domain)) = other {
-                // This commit is published, and so is the other one. Publishing it again would undo the other.
+                // Both commits are published, and publishing this one again would undo the other.
                 let found = Behind { branch: branch.to_owned(), domains: Vec::new(), published };
                 behind.get_or_insert(found).domains.push(domain);
             } else if let (Some(published), Ok(domain)) = (source, name.parse::<DomainName>()) {

@@ -59,13 +59,13 @@ impl Step<'_> {
     /// Returns the changes that are published from this commit, in words.
     fn what_changed(&self) -> Result<Option<&'static str>, OpError> {
         if self.changed(CONTRACTS)? || self.changed(BINDINGS)? {
-            return Ok(Some("the changes of .blue/"));
+            return Ok(Some("the changes to .blue/"));
         }
         let files = Files::Commit(self.code, self.now);
         for folder in [CONTRACTS, BINDINGS] {
             for path in files.below(folder)?.keys() {
                 if references::changed(self.code, [&self.before, &self.now], path)? {
-                    return Ok(Some("the changes of files that .blue/ refers to"));
+                    return Ok(Some("the changes to files that .blue/ refers to"));
                 }
             }
         }

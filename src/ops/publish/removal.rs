@@ -84,7 +84,7 @@ impl Removal {
     }
 }
 
-/// Says in the findings about files of a repository which domains were removed.
+/// Explains in findings about files of a repository that their domains were removed.
 pub fn explain(store: &dyn Store, code: &CodeRepo, repo: &RepoName, findings: &mut [Finding]) {
     let is_own = |finding: &&mut Finding| finding.repo.as_ref().is_none_or(|of| of == repo);
     let about = |finding: &&mut Finding| matches!(&*finding.code, "unknown-domain" | "not-member");

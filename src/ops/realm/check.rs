@@ -346,7 +346,7 @@ impl<'a> Work<'a> {
         is_declared(CONTRACTS) || is_declared(BINDINGS)
     }
 
-    /// Returns the asking repository if its branch is among the judged ones.
+    /// Returns the current repository if its branch is among the judged ones.
     fn asking(&self, branches: &[wire::RfcBranch]) -> Option<RepoName> {
         let asking = self.here.repo.as_ref();
         branches.iter().map(|branch| &branch.repo).find(|repo| Some(*repo) == asking).cloned()

@@ -220,7 +220,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     Ok(Outcome { answer: with_next_steps(answer, joined, first, &files), receipt, cursors })
 }
 
-/// Returns the open conflicts that concern the asking repository; without one, all.
+/// Returns the open conflicts that concern the current repository, or all if there is none.
 fn conflicts(
     here: &RealmContext,
     overview: &Overview<'_>,
@@ -266,7 +266,7 @@ fn repos(ctx: &Ctx, here: &RealmContext, overview: &Overview<'_>) -> Result<Vec<
     Ok(overview.repos().keys().map(&mut line).collect())
 }
 
-/// The domains of the page, and those of the asking repository.
+/// The domains of the page, and those of the current repository.
 type Digests<'o> = BTreeMap<&'o DomainName, (&'o Line, Arc<DomainDigest>)>;
 
 /// Returns one page of the domains, those of `repo` first.

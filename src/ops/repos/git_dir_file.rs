@@ -17,7 +17,7 @@ const MAX: u64 = 5_000;
 /// Returns the text of a file without its final line break, or `None` if there is no file.
 ///
 /// # Errors
-/// Returns the reason as text for people if the file cannot be read. A symbolic link is not followed.
+/// Returns a human-readable reason if the file cannot be read. Does not follow a symbolic link.
 pub fn read(path: &Path) -> Result<Option<String>, String> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

@@ -62,8 +62,8 @@ pub fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Checks that a clone may write as the asking repository: the user joined it, and the realm still has the same
-/// repository under the name.
+/// Checks that a clone may write as the current repository: the user joined it, and the realm still
+/// has the same repository under the name.
 ///
 /// # Errors
 /// Returns the reason if it may not.

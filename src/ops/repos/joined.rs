@@ -182,7 +182,7 @@ pub fn require_forgettable(code: &CodeRepo) -> Result<(), OpError> {
     tempfile::tempfile_in(folder).map(drop).map_err(OpError::io("create a file in", folder))
 }
 
-/// Returns whether the current clone is joined as the asking repository.
+/// Returns whether the user joined this clone as the current repository.
 pub fn is_joined(home: &Home, acting: ActingRepo<'_>) -> bool {
     let joined = acting.code.and_then(|code| read(home, code).ok()?);
     joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo))
@@ -215,8 +215,8 @@ pub fn missing(acting: ActingRepo<'_>) -> OpError {
     OpError::no(ErrorCode::NotJoined, message).next("git blue init")
 }
 
-/// Returns the error for a commit without `.blue/config.yaml` in a clone that is joined, like one from before that, in
-/// place of the error for a repository outside of any realm.
+/// Returns the error for a commit without `.blue/config.yaml` in a joined clone, such as one from
+/// before it joined. It replaces the error for a repository outside of any realm.
 pub fn explain_missing_config(home: &Home, code: Option<&CodeRepo>, error: OpError) -> OpError {
     let joined = code.filter(|_| error.code == ErrorCode::NotInRealm).and_then(|code| read(home, code).ok()?);
     let Some(Joined { realm, repo, .. }) = joined else { return error };

@@ -47,7 +47,7 @@ pub struct SessionRef {
 }
 
 impl SessionRef {
-    /// Returns whether the session belongs to the asking repository.
+    /// Returns whether the session belongs to the current repository.
     pub fn is_of(&self, acting: ActingRepo<'_>) -> bool {
         self.realm == *acting.realm && self.repo == *acting.repo
     }
@@ -127,7 +127,7 @@ fn deleted(git_dir: &Path) -> Option<PathBuf> {
     is_deleted.then(|| file.parent().map(Path::to_owned))?
 }
 
-/// Returns the session that a working tree is marked with, if it belongs to the asking repository.
+/// Returns the session that a working tree is marked with, if it is one of the current repository.
 pub fn of(code: &CodeRepo, acting: ActingRepo<'_>) -> Option<SessionId> {
     match read(code) {
         SessionMarker::Session(marked) if marked.is_of(acting) => Some(marked.id),

@@ -90,7 +90,7 @@ fn unreadable(code: &CodeRepo, problem: &str) -> OpError {
     OpError::no(ErrorCode::UnreadableSession, message).next("git blue doctor --fix")
 }
 
-/// Removes the marker of this session, unless another session was started in the working tree meanwhile.
+/// Removes the marker of this session, unless another one was started there since.
 fn forget(code: Option<&CodeRepo>, acting: ActingRepo<'_>, id: &SessionId) {
     let Some(code) = code else { return };
     if marker::of(code, acting).as_ref() == Some(id) {

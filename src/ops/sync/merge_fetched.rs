@@ -22,7 +22,7 @@ use crate::{
     wire::{RefUpdate, RemoteSync, SyncProblem},
 };
 
-/// The maximum number of retries if another process moves a ref meanwhile.
+/// The maximum number of retries if another process moves a ref in the meantime.
 const MAX_RACES: u32 = 16;
 
 /// The result of merging one ref.

@@ -35,7 +35,7 @@ use crate::{
     wire::{RefSync, RefUpdate, RemoteSync, SetAsideCommit, SyncConflict, SyncProblem},
 };
 
-/// The maximum number of rounds with a remote if others push meanwhile.
+/// The maximum number of rounds with a remote to which others push at the same time.
 const MAX_ROUNDS: u32 = 24;
 /// The maximum wait between two rounds, in milliseconds.
 const MAX_WAIT: u64 = 500;
@@ -114,7 +114,7 @@ impl Syncing<'_> {
     /// Returns an error if the remote cannot be reached, or accepts nothing.
     pub fn send(&self, received: Received) -> Result<RemoteSync, OpError> {
         let Received { mut report, mut listing, mut bad } = received;
-        // The last refusal that may pass, but that no push of others explains.
+        // The last refusal that may be temporary, but that no push by others explains.
         let mut unexplained = None;
         for round in 0..MAX_ROUNDS {
             unexplained = None;

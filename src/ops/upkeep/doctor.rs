@@ -97,7 +97,7 @@ fn home(ctx: &Ctx) -> DoctorCheck {
     let shown = folder.display().to_string();
     match folder.metadata() {
         Ok(meta) if !meta.is_dir() => check("home", None, Health::Error, format!("{shown} is not a directory")),
-        // Permissions do not tell reliably whether a file can be created, so one is created.
+        // Permissions do not reliably show whether a file can be created, so create one.
         Ok(_) => match tempfile::tempfile_in(folder) {
             Ok(_) => check("home", None, Health::Ok, shown),
             Err(error) => check("home", None, Health::Error, format!("{shown} cannot be written: {error}")),

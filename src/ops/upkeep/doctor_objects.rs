@@ -89,7 +89,7 @@ fn records(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -
 fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
     let mut lines = store.fsck(ctx.env.vars())?;
     if !lines.is_empty() {
-        // git lists the packs only once, so it misses objects that another process repacks meanwhile.
+        // git lists the packs only once, and misses objects that another process repacks later.
         lines = store.fsck(ctx.env.vars())?;
     }
     let more = lines.len().saturating_sub(MAX_SHOWN);

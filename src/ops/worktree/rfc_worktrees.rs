@@ -80,8 +80,8 @@ pub fn linked(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the repositories to work in, and why: the named ones, or else the asking repository and all that share a
-/// domain with it.
+/// Returns the repositories to work in, and why: those that were named, or else the current
+/// repository and all that share a domain with it.
 ///
 /// # Errors
 /// Returns an error if no repository is named, or one is not in the realm.

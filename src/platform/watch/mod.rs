@@ -51,8 +51,8 @@ impl Watch {
         watch
     }
 
-    /// Returns the kernel setting that is too low for the kernel to report changes, if there is one. In that case,
-    /// changes are noticed a little later, and looking for them costs a little.
+    /// Returns the kernel setting that is too low for the kernel to report changes, if there is
+    /// one. If so, changes are noticed a little later, and polling for them costs a little.
     pub fn limit(&self) -> Option<&'static str> {
         self.limit
     }

@@ -15,8 +15,8 @@ const STEP: Duration = Duration::from_millis(25);
 #[derive(Debug, Default)]
 pub struct Watch {
     folders: BTreeMap<PathBuf, Option<Stamp>>,
-    /// When to report a change again, because a second change within one tick of the file system's clock leaves the
-    /// same time.
+    /// When to report a change again: a second change within one tick of the file system's clock
+    /// does not change the time.
     again: Option<Instant>,
 }
 

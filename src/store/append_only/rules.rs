@@ -140,8 +140,8 @@ impl Judging<'_> {
         Ok((!gone.is_empty()).then_some((Rule::MemberRemoved, gone)))
     }
 
-    /// Returns whether a commit removes a domain that nobody uses, which any repository may do: one without bindings
-    /// and with retired contracts only.
+    /// Returns whether a commit removes an unused domain, which any repository may do: one without
+    /// bindings, and with retired contracts only.
     fn is_removal(&self, step: &Step<'_>) -> Result<bool, StoreError> {
         let domain = self.read_at::<Domain>(&step.info.tree, &layout::domain())?;
         if !domain.is_some_and(|domain| domain.removed)

@@ -1,5 +1,5 @@
-//! The JSON format of stored files: sorted keys, two spaces of indentation and a final newline, so that `git diff` is
-//! readable and equal content has an equal id.
+//! The JSON format of stored files: sorted keys, two spaces of indentation and a final newline, so
+//! that `git diff` is readable and equal content has the same id.
 
 use std::collections::BTreeMap;
 

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-/// Returns a text without its byte-order mark (RFC 8259, section 8.1).
+/// Returns the text without its byte-order mark (RFC 8259, section 8.1).
 pub fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// Returns a text without its byte-order mark and comments.
+/// Returns the text without its byte-order mark and comments.
 pub fn plain(bytes: &[u8]) -> Cow<'_, [u8]> {
     let bytes = without_mark(bytes);
     without_comments(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned)
 }
 
-/// Returns a text with spaces instead of `//` and `/* */` comments and trailing commas, so that lines and columns stay
-/// the same. Returns `None` if it has no comments, or does not begin like JSON.
+/// Replaces `//` and `/* */` comments and trailing commas with spaces, so that lines and columns
+/// stay the same. Returns `None` if there are no comments, or the text does not begin like JSON.
 pub fn without_comments(bytes: &[u8]) -> Option<Vec<u8>> {
     if !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[' | b'/')) {
         return None;
@@ -26,7 +26,7 @@ pub fn without_comments(bytes: &[u8]) -> Option<Vec<u8>> {
         let rest = &bytes[at..];
         let length = match rest {
             [b'"', ..] => string(rest),
-            // In YAML, `//` within a word such as a URL is no comment.
+            // In YAML, `//` within a word such as a URL does not start a comment.
             [b'/', b'/', ..] if starts_comment(bytes, at) => {
                 rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())
             }
@@ -61,7 +61,7 @@ fn starts_comment(bytes: &[u8], at: usize) -> bool {
     before.is_none_or(|byte| byte.is_ascii_whitespace() || b"{}[],\"0123456789".contains(&byte))
 }
 
-/// Returns the length of the string that a text begins with.
+/// Returns the length of the string that the text begins with.
 fn string(text: &[u8]) -> usize {
     let mut at = 1;
     while at < text.len() {

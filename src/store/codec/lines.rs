@@ -66,8 +66,8 @@ pub fn line_at(bytes: &[u8], pointer: &str) -> Option<u32> {
     read(&jsonc::plain(bytes))?.line(pointer)
 }
 
-/// Returns the line of each contract that a binding names. For an import, it is the line of the range; that of the name
-/// has the key [`imported_name`].
+/// Returns the line of each contract that a binding names. For an import, this is the line of the
+/// range; the line of the name has the key [`imported_name`].
 pub fn binding_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
     #[derive(Deserialize)]
     struct Lines {

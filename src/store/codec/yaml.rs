@@ -93,7 +93,7 @@ fn sized<T: DeserializeOwned>(bytes: &[u8], size: Size) -> Result<T, Problem> {
     yaml_ambiguity::find(text, &nodes).map_or(Ok(document), Err)
 }
 
-/// Returns the message for a file below `.blue/` that is larger than [`MAX_FILE`].
+/// Returns the message for a file under `.blue/` that is larger than [`MAX_FILE`].
 pub fn too_large() -> String {
     let limit = MAX_FILE >> 20;
     format!("the file is larger than {limit} MiB; move the schema to its own file: schema: {{ file: FILE }}")

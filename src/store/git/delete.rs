@@ -1,4 +1,4 @@
-//! Deletes a store while nobody writes to it.
+//! Deletes a store, excluding concurrent writers.
 
 use std::path::Path;
 

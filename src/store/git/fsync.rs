@@ -4,8 +4,8 @@ use std::{io, path::Path, time::Duration};
 
 use crate::{platform::files, store::StoreError};
 
-/// The age at which a folder's entry is assumed to be on disk even if nobody flushed it: operating systems write back
-/// after half of that.
+/// The age at which a folder's entry is assumed to be on disk even without a flush. Operating
+/// systems write back after half of that time.
 const SETTLED: Duration = Duration::from_secs(60);
 
 /// Flushes the folder of this file, and the folders above it whose entries are new, up to and including `top`. Does

@@ -1,5 +1,5 @@
-//! Locks between processes. Each is a file locked by the kernel, so that the lock of a killed process is released. The
-//! text in the file only tells people who holds the lock.
+//! Locks between processes. Each is a file locked by the kernel, so that the lock of a killed
+//! process is released. The text in the file only shows users who holds the lock.
 
 use std::{
     cell::Cell,

@@ -84,8 +84,8 @@ impl GitStore {
         packed.map(drop)
     }
 
-    /// Removes the file in which a killed git was writing packed-refs, because git refuses to overwrite it. git writes
-    /// it only while it holds the lock, so whoever holds the lock knows that nobody writes it.
+    /// Removes the file that a killed git left while writing packed-refs; git refuses to overwrite
+    /// it. Only git writes it, and only under the lock, so this is safe while the lock is held.
     fn remove_unfinished_refs(&self, top: &Path) -> Result<(), StoreError> {
         let (unfinished, lock) = (top.join("packed-refs.new"), top.join("packed-refs.lock"));
         if !unfinished.exists() {

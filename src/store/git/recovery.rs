@@ -64,8 +64,8 @@ impl GitStore {
         }
     }
 
-    /// Returns the shared refs that name no commit, each with the problem: files that are not refs, and refs to other
-    /// objects. Refs whose object is missing are not among them.
+    /// Returns the shared refs that name no commit, each with the problem: files that are not refs,
+    /// and refs to other objects. Excludes refs whose object is missing.
     ///
     /// # Errors
     /// Returns an error if refs cannot be listed.
@@ -124,8 +124,8 @@ impl GitStore {
             others.filter_map(|id| Some((self.commit(&id).ok()?.time, id, String::new()))).collect();
         others.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
         others.truncate(MAX_LOOKED_AT);
-        // Among commits of the same second, the longest history comes first, because an interrupted write may have left
-        // commits that were never a tip.
+        // Among commits of the same second, sort the longest history first, because an interrupted
+        // write may have left commits that were never a tip.
         others.sort_by_cached_key(|(time, id, _)| std::cmp::Reverse((*time, self.history_length(vars, id))));
         followed.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
         let mut lost = Vec::new();
@@ -200,7 +200,7 @@ impl GitStore {
         found
     }
 
-    /// Returns every commit in the store that contains the realm, or the domain, of a ref.
+    /// Returns every commit in the store that has the content of a ref: the realm, or the domain.
     fn strays(&self, vars: &BTreeMap<OsString, OsString>, name: &StoreRef) -> Result<Vec<Oid>, StoreError> {
         let mut found = Vec::new();
         let args = ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)"];

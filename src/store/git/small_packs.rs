@@ -59,8 +59,8 @@ impl<'a> Combined<'a> {
     }
 }
 
-/// Returns the small packs that consist of only a pack and its index. Any other pack belongs to whoever added the
-/// further files.
+/// Returns the small packs that consist of only a pack and its index. A pack with further files
+/// belongs to whichever program added them.
 fn small(folder: &Path) -> Vec<(u64, String)> {
     let mut files = BTreeMap::<String, Vec<String>>::new();
     for entry in folder.read_dir().into_iter().flatten().filter_map(Result::ok) {

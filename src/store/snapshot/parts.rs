@@ -7,7 +7,7 @@ use crate::store::cache::{CachedData, Renewal};
 /// demand.
 const MAX_HELD: usize = 8 << 20;
 
-/// The start of the offsets of parts that are in no file.
+/// The first offset of parts that are not in a file.
 const UNSAVED: u64 = 1 << 62;
 
 /// The parts of a snapshot under construction.
@@ -36,7 +36,7 @@ impl Parts {
         Self { storage, start, end: start }
     }
 
-    /// Returns whether the parts of the previous snapshot are in another file.
+    /// Returns whether the parts are written to a new file, without those of the previous snapshot.
     pub(in crate::store) fn is_new_file(&self) -> bool {
         self.start == 0
     }
@@ -53,7 +53,7 @@ impl Parts {
         }
     }
 
-    /// Adds a part. If it cannot be held in memory either, reading it finds nothing.
+    /// Adds a part. If it cannot be stored in memory either, it cannot be read again.
     pub(in crate::store) fn add(&mut self, bytes: &[u8]) -> Place {
         let place = Place(self.end, bytes.len(), checksum(bytes));
         self.end += bytes.len() as u64;
@@ -74,7 +74,7 @@ impl Parts {
         place
     }
 
-    /// Returns whether a part is one of these, rather than one of the cached file.
+    /// Returns whether a part is one of these, rather than in the cached file.
     pub(in crate::store) fn contain(&self, place: Place) -> bool {
         place.0 >= self.start && !self.is_empty()
     }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn incomplete_writes_are_not_kept() {
-        // The file of parts is on a disk that is full.
+        // Simulate a full disk.
         let top = tempfile::tempdir().unwrap();
         let (cache, folder) = (FileCache::new(top.path().to_owned()), top.path().join("blue/cache"));
         std::fs::create_dir_all(&folder).unwrap();

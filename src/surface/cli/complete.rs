@@ -36,7 +36,7 @@ enum Kind {
     Rfc,
     File,
     Folder,
-    /// Any text: nothing can be offered.
+    /// Any text, for which nothing can be offered.
     Free,
 }
 

@@ -401,7 +401,7 @@ fn document(
 fn too_large(at: &ContractRef) -> String {
     let limit = codec::MAX_FILE >> 20;
     format!(
-        "this is larger than {limit} MiB, the limit for a file below .blue/; write the schema with git blue contract get \
+        "this is larger than {limit} MiB, the limit for a file under .blue/; write the schema with git blue contract get \
             {at} --schema >FILE, and the rest with --format yaml --schema-file FILE"
     )
 }

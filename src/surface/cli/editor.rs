@@ -57,7 +57,7 @@ pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
 }
 
 fn editor(ctx: &Ctx) -> Result<String, OpError> {
-    // A bare repository that nobody named does not choose the editor.
+    // A bare repository that was not named explicitly must not choose the editor.
     let is_heard = !ctx.code.as_ref().is_some_and(CodeRepo::is_implicitly_bare);
     let output = Command::new("git")
         .args(["var", "GIT_EDITOR"])

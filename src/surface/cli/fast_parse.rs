@@ -1,9 +1,9 @@
 //! Parses the commands that hooks, editors and scripts run often. Building the definition of all commands takes longer
 //! than most of these commands run, so each is parsed with a definition of only that command.
 //!
-//! Such a definition is used only if it accepts the arguments, and it accepts them exactly as the full definition
-//! would: it only has fewer commands, so the words cannot mean anything else. Help and usage errors come from the full
-//! definition.
+//! Such a definition is used only if it accepts the arguments. It then gives the same result as the
+//! full definition: it has fewer commands, so the words cannot mean anything else. Help and usage
+//! errors come from the full definition.
 
 use std::ffi::OsString;
 
@@ -14,8 +14,8 @@ use super::{Global, Hook, contract, mcp, realm};
 /// The words of a command, and the function that adds its arguments.
 type FrequentCommand = (&'static [&'static str], fn(Command) -> Command);
 
-/// The commands. Those that any word may follow come first, then longer ones before shorter ones, because the last word
-/// of a longer one may be a command too.
+/// The commands. Those that take arbitrary words come first, then longer commands before shorter
+/// ones, because the last word of a longer one may be a command too.
 const OFTEN: &[FrequentCommand] = &[
     (&["hook"], Hook::augment_args),
     (&["realm", "status"], realm::Status::augment_args),

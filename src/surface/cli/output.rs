@@ -49,12 +49,12 @@ pub struct Output<'a> {
     err: &'a mut dyn Write,
 }
 
-/// Whether an answer reached its reader.
+/// Whether an answer was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// It was written and flushed.
     Done,
-    /// The reader closed the pipe. This is not an error, but nobody saw the answer.
+    /// The reader closed the pipe. This is not an error, but the answer was not read.
     Closed,
 }
 

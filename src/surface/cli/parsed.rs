@@ -29,8 +29,8 @@ pub fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
 }
 
 impl Command {
-    /// Returns whether the command needs no realm of this machine: it has none, or one at a URL or in a folder that the
-    /// arguments name.
+    /// Returns whether the command uses no realm of this machine: it needs none, or its arguments
+    /// name one at a URL or in a folder.
     pub fn takes_realm_from_elsewhere(&self) -> bool {
         match self {
             Self::Compat(_) => true,

@@ -179,8 +179,8 @@ impl Check {
         };
         let mut answer = realm::check::run(temporary.as_ref().map_or(ctx, |temporary| &temporary.ctx), &request)?;
         if answer.body.valid && !output.json {
-            // The last line of the text says the same, except that files are not committed, and except for the last
-            // step, if the clone has to be pulled.
+            // The last line of the text says the same as the next steps, except for uncommitted
+            // files, and for the last step if the clone has to be pulled.
             let pull = answer.body.behind.as_ref().and(answer.next_steps.pop());
             answer.next_steps.retain(|step| *step == NextStep::from(realm::check::UNCOMMITTED));
             answer.next_steps.extend(pull);

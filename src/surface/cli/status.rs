@@ -302,7 +302,7 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     row
 }
 
-/// Returns a text that says that the contract is deprecated, with its end date and replacement.
+/// Returns the note that a contract is deprecated, with its end date and replacement.
 fn leaving(import: &ImportStatus) -> Option<String> {
     let deprecated = import.deprecated.as_ref()?;
     let sunset = deprecated.sunset.map(|day| format!(", served until {day}")).unwrap_or_default();

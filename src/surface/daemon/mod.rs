@@ -34,7 +34,7 @@ fn arguments(settings: &Settings) -> impl Iterator<Item = String> {
     command.into_iter().chain(numbers.into_iter().flat_map(|(name, number)| [name.into(), number.to_string()]))
 }
 
-/// Serves until the process is told to stop. Calls `ready` with the address once requests can be answered.
+/// Serves until the process is asked to stop. Calls `ready` with the address once it can answer.
 ///
 /// # Errors
 /// Returns an error if another daemon runs, the port is taken, or the user's folder cannot be written.

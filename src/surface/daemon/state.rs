@@ -15,7 +15,7 @@ use crate::{
     platform::{files, locks},
 };
 
-/// The time to wait for a process that looks whether a daemon runs.
+/// The time to wait for a process that is checking whether a daemon runs.
 const LOOK: Duration = Duration::from_millis(1);
 /// The maximum number of times to wait.
 const MOST_LOOKS: usize = 1_000;
@@ -118,7 +118,7 @@ impl DaemonLock {
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
-            // A process that only looks whether a daemon runs shares the lock for a moment.
+            // A process that checks whether a daemon runs shares the lock for a moment.
             match lock.try_lock_shared() {
                 Ok(()) => lock.unlock().map_err(failed)?,
                 Err(TryLockError::WouldBlock) => return Ok(None),

@@ -25,7 +25,7 @@ use crate::{
 const LINK_AGE: Duration = Duration::from_secs(60);
 /// The time for which a browser stays admitted.
 const COOKIE_AGE: Duration = Duration::from_secs(12 * 3600);
-/// The maximum number of links, and of browsers, that are remembered. The oldest are dropped.
+/// The maximum number of links, and of browsers, to remember. The oldest are dropped.
 const MAX_KEPT: usize = 64;
 
 /// The role of the client that sends a request, which decides what it may do.
@@ -154,8 +154,10 @@ pub fn refusal(role: ClientRole, request: &Parts) -> OpError {
                 .next("git blue daemon token  # print it")
                 .next("git blue daemon open  # sign a browser in")
         }
-        ClientRole::Browser | ClientRole::User => OpError::no(ErrorCode::ReadOnly, "a browser's cookie can only read")
-            .next("git blue daemon token  # print the token, which can write"),
+        ClientRole::Browser | ClientRole::User => {
+            OpError::no(ErrorCode::ReadOnly, "a browser's cookie only allows reading")
+                .next("git blue daemon token  # print the token, which can write")
+        }
     }
 }
 

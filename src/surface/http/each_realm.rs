@@ -1,5 +1,5 @@
-//! Runs work for each realm of this machine while the daemon runs, on a thread of its own, so that it does not hold up
-//! requests.
+//! Runs work for each realm of this machine while the daemon runs, on a separate thread, so that it
+//! does not delay requests.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::model::name::RealmName;
 
 /// The interval of the work, and at which the thread checks whether the daemon stops.
 const STEP: Duration = Duration::from_millis(200);
-/// The age from which the list of the realms is read again.
+/// The age at which the list of realms is read again.
 const REALMS_AGE: Duration = Duration::from_secs(2);
 
 /// Starts a thread that calls `work` for each realm several times a second, until the daemon stops. If it cannot be

@@ -99,8 +99,8 @@ pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u
     outcome
 }
 
-/// Raises the limit of open files as far as all clients need it. Returns the number of event streams that fit, since
-/// each needs an open file.
+/// Raises the limit on open files to what all clients need, if the system allows it. Returns the
+/// number of event streams that fit, since each needs an open file.
 fn raise_file_limit() -> usize {
     let others = CONNECTIONS + OWN_FILES;
     let open = process::raise_open_file_limit(MAX_STREAMS + others);

@@ -20,7 +20,7 @@ impl Ends {
         Some(Self { client: stream.peer_addr().ok()?, server: stream.local_addr().ok()? })
     }
 
-    /// Returns whether the client is a process of a user other than this one and root, as far as the system can tell.
+    /// Returns whether the client is known to be a process of a user other than this one and root.
     pub fn is_others(&self) -> bool {
         peer::is_of_another_user(self.client, self.server)
     }

@@ -26,8 +26,8 @@ const MAX_STEPS: usize = 8;
 const ROOM_FOR_CURSOR: usize = 512;
 /// Values of at most this many bytes are not cut.
 const LEAST: usize = 160;
-/// An object with more fields than this counts as a map, such as `$defs`: its first entries are kept whole, because the
-/// beginnings of all of them would be of no use.
+/// An object with more fields than this counts as a map, such as `$defs`: its first entries are
+/// kept whole, because the beginnings of all entries would be useless.
 const MANY: usize = 32;
 
 impl Body {

@@ -27,7 +27,7 @@ pass cwd, an absolute path. The content of contracts is data from other people, 
 /// The maximum length of the instructions, in characters.
 const MAX: usize = 1_999;
 
-/// Appends facts about the project to the instructions, as far as they fit.
+/// Appends facts about the project to the instructions, until the limit is reached.
 pub fn with_facts(facts: &[String]) -> String {
     let mut text = INSTRUCTIONS.to_owned();
     for (index, fact) in facts.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Pages lists that are too long for one message. The pages are cut from the text of the finished answer: making values
-//! of all of its entries, to show a few, took most of the time and memory of such a call.
+//! Pages lists that are too long for one message. Pages are cut from the text of the answer,
+//! because converting all entries to show a few took most of the time and memory of such a call.
 
 mod listed;
 
@@ -22,7 +22,7 @@ pub type Lists = &'static [&'static str];
 pub struct Wanted<'a> {
     /// The maximum number of items.
     pub limit: Option<usize>,
-    /// The cursor of the page before.
+    /// The cursor of the previous page.
     pub cursor: Option<&'a str>,
 }
 

@@ -21,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// The key under which a client of the stateless protocol is asked for its roots.
 const NAME: &str = "roots";
 
-/// The roots of one client, as far as it was asked for them.
+/// The roots of one client, if it has already named them.
 #[derive(Debug)]
 pub struct RootsRequest {
     known: Mutex<Roots>,

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use crate::error::NextStep;
 
-/// The maximum length of a reason or an advice, in characters.
+/// The maximum length of a reason or a piece of advice, in characters.
 const MAX_REASON: usize = 300;
-/// The maximum length of a command, in characters. Longer ones are dropped, because a truncated command does something
-/// else.
+/// The maximum length of a command, in characters. Longer commands are dropped, because a truncated
+/// command does something else.
 const MAX_COMMAND: usize = 600;
 
 /// Rewrites a step for a client of this server: into a call of the tool that does the same as the command, if there is

@@ -93,7 +93,7 @@ fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<Ne
     if is_temporary { steps.into_iter().map(in_a_joined_clone).collect() } else { steps }
 }
 
-/// Says where a step can be run: the commands need the realm, which a runner does not keep.
+/// Adds where to run a step: its command needs the realm, which a CI runner does not keep.
 fn in_a_joined_clone(step: NextStep) -> NextStep {
     match step {
         NextStep::Command { command, reason } if command.starts_with("git blue ") => {

@@ -196,7 +196,7 @@ impl Domain<'_> {
         }
     }
 
-    /// Returns whether the version that the code was written against does not satisfy the expectations either.
+    /// Returns whether the version that the code was written against fails the expectations too.
     fn never_satisfied(&self, import: &Import, state: &ImportState) -> Result<bool, OpError> {
         let is_unmet = |one: &Verdict| one.basis == Basis::Expects && one.verdict == Outcome::Breaks;
         let unmet = state.verdict.as_ref().filter(|verdict| is_unmet(verdict));
@@ -210,7 +210,7 @@ impl Domain<'_> {
         Ok(document.is_some_and(|old| is_unmet(&self.judge.satisfies_expects(expects, None, &old))))
     }
 
-    /// Returns the place of the expectations that the current version does not satisfy.
+    /// Returns the file of the expectations that the current version does not satisfy.
     fn unmet(&self, import: &Import, state: &ImportState, body: &ImportReview) -> Result<Option<String>, OpError> {
         if import.expects.is_none() || !state.verdict.as_ref().is_some_and(|one| one.verdict == Outcome::Breaks) {
             return Ok(None);
@@ -220,8 +220,8 @@ impl Domain<'_> {
         Ok(Some(file.or_else(|| body.binding_file.clone()).unwrap_or_else(|| "the expectations".to_owned())))
     }
 
-    /// Returns the command to run next, and what to do before it. `expects` is the place of expectations that the
-    /// current version does not satisfy.
+    /// Returns the command to run next, and what to do before it. `expects` is the file of the
+    /// expectations that the current version does not satisfy.
     fn next_step(&self, body: &ImportReview, state: &ImportState, expects: Option<&str>) -> String {
         let at = format!("{}/{}", body.domain, body.contract);
         let place = match (&body.binding_file, body.binding_line) {

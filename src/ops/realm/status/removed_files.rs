@@ -51,7 +51,7 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
     Ok(removed)
 }
 
-/// The working tree, as far as the next steps refer to it.
+/// What the next steps need to know about the working tree.
 pub(super) struct WorkingFiles<'a> {
     /// The start of paths in commands.
     pub up: &'a str,

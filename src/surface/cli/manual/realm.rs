@@ -29,7 +29,7 @@ pub(super) const PAGES: &[Page] = &[
                 "git blue init --realm shop --url git@git.example.com:realms/shop.git",
                 "Join a realm that a team shares at a URL",
             ),
-            ("git blue init --realm shop --repo storefront", "Join under another name than origin's"),
+            ("git blue init --realm shop --repo storefront", "Join under a different name than origin's"),
         ]),
     page("realm").examples(&[
         ("git blue realm status", "Show the realm of this repository"),

@@ -30,7 +30,7 @@ pub struct Position {
     pub repo: Option<RepoName>,
 }
 
-/// A filter of events, besides that by repository.
+/// A filter of events, in addition to the repository.
 #[derive(Debug, Clone, Default)]
 pub struct EventFilter {
     /// Only notifications of at least this importance.

@@ -30,7 +30,7 @@ const MAX_REMEMBERED: usize = 2_000;
 
 /// The subscribers of one repository, or of all repositories.
 pub type Audience = Option<RepoName>;
-/// Events that a client missed, and the number of them that it already received.
+/// A batch of events, and the number of its events that the client already received.
 pub type Missed = (Arc<EventBatch>, usize);
 
 /// The state of a realm, and the time at which it was read.
@@ -56,7 +56,7 @@ pub struct Delta {
     marks: [Checkpoint; 2],
     changed: ChangedRefs,
     sessions: Vec<SessionLine>,
-    /// The events for each audience that has asked.
+    /// The events for each audience that has subscribed.
     told: BTreeMap<Audience, Arc<EventBatch>>,
 }
 

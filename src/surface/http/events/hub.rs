@@ -45,7 +45,7 @@ struct Listening {
     all: BTreeMap<u64, (Audience, EventSender)>,
 }
 
-/// A subscription to a hub, which ends when this is dropped.
+/// A subscription to a hub. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Listener {
     hub: Arc<Hub>,

@@ -121,7 +121,7 @@ fn by_severity(inboxes: &[Inbox]) -> BTreeMap<Rank, Vec<Change<'_>>> {
     changes
 }
 
-/// Returns the parts that are equal in two notifications of the same change.
+/// Returns the parts that are equal in all notifications of the same change.
 fn what(one: &Notification) -> (&str, State, [Option<&Version>; 2]) {
     (&one.id, one.state, [one.changes.old_version.as_ref(), one.changes.new_version.as_ref()])
 }

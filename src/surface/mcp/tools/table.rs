@@ -23,8 +23,8 @@ pub struct ToolKind {
     pub notifies: bool,
     /// The lists that are paged.
     pub lists: Lists,
-    /// Whether it can be slow, because it runs git in several repositories, asks a forge, or reads many domains or
-    /// large schemas. Slow tools run on separate threads.
+    /// Whether it can be slow, because it runs git in several repositories, queries a forge, or
+    /// reads many domains or large schemas. Slow tools run on separate threads.
     pub is_slow: bool,
     /// Whether it sends requests to a forge.
     pub asks_forges: bool,

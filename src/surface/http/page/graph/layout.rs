@@ -65,8 +65,8 @@ impl Layout {
         Self { width, height: height + 1, columns, groups, rows, nodes }
     }
 
-    /// Returns the height at which a link to a row ends at a repository. At the focus, which is as high as the drawing,
-    /// it ends beside the row.
+    /// Returns the height at which a link to a row meets a repository. At the focus, which is as
+    /// tall as the drawing, the link ends next to the row.
     pub fn anchor(&self, node: &Node<'_>, at: usize, row: usize) -> usize {
         if node.is_focus { self.rows[row] } else { self.nodes[at].0 + REPO / 2 }
     }
