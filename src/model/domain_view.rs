@@ -172,7 +172,7 @@ pub struct AvailableVersions<'a> {
     pub current: &'a Version,
     /// The older versions that are still served.
     pub supported: &'a [Range],
-    /// The versions that nobody should use.
+    /// The versions that must not be used.
     pub yanked: &'a [Yanked],
 }
 

@@ -20,12 +20,12 @@ pub enum Rank {
     /// An import of this repository holds but needs attention: it is behind, its contract is deprecated or retired, its
     /// version was yanked, the effect of the version is unknown, or it expects properties that are never sent.
     Attention,
-    /// A contract that it imports changed.
+    /// A contract that this repository imports changed.
     Import,
-    /// Two machines changed something of this repository differently, somebody else changed it, or the change was
-    /// refused.
+    /// Two machines changed this repository's data in different ways, somebody else changed it, or
+    /// the change was refused.
     Conflict,
-    /// Another contract of its domains changed.
+    /// Another contract in this repository's domains changed.
     #[default]
     Contract,
     /// A repository updated its binding.

@@ -37,7 +37,7 @@ pub struct ChangedField {
     pub name: String,
     /// The kind of change.
     pub change: FieldChange,
-    /// A field that was added beside it with the same schema: it may be the same under another name.
+    /// A field that was added next to it with the same schema, perhaps the same field, renamed.
     pub maybe_renamed_to: Option<String>,
 }
 

@@ -75,9 +75,9 @@ pub struct RuleViolation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// The change was taken after all.
+    /// The change was accepted.
     Accepted,
-    /// The former content was kept for good.
+    /// The change was rejected: the previous content stays.
     #[serde(alias = "undone")]
     Rejected,
 }

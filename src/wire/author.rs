@@ -147,7 +147,7 @@ pub struct ContractValidate {
 /// A place where a payload is invalid, or where it is unknown whether it is valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PayloadFailure {
-    /// The file of the payload.
+    /// The file that contains the payload.
     pub file: String,
     /// The line of the payload, if the file contains several payloads.
     pub line: Option<u32>,
@@ -159,6 +159,6 @@ pub struct PayloadFailure {
     pub schema_pointer: String,
     /// A description of the problem.
     pub message: String,
-    /// Whether it is unknown if the payload is valid.
+    /// Whether the validity of the payload could not be decided.
     pub undecided: bool,
 }

@@ -86,7 +86,7 @@ pub enum DocumentSource {
     Worktree,
     /// A file in a commit.
     Commit,
-    /// The current document with another schema.
+    /// The current document with a different schema.
     Schema,
 }
 

@@ -24,7 +24,7 @@ pub struct HookState {
     pub file: String,
     /// Whether the hook runs git blue.
     pub installed: bool,
-    /// Whether it does so through a block in that file.
+    /// Whether it runs git blue through a block in that file.
     pub in_file: bool,
     /// Whether the hook is installed only on request.
     pub optional: bool,

@@ -283,6 +283,6 @@ pub struct NotificationsAck {
     pub current_repo: RepoName,
     /// The ids of the notifications that are now marked as seen, including those that already were.
     pub acknowledged: Vec<String>,
-    /// The requested ids that this reader has no notification with.
+    /// The requested ids that match no notification of this reader.
     pub unknown: Vec<String>,
 }

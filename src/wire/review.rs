@@ -30,8 +30,8 @@ pub struct RealmReview {
     pub checked: usize,
     /// The number of these imports that are judged by their version range alone.
     pub by_range_only: usize,
-    /// The imports that are broken, behind, at another version than their code was written against, or of a contract
-    /// that is deprecated or retired. Broken ones come first.
+    /// The imports that are broken or behind, whose code was written against another version, or
+    /// whose contract is deprecated or retired. Broken ones come first.
     pub imports: Vec<ImportReview>,
     /// The tree that was searched for mentions.
     pub searched: Searched,

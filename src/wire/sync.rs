@@ -65,7 +65,7 @@ pub struct RemoteSync {
     pub sent: Vec<RefSync>,
     /// The refs that had been rewound on the remote. What remained on both sides was merged.
     pub rewound: Vec<RefSync>,
-    /// The conflicts between machines. One side was taken, and the other is recorded.
+    /// The conflicts between machines. One side was selected, and the other is recorded.
     pub conflicts: Vec<SyncConflict>,
     /// The refs that could not be fetched or pushed, each with the reason.
     pub problems: Vec<SyncProblem>,
@@ -116,7 +116,7 @@ pub struct SyncConflict {
     pub version: Option<Version>,
     /// The repository.
     pub repo: Option<RepoName>,
-    /// The commit that broke a rule, if the conflict is about one. Its changes were not taken.
+    /// The commit that broke a rule, if the conflict is about one. Its changes were not accepted.
     pub set_aside: Option<SetAsideCommit>,
     /// An explanation of the conflict, in one sentence.
     pub meaning: String,

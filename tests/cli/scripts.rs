@@ -243,7 +243,8 @@ fn test_that_the_owner_suggests_is_shown_to_consumers() {
     assert!(get.stdout.contains("test for consumers  scripts/theirs.sh\n"), "{get}");
     assert!(get.stdout.contains("values              free: the value may change in any way\n"), "{get}");
     let import = world.ok(&other, &["import", "s3-access/s3-permissions"]);
-    let step = "git blue contract get s3-access/s3-permissions  # see its suggested test, and set your own as the validation";
+    let step =
+        "git blue contract get s3-access/s3-permissions  # see its suggested test, and set your own as the validation";
     assert!(import.stdout.contains(step), "{import}");
     world.write(&format!("access/{BINDING_FILE}"), &(importing(">=1.0.0") + "    validation: scripts/own.sh\n"));
     let import = world.ok(&world.path("access"), &["import", "s3-access/s3-permissions", ">=1.1.0"]);

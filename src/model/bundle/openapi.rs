@@ -26,7 +26,7 @@ pub(super) fn without_extensions(dialect: &Value) -> Value {
 /// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them.
 /// `flow` says whether it describes requests or responses.
 pub(super) fn translate(schema: &mut Map<String, Value>, flow: Option<Flow>) {
-    // Members beside a reference are ignored.
+    // Siblings of a reference are ignored.
     if matches!(schema.get("$ref"), Some(Value::String(_))) {
         schema.retain(|key, _| key == "$ref");
     }

@@ -42,7 +42,7 @@ pub fn is_concerned(conflict: &Conflict, domain: Option<&DomainSummary>, me: &Re
     }
 }
 
-/// Returns whether a commit changed what belongs to `me`, or only what belongs to nobody.
+/// Returns whether a commit changed something of `me`, or only things without an owner.
 fn is_mine_or_nobodys(record: &SetAside, me: &RepoName) -> bool {
     record.is_owned_by(me) || record.changes.iter().all(|change| change.owners.is_empty())
 }

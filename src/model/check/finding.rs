@@ -49,7 +49,7 @@ pub struct Finding {
     pub pointer: Option<String>,
     /// The problem, in one sentence.
     pub message: String,
-    /// Further facts: a value that shows the problem, the files it affects, a range to write.
+    /// Details: a value that shows the problem, the files it affects, a range to write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The file to change in the checked repository, or the stored file.

@@ -22,7 +22,7 @@ const MOST_WANTED: u64 = 10_000;
 /// The maximum number of places and wanted items for which every assignment is tried.
 const MOST_PLACES: u64 = 6;
 const MOST_PLACED: usize = 5;
-/// The maximum number of wanted items' schemas of which all combinations are tried.
+/// The maximum number of wanted items' schemas for which all combinations are tried.
 const MOST_NAMING: usize = 2;
 /// The number of lengths that are tried above the minimum.
 const MORE_LENGTHS: u64 = 4;

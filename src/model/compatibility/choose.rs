@@ -84,9 +84,9 @@ impl State {
         Some(best)
     }
 
-    /// Returns the choice to take first: schemas that must hold, since they rule out more. If there are many of them, a
-    /// single refusal comes before them, since it says which of them matter. The choice whether a property is absent
-    /// comes last.
+    /// Returns the choice to take first: one between required schemas, since these rule out more.
+    /// If there are many, a single refusal comes first, since it shows which of them matter. The
+    /// choice whether a property is absent comes last.
     fn next_choice(&self) -> Option<usize> {
         let holding = self.open.iter().filter(|choice| is_about_what_holds(choice)).count();
         let refusals = self.open.iter().filter(|choice| is_refusal(choice)).count();

@@ -122,7 +122,7 @@ pub(super) struct State {
     pub(super) has_values: bool,
     pub(super) seen: HashMap<Id, u8>,
     pub(super) open: Vec<Choice>,
-    /// The names and patterns outside of which the facts allow no property.
+    /// The only names and patterns that the facts allow for properties.
     pub(super) fences: Vec<Fence>,
     /// The same for the properties that a lenient sender sends, once they are known for certain.
     pub(super) sent: Option<Rc<Fence>>,
@@ -408,7 +408,7 @@ impl State {
             }
             (Lit::DepSchema(name, id), true) => {
                 self.facts.push(fact);
-                // A lenient sender sends what the schema names only beside the property.
+                // A lenient sender sends what the schema names only together with the property.
                 let beside = fact.lenient.then_some(Item::Present(*name));
                 let holds = beside.into_iter().chain([is(id)]).collect();
                 self.open.push(Branches::choice(vec![vec![Item::Absent(*name)], holds]));

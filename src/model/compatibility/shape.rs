@@ -33,7 +33,7 @@ pub(super) struct Shape {
     pub(super) names: Vec<Atom>,
     /// Properties that must exist somewhere.
     pub(super) wanted: Vec<Wanted>,
-    /// The names and patterns outside of which a lenient sender sends nothing.
+    /// The only names and patterns of properties that a lenient sender sends.
     pub(super) closed: Option<Rc<Fence>>,
     /// All names that the facts mention.
     pub(super) known: BTreeSet<Sym>,
@@ -105,8 +105,8 @@ impl State {
         shape
     }
 
-    /// Returns the names and patterns outside of which a lenient sender sends nothing. Returns `None` if there is no
-    /// such limit, for example because the sender must send more properties than it names.
+    /// Returns the only names and patterns of properties that a lenient sender sends, or `None` if
+    /// there is no such limit, for example because it must send more properties than it names.
     pub(super) fn sent(&self, engine: &mut Engine<'_>) -> Option<Rc<Fence>> {
         // An open choice may name more properties.
         if self.kind != Kind::Object || self.open.iter().any(|choice| choice.is_lenient) {

@@ -209,7 +209,7 @@ impl<'a> Judge<'a> {
         let [old, new] = &mut self.sides;
         let (inner, outer) = if sides(direction).0 == 0 { (old, new) } else { (new, old) };
         let Some(witness) = confirm::among_named(inner, outer)? else { return Some(SchemaVerdict::Compatible) };
-        // A lenient sender does not send every value that is listed beside names of properties.
+        // A lenient sender does not send every value that is listed next to property names.
         if reading == SchemaReading::Lenient && !inner.only_names() {
             return None;
         }

@@ -106,7 +106,7 @@ impl Rewriter<'_, '_> {
             && let Some(target) = self.external(target, &context)
         {
             if context.draft <= Draft::D7 {
-                // The keywords beside a reference have no effect, but other references may lead into them.
+                // Siblings of a reference have no effect, but other references may point into them.
                 members.retain(|name, _| DEFINITIONS.contains(&name.as_str()));
             }
             members.remove("$ref");

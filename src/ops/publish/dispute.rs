@@ -1,5 +1,5 @@
-//! Two machines published different commits of one repository, and nobody has merged them yet. If their bindings differ, they
-//! are in dispute.
+//! Disputes: two machines published different commits of one repository that are not merged yet,
+//! and their bindings differ.
 
 use crate::{
     error::OpError,

@@ -1,4 +1,4 @@
-//! Publishes the files below `.blue/` at a commit to the realm.
+//! Publishes the files under `.blue/` at a commit to the realm.
 
 pub mod behind;
 pub mod candidate;

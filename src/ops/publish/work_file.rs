@@ -1,5 +1,5 @@
-//! Reads and writes one file below `.blue/` in the working tree. No symbolic link is followed, and files are replaced
-//! atomically.
+//! Reads and writes one file under `.blue/` in the working tree. Never follows a symbolic link, and
+//! replaces files atomically.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::{
     store::codec::MAX_FILE,
 };
 
-/// A file below `.blue/` in the working tree.
+/// A file under `.blue/` in the working tree.
 #[derive(Debug, Clone)]
 pub struct WorkFile {
     root: PathBuf,

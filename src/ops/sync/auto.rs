@@ -1,5 +1,5 @@
-//! Automatic syncing: only if the user wants it, in one process at a time, and not too often. Its records are stored
-//! beside the store's locks; losing them costs one additional sync.
+//! Automatic syncing: only if the user wants it, in one process at a time, and not too often. Its
+//! records are next to the store's locks; losing them costs one additional sync.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! Checks of `doctor` on sessions: sessions that nobody ended, and working trees whose marker names an ended session.
+//! Checks sessions for `doctor`: sessions never ended, and markers of ended sessions.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use crate::{
     wire::{DoctorCheck, Health},
 };
 
-/// Reports sessions that nobody ended and that had no activity for a day: the machine crashed, or the user forgot them.
+/// Reports sessions without activity for a day that were never ended: after a crash, or forgotten.
 /// They are ended at the time of their last activity.
 pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> DoctorCheck {
     let subject = Some(known.name.as_str());

@@ -67,8 +67,8 @@ pub fn create(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
     temporary_beside(path, bytes, access)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
-/// Writes a temporary file beside a path, to be renamed to it. It is flushed to disk, because a rename can survive a
-/// power failure that the content does not.
+/// Writes a temporary file next to a path, to be renamed to it. It is flushed to disk, because a
+/// rename can survive a power failure that the content does not.
 fn temporary_beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     set_access(builder.prefix(".blue-"), access);

@@ -114,8 +114,8 @@ fn damaged_tree(id: &Oid, error: &dyn std::fmt::Display) -> StoreError {
 
 fn read(entry: &gix::objs::tree::EntryRef<'_>, program: EntryKind) -> Entry {
     Entry {
-        // A name that is not UTF-8 must not hide the others in its folder. With a replacement character, it becomes a
-        // name that nobody looks up.
+        // A name that is not UTF-8 must not hide the others in its folder. The replacement
+        // character turns it into a name that is never looked up.
         name: String::from_utf8_lossy(entry.filename).into_owned(),
         kind: match entry.mode.kind() {
             GitKind::Tree => EntryKind::Tree,

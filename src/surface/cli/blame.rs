@@ -15,7 +15,7 @@ use crate::{
     wire::{BlamePart, ContractBlame, VersionOrigin},
 };
 
-/// The maximum length of a value that is printed beside its location, in characters.
+/// The maximum length of a value that is printed next to its location, in characters.
 const MAX_VALUE: usize = 60;
 
 #[derive(Debug, Args)]

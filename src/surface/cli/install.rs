@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{error::OpError, ops::ctx::Ctx};
 
-/// The completion script of each shell, and the path below `share` at which the shell looks for it. Each calls `git
-/// blue complete`.
+/// The completion script of each shell, and the path under `share` where the shell looks for it.
+/// Each calls `git blue complete`.
 const SCRIPTS: [(&str, &str); 4] = [
     ("bash-completion/completions/git-blue", include_str!("completions/git-blue.bash")),
     ("zsh/site-functions/_git-blue", include_str!("completions/_git-blue")),

@@ -49,7 +49,7 @@ fn connect(port: u16) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Returns whether nobody listens on a port.
+/// Returns whether no process listens on a port.
 pub fn is_free(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), TIME).is_err()
 }

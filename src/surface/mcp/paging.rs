@@ -26,8 +26,8 @@ pub struct Wanted<'a> {
     pub cursor: Option<&'a str>,
 }
 
-/// Converts an answer, given as JSON. Its lists are reduced to the wanted part, and to as many items as fit beside the
-/// next steps.
+/// Converts an answer, given as JSON. Reduces its lists to the requested part, and to as many items
+/// as fit in addition to the next steps.
 ///
 /// # Errors
 /// Returns an error if the cursor was made for another answer.

@@ -25,7 +25,7 @@ pub const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The time limit of a call over HTTP, whose client could otherwise wait forever.
 const LIMIT: Duration = Duration::from_secs(120);
-/// The maximum time that one attempt waits for a lock. All other requests wait meanwhile.
+/// The maximum time that one attempt waits for a lock, during which all other requests wait.
 const STRETCH: Duration = Duration::from_millis(50);
 
 /// The options of the server.

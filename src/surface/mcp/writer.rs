@@ -130,7 +130,7 @@ impl Unrecorded {
         self.0.is_none()
     }
 
-    /// Waits for a future, and retries recording meanwhile.
+    /// Waits for a future, and retries recording in the meantime.
     async fn while_waiting<T>(&mut self, something: impl Future<Output = T>, log: &Log) -> T {
         let mut something = std::pin::pin!(something);
         loop {

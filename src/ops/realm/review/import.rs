@@ -267,7 +267,7 @@ impl Domain<'_> {
         }
         let first = match outcome {
             Some(Outcome::Compatible) if !removed.is_empty() => {
-                // Names of fields are text that somebody else wrote.
+                // Field names were written by somebody else.
                 let plain = removed.iter().map(|field| field.name.as_str()).filter(|name| is_plain(name));
                 let names: Vec<_> = plain.take(MAX_NAMES).collect();
                 let all = if names.len() == removed.len() { names.join(", ") } else { "the fields".to_owned() };

@@ -174,7 +174,7 @@ impl Hub {
         }
         let mut history = locked(&self.history);
         let mut told = BTreeMap::new();
-        // Include audiences that subscribed meanwhile.
+        // Include audiences that have subscribed since.
         for audience in self.audiences() {
             let its = delta.changes_for(contexts, &mut realm_changes, &audience)?;
             told.insert(audience, its);
@@ -188,7 +188,7 @@ impl Hub {
         locked(&self.listening).all.values().map(|(audience, _)| audience.clone()).collect()
     }
 
-    /// Sends each subscriber its events. A client that does not read is disconnected, and delays nobody.
+    /// Sends each subscriber its events. Disconnects clients that do not read, so as not to wait.
     fn send<'t>(&self, told: impl Fn(&Audience) -> Option<&'t Arc<EventBatch>>) {
         let mut listening = locked(&self.listening);
         listening.all.retain(|_, (audience, sender)| told(audience).is_none_or(|told| sender.send(told)));

@@ -163,7 +163,7 @@ fn mean(places: impl Iterator<Item = usize>) -> usize {
     sum.checked_div(count).unwrap_or(LAST / 2)
 }
 
-/// Places the repositories of one column: each beside the middle of its rows, if there is room.
+/// Places the repositories of one column: each next to the middle of its rows, if there is room.
 fn place(graph: &Graph<'_>, column: &[usize], rows: &[usize], height: usize, nodes: &mut [(usize, usize)]) {
     let mut free = 1;
     for at in column {

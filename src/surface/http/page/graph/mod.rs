@@ -1,5 +1,5 @@
-//! The topology as a drawing: contracts in the middle, and the repositories that provide or import them on both sides,
-//! each once. The table beside it has the same content in words.
+//! The topology as a drawing: contracts in the middle, and on both sides the repositories that
+//! provide or import them, each once. A table on the same page has the same content as text.
 
 mod layout;
 mod narrow;
