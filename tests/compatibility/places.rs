@@ -225,3 +225,59 @@ fn required_property_does_not_hide_others() {
         assert_eq!(found, expected, "{old} {new}");
     }
 }
+
+#[test]
+fn two_differences_in_one_item_are_both_listed() {
+    let object = |min: Value, more: Value| {
+        let mut properties = json!({"a": {"type": "string", "minLength": min}});
+        properties.as_object_mut().unwrap().append(&mut more.as_object().unwrap().clone());
+        json!({"type": "object", "required": ["a"], "properties": properties, "additionalProperties": false})
+    };
+    let (old, new) = (object(json!(0), json!({"b": {"type": "integer"}})), object(json!(2), json!({})));
+    let containers: [(&str, &dyn Fn(&Value) -> Value); 5] = [
+        ("/items", &|one| json!({"items": one})),
+        ("/items", &|one| json!({"prefixItems": [{}], "items": one})),
+        ("/additionalProperties", &|one| json!({"additionalProperties": one})),
+        ("/patternProperties/^x", &|one| json!({"patternProperties": {"^x": one}})),
+        ("/properties/p", &|one| json!({"properties": {"p": one}})),
+    ];
+    for (place, within) in containers {
+        let found = differences(&within(&old), &within(&new));
+        let found: BTreeSet<_> = found.iter().map(|(rule, pointer, _)| (&**rule, &**pointer)).collect();
+        let (length, closed) = (format!("{place}/properties/a/minLength"), format!("{place}/additionalProperties"));
+        assert_eq!(
+            found,
+            BTreeSet::from([("narrowed-min-length", &*length), ("removed-property", &*closed)]),
+            "{place}"
+        );
+    }
+}
+
+#[test]
+fn removed_alternative_is_a_difference_of_the_union_and_hides_no_other() {
+    let item = |kind: &str, required: Value, types: Value| json!({"type": "object", "required": required, "properties": {"kind": {"const": kind}, "n": {"type": types}}});
+    for choice in ["oneOf", "anyOf"] {
+        let union = |alternatives: &[Value]| json!({"items": {choice: alternatives}});
+        for required in [json!(["kind"]), json!(["kind", "n"])] {
+            let a = |types: Value| item("a", required.clone(), types);
+            let (b, c) = (item("b", json!(["kind"]), json!("string")), item("c", json!(["kind"]), json!("null")));
+            let found = differences(
+                &union(&[a(json!(["integer", "string"])), b.clone(), c, json!({"type": "null"})]),
+                &union(&[a(json!("integer")), b, json!({"type": "null"})]),
+            );
+            let found: BTreeSet<_> = found.iter().map(|(rule, pointer, _)| (&**rule, &**pointer)).collect();
+            let (union, narrowed) = (format!("/items/{choice}"), format!("/items/{choice}/0/properties/n/type"));
+            let expected = BTreeSet::from([("narrowed-alternatives", &*union), ("narrowed-type", &*narrowed)]);
+            assert_eq!(found, expected, "{choice} {required}");
+        }
+    }
+}
+
+#[test]
+fn changed_discriminator_is_not_a_removed_alternative() {
+    let item = |kinds: Value, required: Value| json!({"type": "object", "required": required, "properties": {"kind": {"enum": kinds}}});
+    let union =
+        |first: Value| json!({"oneOf": [item(first, json!(["kind"])), item(json!(["c"]), json!(["kind", "size"]))]});
+    let place = [("narrowed-enum", "/oneOf/0/properties/kind/enum")];
+    differ(&union(json!(["a", "b"])), &union(json!(["a"])), &place);
+}

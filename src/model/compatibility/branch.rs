@@ -110,8 +110,9 @@ impl State {
         if holds {
             return BranchStatus::Open;
         }
-        if !engine.masked.is_empty() && engine.masked.contains(&(node, lit.clone())) {
-            return BranchStatus::Closed;
+        if let Some(rest) = engine.mask_of(node, lit) {
+            let rest = rest.map(|rest| self.item_status(engine, Item::Atom(Atom::is_not(rest)), deeply));
+            return rest.unwrap_or(BranchStatus::Closed);
         }
         match lit {
             Lit::Never => BranchStatus::Given,

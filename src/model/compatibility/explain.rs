@@ -1,15 +1,14 @@
 //! Explains why a witness fails: the innermost keyword that refuses it, and the other schema at the same place.
 
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::discriminator::Listing;
 use super::evaluate;
-use super::graph::Graph;
-use super::intern::Classes;
 use super::node::{Id, Lit, Sym, Table};
 use super::rules::{self, Place};
+use super::sources::{Sources, Spot};
 use crate::model::contract::BrokenDirection;
 use crate::model::schema::uri;
 
@@ -35,28 +34,8 @@ pub(super) struct Leaf<'a> {
     pub(super) member: Option<Sym>,
     /// The node and literal of the difference, to be treated as allowed from now on. `None` if it asserts nothing.
     pub(super) mask: Option<(Id, Lit)>,
-}
-
-/// A sub-schema, and how it was reached. Equal sub-schemas occur in many places. Its JSON Pointer is searched for only
-/// when it is needed, since there may be thousands of branches.
-#[derive(Clone)]
-pub(super) struct Spot<'a> {
-    pub(super) id: Id,
-    via: Option<Rc<Via<'a>>>,
-}
-
-/// A literal of a sub-schema that leads to another one.
-struct Via<'a> {
-    from: Spot<'a>,
-    lit: &'a Lit,
-}
-
-/// Both documents after reading.
-pub(super) struct Sources<'a> {
-    pub(super) graph: &'a Graph<'a>,
-    pub(super) classes: &'a Classes,
-    /// The roots of the old and the new document.
-    pub(super) roots: [Id; 2],
+    /// The values to treat as allowed, for an alternative that a union does not have; `None` for all values.
+    pub(super) foreign: Option<Id>,
 }
 
 /// A difference with its explanation.
@@ -66,13 +45,6 @@ pub(super) struct Explained {
     /// The JSON Pointer to the place in the witness.
     pub(super) at: String,
     pub(super) pointers: [Option<String>; 2],
-}
-
-impl<'a> Spot<'a> {
-    /// Returns a child that a literal of the sub-schema names.
-    pub(super) fn below(&self, lit: &'a Lit, child: Id) -> Self {
-        Self { id: child, via: Some(Rc::new(Via { from: self.clone(), lit })) }
-    }
 }
 
 impl<'a> Sources<'a> {
@@ -85,61 +57,18 @@ impl<'a> Sources<'a> {
         value: &Value,
         accepted: &dyn Fn(&Leaf<'a>) -> bool,
     ) -> Option<Leaf<'a>> {
-        let mut walk = Walk { sources: self, path: Vec::new(), accepted };
+        let mut walk = Walk { sources: self, document, value, path: Vec::new(), accepted };
         walk.spot(table, &self.root(document), value)
     }
 
-    pub(super) fn root(&self, document: usize) -> Spot<'a> {
-        Spot { id: self.roots[document], via: None }
-    }
-
-    /// Returns the JSON Pointer by which a sub-schema of a document was reached.
-    pub(super) fn place(&self, document: usize, spot: &Spot<'_>, table: &Table) -> String {
-        let way: Vec<_> = std::iter::successors(Some(spot), |spot| Some(&spot.via.as_deref()?.from)).collect();
-        way.iter().rev().fold(String::new(), |pointer, spot| match &spot.via {
-            Some(via) => self.steps(document, &pointer, via, spot.id, table).unwrap_or(pointer),
-            None => pointer,
-        })
-    }
-
-    /// Returns the pointer to a child that a literal of the sub-schema at `pointer` names, or `None` if the child
-    /// occurs in no document.
-    fn steps(&self, document: usize, pointer: &str, via: &Via<'_>, child: Id, table: &Table) -> Option<String> {
-        if !self.graph.is_written(child) {
-            return None;
+    /// Returns whether a literal only applies a sub-schema, which is the one that refuses values. Arrays and objects that
+    /// must not have further items or properties are refused by the literal itself.
+    fn only_applies(&self, lit: &Lit) -> bool {
+        match lit {
+            Lit::Items(_, id) | Lit::AddProp(_, _, id) => self.graph.lits(*id) != [Lit::Never],
+            Lit::Sub(_) | Lit::DepSchema(..) | Lit::If(..) => true,
+            lit => matches!(lit, Lit::Prop(..) | Lit::Item(..) | Lit::PatProp(..)),
         }
-        let (schema, part) = (self.graph.tree(via.from.id), self.graph.tree(child).id());
-        let is_there = |steps: &String| schema.pointer(steps).is_some_and(|found| found.id() == part);
-        let named = |keyword: &str, name: Sym| format!("/{keyword}{}", uri::step(&table.words.text(name)));
-        let listed = |keyword: &'static str| {
-            let at = schema.get(keyword)?.items().position(|item| item.id() == part)?;
-            Some(format!("/{keyword}/{at}"))
-        };
-        let candidates: Vec<String> = match via.lit {
-            Lit::Prop(name, _) => vec![named("properties", *name)],
-            Lit::PatProp(name, _) => vec![named("patternProperties", *name)],
-            Lit::DepSchema(name, _) => vec![named("dependentSchemas", *name), named("dependencies", *name)],
-            Lit::Item(at, _) => vec![format!("/prefixItems/{at}"), format!("/items/{at}")],
-            Lit::AnyOf(_) => listed("anyOf").into_iter().collect(),
-            Lit::OneOf(_) => listed("oneOf").into_iter().collect(),
-            Lit::If(..) => ["/if", "/then", "/else"].map(str::to_owned).to_vec(),
-            Lit::Sub(_) => ["allOf", "anyOf", "oneOf"].into_iter().filter_map(listed).collect(),
-            other => rules::keywords(other).iter().map(|keyword| format!("/{keyword}")).collect(),
-        };
-        let here = |steps: String| format!("{pointer}{steps}");
-        let written = candidates.into_iter().find(is_there).map(here);
-        written.or_else(|| self.referred(document, via.from.id, child)).or_else(|| schema.pointer_to(part).map(here))
-    }
-
-    /// Returns the pointer to the target of the reference in a sub-schema that leads to `child`.
-    fn referred(&self, document: usize, from: Id, child: Id) -> Option<String> {
-        let (schema, part) = (self.graph.tree(from), self.graph.tree(child).id());
-        let base = self.graph.context(from).base;
-        let document = &self.graph.documents[document];
-        let references =
-            ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter_map(|word| schema.get(word)?.as_str());
-        let mut targets = references.filter_map(|to| document.resolve(to, &base).ok());
-        targets.find(|pointer| document.root.pointer(pointer).is_some_and(|found| found.id() == part))
     }
 
     fn refuses(&self, table: &mut Table, lit: &Lit, value: &Value) -> bool {
@@ -148,50 +77,21 @@ impl<'a> Sources<'a> {
 
     /// Returns how far a value is from an alternative: the number of keywords that refuse it,
     /// weighted by how well they distinguish alternatives. `listing` is from [`Self::listing`].
-    fn distance(&self, table: &mut Table, raw: Id, value: &Value, listing: &HashMap<Sym, usize>) -> usize {
+    fn distance(&self, table: &mut Table, raw: Id, value: &Value, listing: &Listing) -> usize {
         let mut distance = 0;
         for lit in self.graph.lits(raw) {
             if self.refuses(table, lit, value) {
                 distance += match lit {
                     Lit::Sub(id) => self.distance(table, *id, value, listing),
                     Lit::Type(_) | Lit::Never => OTHER_TYPE,
-                    Lit::Prop(name, id) if self.lists_values(*id) => {
-                        OTHER_MEMBER * listing.get(name).copied().unwrap_or(1).min(MOST_LISTING)
+                    Lit::Prop(name, id) if self.listed_values(*id).is_some() => {
+                        OTHER_MEMBER * listing.get(name).map_or(1, Vec::len).min(MOST_LISTING)
                     }
                     _ => 1,
                 };
             }
         }
         distance
-    }
-
-    /// Returns, for each member, the number of alternatives that list its values.
-    fn listing(&self, ids: &[Id]) -> HashMap<Sym, usize> {
-        let mut listing = HashMap::new();
-        for id in ids {
-            let mut names = HashSet::new();
-            self.listed_members(*id, &mut names);
-            names.into_iter().for_each(|name| *listing.entry(name).or_default() += 1);
-        }
-        listing
-    }
-
-    fn listed_members(&self, raw: Id, names: &mut HashSet<Sym>) {
-        for lit in self.graph.lits(raw) {
-            match lit {
-                Lit::Prop(name, id) if self.lists_values(*id) => drop(names.insert(*name)),
-                Lit::Sub(id) => self.listed_members(*id, names),
-                _ => {}
-            }
-        }
-    }
-
-    fn lists_values(&self, raw: Id) -> bool {
-        self.graph.lits(raw).iter().any(|lit| match lit {
-            Lit::Enum(_) => true,
-            Lit::Sub(id) => self.graph.lits(*id).iter().any(|lit| matches!(lit, Lit::Enum(_))),
-            _ => false,
-        })
     }
 
     /// Returns the properties that are missing or not allowed, for keywords about names.
@@ -361,6 +261,9 @@ impl<'a> Sources<'a> {
 /// A walk from the root of a document to the keyword that refuses a value.
 struct Walk<'s, 'a> {
     sources: &'s Sources<'a>,
+    document: usize,
+    /// The whole value.
+    value: &'s Value,
     /// The path within the value.
     path: Vec<String>,
     accepted: &'s dyn Fn(&Leaf<'a>) -> bool,
@@ -375,26 +278,29 @@ impl<'a> Walk<'_, 'a> {
             if !sources.refuses(table, lit, value) {
                 continue;
             }
+            let foreign = match lit {
+                Lit::AnyOf(ids) | Lit::OneOf(ids) => self.foreign(table, ids, value),
+                _ => None,
+            };
             let found = match lit {
                 Lit::Sub(id) | Lit::DepSchema(_, id) => self.child(table, spot, lit, *id, value),
                 Lit::If(condition, then, other) => {
                     let holds = evaluate::holds(table, sources.classes.of(*condition), value) == Some(true);
                     self.child(table, spot, lit, if holds { *then } else { *other }, value)
                 }
-                Lit::AnyOf(ids) | Lit::OneOf(ids) => self.branch(table, spot, lit, ids, value),
+                Lit::AnyOf(ids) | Lit::OneOf(ids) if foreign.is_none() => self.branch(table, spot, lit, ids, value),
                 _ => self.part(table, spot, lit, value),
             };
             if found.is_some() {
                 return found;
             }
             let mask = sources.classes.lit(lit).map(|lit| (sources.classes.of(spot.id), lit));
-            let is_own = !matches!(lit, Lit::Sub(_) | Lit::DepSchema(..) | Lit::If(..) | Lit::Prop(..) | Lit::Item(..));
-            if !is_own || mask.is_none() {
+            if sources.only_applies(lit) || mask.is_none() {
                 continue;
             }
             let odd = sources.odd_members(table, lit, value);
             let (spot, path, value) = (spot.clone(), self.path.clone(), value.clone());
-            let mut leaf = Leaf { spot, lit, path, value, member: None, mask };
+            let mut leaf = Leaf { spot, lit, path, value, member: None, mask, foreign };
             let members = odd.iter().copied().map(Some).chain(odd.is_empty().then_some(None));
             for member in members {
                 leaf.member = member;
@@ -408,6 +314,15 @@ impl<'a> Walk<'_, 'a> {
 
     fn child(&mut self, table: &mut Table, spot: &Spot<'a>, lit: &'a Lit, id: Id, value: &Value) -> Option<Leaf<'a>> {
         self.spot(table, &spot.below(lit, id), value)
+    }
+
+    /// Returns the values that no alternative is meant for, if `value` is one of them.
+    fn foreign(&self, table: &mut Table, alternatives: &[Id], value: &Value) -> Option<Id> {
+        let reached = |table: &mut Table| {
+            let spots = self.sources.reached(table, 1 - self.document, Some(self.value), &self.path);
+            spots.iter().map(|spot| spot.id).collect()
+        };
+        self.sources.foreign(table, alternatives, value, reached)
     }
 
     /// Follows the closest branch. If several are as close, or none is, follows one only to a part of the value.
@@ -459,7 +374,7 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => return None,
         };
-        if matches!(lit, Lit::AddProp(..) | Lit::Items(..)) && self.sources.graph.lits(id) == [Lit::Never] {
+        if !self.sources.only_applies(lit) {
             return None;
         }
         for (token, part) in parts {

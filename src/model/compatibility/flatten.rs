@@ -231,8 +231,11 @@ impl State {
                 if lit.kinds() & self.kind.types() == 0 {
                     return fact.holds;
                 }
-                if !fact.holds && !engine.masked.is_empty() && engine.masked.contains(&(fact.node, lit.clone())) {
-                    return false;
+                if !fact.holds
+                    && let Some(rest) = engine.mask_of(fact.node, lit)
+                {
+                    work.extend(rest.map(|rest| Item::Atom(Atom::is_not(rest))));
+                    return rest.is_some();
                 }
                 self.add_lit(engine, lit, fact, work)
             }

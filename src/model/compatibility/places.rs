@@ -7,8 +7,9 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::evaluate;
-use super::explain::{Leaf, Sources, Spot};
+use super::explain::Leaf;
 use super::node::{self, Id, Lit, Sym, Table};
+use super::sources::{Sources, Spot};
 
 /// The maximum number of sub-schemas that are visited.
 const MOST_VISITED: usize = 500;

@@ -6,7 +6,7 @@
 //! are kept only while the assumption is in effect, and permanently once they depend on no assumption.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, hash_map::Entry};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -142,8 +142,8 @@ pub(super) struct Engine<'a> {
     pub(super) namings: HashMap<Id, Rc<Naming>>,
     /// The schemas that are known to name properties, or not to.
     pub(super) names_any: HashMap<Id, bool>,
-    /// Differences that were found before and are treated as allowed.
-    pub(super) masked: HashSet<(Id, Lit)>,
+    /// Differences that were found before and are treated as allowed. With a node, only its values are.
+    pub(super) masked: HashMap<(Id, Lit), Option<Id>>,
     /// The first feature that prevented a decision.
     pub(super) obstacle: Option<String>,
 }
@@ -161,15 +161,39 @@ impl<'a> Engine<'a> {
             summaries: HashMap::new(),
             namings: HashMap::new(),
             names_any: HashMap::new(),
-            masked: HashSet::new(),
+            masked: HashMap::new(),
             obstacle: None,
         }
     }
 
-    /// Treats a difference as allowed from now on. Goals that were empty stay empty.
-    pub(super) fn mask(&mut self, id: Id, lit: Lit) -> bool {
+    /// Treats a difference as allowed from now on: for the values of the node `foreign` if there is one and the
+    /// difference was not masked before, or else for all values. Goals that were empty stay empty. Returns whether this
+    /// allows more than before.
+    pub(super) fn mask(&mut self, id: Id, lit: Lit, foreign: Option<Id>) -> bool {
         self.memo.retain(|_, memo| matches!(memo, Memo::Solid(Answer::Empty)));
-        self.masked.insert((id, lit))
+        let rest = foreign.and_then(|foreign| self.with_alternative(&lit, foreign));
+        match self.masked.entry((id, lit)) {
+            Entry::Vacant(entry) => drop(entry.insert(rest)),
+            Entry::Occupied(mut entry) => return entry.insert(None).is_some(),
+        }
+        true
+    }
+
+    /// Returns a node of a union with another alternative.
+    fn with_alternative(&mut self, union: &Lit, alternative: Id) -> Option<Id> {
+        let and = |ids: &[Id]| ids.iter().copied().chain([alternative]).collect();
+        let union = match union {
+            Lit::AnyOf(ids) => Lit::AnyOf(and(ids)),
+            Lit::OneOf(ids) => Lit::OneOf(and(ids)),
+            _ => return None,
+        };
+        Some(self.table.node(vec![union]))
+    }
+
+    /// Returns the node to violate instead of a literal that is treated as allowed, if it is: `None` within if nothing
+    /// violates it.
+    pub(super) fn mask_of(&self, node: Id, lit: &Lit) -> Option<Option<Id>> {
+        if self.masked.is_empty() { None } else { self.masked.get(&(node, lit.clone())).copied() }
     }
 
     /// Returns whether a difference in a node is treated as allowed, so that a value may satisfy the node that violates
@@ -179,7 +203,7 @@ impl<'a> Engine<'a> {
         let mut at = 0;
         while !self.masked.is_empty() && at < waiting.len().min(MOST_ALLOWING) {
             let id = waiting[at];
-            if self.masked.iter().any(|(node, _)| *node == id) {
+            if self.masked.keys().any(|(node, _)| *node == id) {
                 return true;
             }
             for lit in self.table.lits(id).iter() {

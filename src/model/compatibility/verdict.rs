@@ -9,12 +9,13 @@ use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
 use super::dialect;
 use super::evaluate;
-use super::explain::{Leaf, Sources};
+use super::explain::Leaf;
 use super::intern;
 use super::node::{Id, Table};
 use super::prove::{Answer, Atom, Engine};
 use super::rules::ALTERNATIVES;
 use super::sent;
+use super::sources::Sources;
 use crate::model::{
     contract::{BrokenDirection, SchemaReading},
     schema::{Draft, Tree, document::Document},
@@ -326,12 +327,18 @@ impl<'a> Judge<'a> {
             let Some((leaf, witness)) = leaf.zip(witness) else { break };
             self.elsewhere(direction, reading, (&leaf, &witness), most);
             let Some((id, lit)) = leaf.mask else { break };
-            if self.differences.len() >= most || !self.engine.mask(id, lit) || !self.engine.budget.look() {
+            let is_masked = self.differences.len() < most && self.engine.mask(id, lit, leaf.foreign);
+            if !is_masked || !self.engine.budget.look() {
                 break;
             }
             let (Answer::Witness(value) | Answer::PossibleWitness(value)) = self.ask(direction, reading) else { break };
             let masked = self.engine.masked.clone();
-            let is_new = |leaf: &Leaf<'a>| leaf.mask.as_ref().is_some_and(|mask| !masked.contains(mask));
+            let is_new = |leaf: &Leaf<'a>| {
+                leaf.mask.as_ref().is_some_and(|mask| match masked.get(mask) {
+                    None => true,
+                    Some(rest) => rest.is_some() && leaf.foreign.is_none(),
+                })
+            };
             next = self.confirm(direction, reading, (*value).clone(), Some(&is_new));
         }
         self.engine.unmask();

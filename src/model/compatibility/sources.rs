@@ -1,0 +1,94 @@
+//! The sub-schemas of both documents, and the places at which they are written.
+
+use std::rc::Rc;
+
+use super::graph::Graph;
+use super::intern::Classes;
+use super::node::{Id, Lit, Sym, Table};
+use super::rules;
+use crate::model::schema::uri;
+
+/// A sub-schema, and how it was reached. Equal sub-schemas occur in many places. Its JSON Pointer is searched for only
+/// when it is needed, since there may be thousands of branches.
+#[derive(Clone)]
+pub(super) struct Spot<'a> {
+    pub(super) id: Id,
+    via: Option<Rc<Via<'a>>>,
+}
+
+/// A literal of a sub-schema that leads to another one.
+struct Via<'a> {
+    from: Spot<'a>,
+    lit: &'a Lit,
+}
+
+/// Both documents after reading.
+pub(super) struct Sources<'a> {
+    pub(super) graph: &'a Graph<'a>,
+    pub(super) classes: &'a Classes,
+    /// The roots of the old and the new document.
+    pub(super) roots: [Id; 2],
+}
+
+impl<'a> Spot<'a> {
+    /// Returns a child that a literal of the sub-schema names.
+    pub(super) fn below(&self, lit: &'a Lit, child: Id) -> Self {
+        Self { id: child, via: Some(Rc::new(Via { from: self.clone(), lit })) }
+    }
+}
+
+impl<'a> Sources<'a> {
+    /// Returns the root of a document.
+    pub(super) fn root(&self, document: usize) -> Spot<'a> {
+        Spot { id: self.roots[document], via: None }
+    }
+
+    /// Returns the JSON Pointer by which a sub-schema of a document was reached.
+    pub(super) fn place(&self, document: usize, spot: &Spot<'_>, table: &Table) -> String {
+        let way: Vec<_> = std::iter::successors(Some(spot), |spot| Some(&spot.via.as_deref()?.from)).collect();
+        way.iter().rev().fold(String::new(), |pointer, spot| match &spot.via {
+            Some(via) => self.steps(document, &pointer, via, spot.id, table).unwrap_or(pointer),
+            None => pointer,
+        })
+    }
+
+    /// Returns the pointer to a child that a literal of the sub-schema at `pointer` names, or `None` if the child
+    /// occurs in no document.
+    fn steps(&self, document: usize, pointer: &str, via: &Via<'_>, child: Id, table: &Table) -> Option<String> {
+        if !self.graph.is_written(child) {
+            return None;
+        }
+        let (schema, part) = (self.graph.tree(via.from.id), self.graph.tree(child).id());
+        let is_there = |steps: &String| schema.pointer(steps).is_some_and(|found| found.id() == part);
+        let named = |keyword: &str, name: Sym| format!("/{keyword}{}", uri::step(&table.words.text(name)));
+        let listed = |keyword: &'static str| {
+            let at = schema.get(keyword)?.items().position(|item| item.id() == part)?;
+            Some(format!("/{keyword}/{at}"))
+        };
+        let candidates: Vec<String> = match via.lit {
+            Lit::Prop(name, _) => vec![named("properties", *name)],
+            Lit::PatProp(name, _) => vec![named("patternProperties", *name)],
+            Lit::DepSchema(name, _) => vec![named("dependentSchemas", *name), named("dependencies", *name)],
+            Lit::Item(at, _) => vec![format!("/prefixItems/{at}"), format!("/items/{at}")],
+            Lit::AnyOf(_) => listed("anyOf").into_iter().collect(),
+            Lit::OneOf(_) => listed("oneOf").into_iter().collect(),
+            Lit::If(..) => ["/if", "/then", "/else"].map(str::to_owned).to_vec(),
+            Lit::Sub(_) => ["allOf", "anyOf", "oneOf"].into_iter().filter_map(listed).collect(),
+            other => rules::keywords(other).iter().map(|keyword| format!("/{keyword}")).collect(),
+        };
+        let here = |steps: String| format!("{pointer}{steps}");
+        let written = candidates.into_iter().find(is_there).map(here);
+        written.or_else(|| self.referred(document, via.from.id, child)).or_else(|| schema.pointer_to(part).map(here))
+    }
+
+    /// Returns the pointer to the target of the reference in a sub-schema that leads to `child`.
+    fn referred(&self, document: usize, from: Id, child: Id) -> Option<String> {
+        let (schema, part) = (self.graph.tree(from), self.graph.tree(child).id());
+        let base = self.graph.context(from).base;
+        let document = &self.graph.documents[document];
+        let references =
+            ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter_map(|word| schema.get(word)?.as_str());
+        let mut targets = references.filter_map(|to| document.resolve(to, &base).ok());
+        targets.find(|pointer| document.root.pointer(pointer).is_some_and(|found| found.id() == part))
+    }
+}
