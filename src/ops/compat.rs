@@ -209,8 +209,7 @@ fn judge(source: &Source, schema: Tree<'_>, budget: &Budget) -> Result<(), OpErr
     let problems = schema::problems_of(schema, &Value::Null, budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
         Some(Problem { part, pointer, message }) => {
-            let fault = if part == Part::Size { "the schema is too large" } else { "not a valid JSON Schema" };
-            Err(source.error(&pointer, &format!("{fault} at {:?}: {message}", source.in_file(&pointer))))
+            Err(source.error(&pointer, &format!("{} at {:?}: {message}", part.fault(), source.in_file(&pointer))))
         }
         None => Ok(()),
     }

@@ -117,6 +117,26 @@ fn schema_file_alone_is_enough() {
 }
 
 #[test]
+fn schema_file_is_read_as_by_other_commands() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let impact = |file: &str| world.blue(&dir, &["contract", "impact", CONTRACT, "--schema", file]);
+    world.write("fungal/bad.json", r#"{"properties": {"a": {"type": "objekt"}}}"#);
+    let bad = impact("bad.json").exits(128);
+    assert!(bad.stderr.contains("bad.json#/properties/a/type: not a valid JSON Schema: "), "{bad}");
+    world.write(
+        "fungal/api.yaml",
+        "openapi: 3.1.0\ncomponents:\n  schemas:\n    Paths:\n      type: object\n      required: [input]\n      \
+         properties: {input: {$ref: part.json}}\n",
+    );
+    world.write("fungal/part.json", r#"{"type": "string"}"#);
+    let api = impact("api.yaml").exits(128);
+    assert!(api.stderr.contains("describes an API and is not a JSON Schema"), "{api}");
+    let part = world.json(&dir, &["contract", "impact", CONTRACT, "--schema", "api.yaml#/components/schemas/Paths"]);
+    assert_eq!((&part["source"], &part["version"]), (&json!("schema"), &json!("2.0.0")));
+}
+
+#[test]
 fn missing_draft_is_reported() {
     let world = edited();
     let missing = world.blue(&world.path("access"), &["contract", "diff", CONTRACT, "--worktree"]).exits(1);

@@ -33,6 +33,11 @@ pub enum Part {
 }
 
 impl Part {
+    /// Returns what is wrong with a schema that has such a problem.
+    pub fn fault(self) -> &'static str {
+        if self == Self::Size { "the schema is too large" } else { "not a valid JSON Schema" }
+    }
+
     /// Returns the part of the contract that the pointer is relative to.
     pub fn name(self) -> &'static str {
         match self {

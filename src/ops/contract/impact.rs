@@ -1,19 +1,20 @@
 //! `contract_impact`: lists the importers of a contract, and whether their ranges accept a version.
 
 use super::{
+    documents::Source,
     draft::{Draft, DraftFields},
     get::at_version,
+    schema_file,
 };
 use crate::{
     error::{NextStep, OpError},
     model::{
         contract::Contract,
         domain_view::DomainView,
-        json::Json,
         name::{ContractFields, ContractName, ContractRef, RepoName, contract_from_fields},
         next_version,
         range::Range,
-        verdict::{ImportState, Judge, Outcome, Promise},
+        verdict::{ImportState, Outcome, Promise},
         version::Version,
     },
     ops::{
@@ -56,14 +57,14 @@ pub struct Request {
 runs!(ContractImpact, run);
 
 /// The document whose impact is determined.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Candidate {
     /// A version, published or not; the current one by default.
     Version(Option<Version>),
     /// The files of this repository.
     Draft(Draft),
-    /// The current document with this schema, under the version that the change needs.
-    Schema(Json),
+    /// The current document with the schema at a JSON Pointer into this file, under the version that the change needs.
+    Schema(Source, String),
 }
 
 /// The fields that select the document to judge.
@@ -98,7 +99,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let tip = domain::tip(&*here.store, domain_name)?;
     let drafted = match &request.to {
         Candidate::Draft(draft) => Some((draft.contract(ctx, &request.contract)?, draft.source())),
-        Candidate::Version(_) | Candidate::Schema(_) => None,
+        Candidate::Version(_) | Candidate::Schema(..) => None,
     };
     let wanted = match (&request.to, &drafted) {
         (Candidate::Version(version), _) => version.clone(),
@@ -121,8 +122,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
             let free = || next_version::with_version(&view, &document, &judge);
             (if taken.is_some() { free() } else { document }, source)
         }
-        (Candidate::Schema(schema), None) => {
-            (with_schema(&view, newest(&view, request)?, schema, &judge), DocumentSource::Schema)
+        (Candidate::Schema(file, pointer), None) => {
+            let held = newest(&view, request)?;
+            let schema = schema_file::read_valid(ctx, (file, pointer), held.flow, &ctx.budget())?;
+            let wanted = Contract { schema: schema.into(), ..held };
+            (next_version::with_version(&view, &wanted, &judge), DocumentSource::Schema)
         }
         (Candidate::Version(Some(version)), None) if is_published(version) => {
             (at_version(&view, name, version)?, DocumentSource::Realm)
@@ -200,12 +204,6 @@ fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
 fn is_reused(view: &DomainView, document: &Contract) -> bool {
     let held = view.document(&document.name, &document.version);
     held.is_some_and(|held| held.computed_content_hash() != document.computed_content_hash())
-}
-
-/// Returns the document with another schema, under the version that the change needs.
-fn with_schema(view: &DomainView, held: Contract, schema: &Json, judge: &Judge<'_>) -> Contract {
-    let wanted = Contract { schema: schema.clone(), ..held };
-    next_version::with_version(view, &wanted, judge)
 }
 
 /// Returns what `me` can do about broken importers: a consumer can adapt its code, and the owner can keep serving the

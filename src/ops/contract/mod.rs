@@ -16,6 +16,7 @@ pub mod log;
 pub mod new;
 pub mod publish;
 pub mod retire;
+pub mod schema_file;
 pub mod timeline;
 pub mod transfer;
 pub mod validate;

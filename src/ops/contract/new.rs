@@ -2,17 +2,19 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::documents::{self, Source};
+use super::{
+    documents::{self, Source},
+    schema_file,
+};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        bundle::{self, BundleError},
         contract::{Compatibility, Contract, Evolution, Flow},
         json::Json,
         name::{ContractRef, RepoName},
@@ -25,13 +27,9 @@ use crate::{
         binding::edit::own_path,
         ctx::{ActingRepo, Ctx},
         domain,
-        publish::{
-            editor_schemas,
-            references::{self, Reference},
-            work_file::WorkFile,
-        },
+        publish::{editor_schemas, references::Reference, work_file::WorkFile},
     },
-    repo::blue_files::{CONTRACTS, Files},
+    repo::blue_files::CONTRACTS,
     store::{StoreRef, codec, read},
     wire::{Answer, ContractNew, DomainSet},
 };
@@ -181,9 +179,9 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     let (mut count, mut sources) = (0, BTreeSet::new());
     document.schema = Json::from(match &request.schema {
         Schema::Open => json!({"type": "object"}),
-        Schema::Copy(source, pointer) => schema_at(ctx, source, pointer, request.flow)?.0,
+        Schema::Copy(source, pointer) => schema_file::read(ctx, source, pointer, request.flow)?.0,
         Schema::File(source, pointer) => {
-            let (schema, read) = schema_at(ctx, source, pointer, request.flow)?;
+            let (schema, read) = schema_file::read(ctx, source, pointer, request.flow)?;
             sources = read;
             schema
         }
@@ -202,34 +200,6 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     let changes = vec!["Initial release".to_owned()];
     document.evolution = vec![Evolution { version: document.version.clone(), changes, compatible: true }];
     Ok((document, count, sources))
-}
-
-/// Returns the schema at a pointer into a file, with everything in this repository that the schema refers to, and the
-/// files that were read.
-fn schema_at(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Value, BTreeSet<String>), OpError> {
-    let first = documents::one(source)?;
-    if let (true, Some(at)) = (pointer.is_empty(), schema::schemas_of_api(|word| first[word].is_string())) {
-        return Err(documents::not_a_schema(&source.name, at));
-    }
-    let own = own_path(ctx, Path::new(&source.name)).ok();
-    let is_own = own.is_some();
-    let name = own.unwrap_or_else(|| source.name.clone());
-    let files = Files::checkout(ctx.code()?).unwrap_or(Files::on_disk(PathBuf::default()));
-    let mut read = BTreeSet::new();
-    let mut load = |path: &str| {
-        read.insert(path.to_owned());
-        match path == name {
-            true => Ok(first.clone()),
-            false if is_own => references::load(&files, path),
-            false => {
-                let message = format!("it is next to {name}, which is not in this repository");
-                Err(BundleError { file: path.to_owned(), message })
-            }
-        }
-    };
-    let schema = bundle::bundle(&name, pointer, Some(flow), &mut load)
-        .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
-    Ok((schema.schema, read))
 }
 
 fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {

@@ -22,10 +22,11 @@ use crate::{
     ops::{
         contract::{self, impact::Candidate},
         ctx::Ctx,
+        publish::references::Reference,
     },
     repo::CodeRepo,
     surface::{
-        cli::{formats::Formats, input::value},
+        cli::{contract_files, formats::Formats},
         report::{self, SideFile},
     },
     wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared},
@@ -182,15 +183,17 @@ fn render_value(mark: &str, shown: Style, value: &Json, text: &mut Text) {
 pub struct Impact {
     #[command(flatten)]
     request: contract::impact::Request,
-    /// Assume that the contract has this schema, at the version that the change requires
+    /// Assume that the contract has this schema, at the version that the change requires; a part of a file is
+    /// FILE#/POINTER
     #[arg(long, value_name = "FILE", conflicts_with_all = ["draft", "to"])]
     schema: Option<PathBuf>,
 }
 
 impl Impact {
     pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        if let Some(file) = self.schema {
-            self.request.to = Candidate::Schema(value(ctx, &file)?);
+        if let Some(place) = self.schema {
+            let (file, pointer) = Reference::split(ctx.env.cwd(), &place);
+            self.request.to = Candidate::Schema(contract_files::source(ctx, file)?, pointer.to_owned());
         }
         output.shown(&contract::impact::run(ctx, &self.request)?, render_impact)
     }

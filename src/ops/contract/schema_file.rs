@@ -1,0 +1,75 @@
+//! Reads a schema from a file that the user named, or from a part of one, with everything in this repository that it
+//! refers to.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::documents::{self, Source};
+use crate::{
+    error::{ErrorCode, OpError},
+    model::{
+        bundle::{self, BundleError},
+        contract::Flow,
+        schema::{self, Budget, Part},
+    },
+    ops::{binding::edit::own_path, ctx::Ctx, publish::references},
+    repo::blue_files::Files,
+};
+
+/// Returns the schema at a JSON Pointer into a file, with everything in this repository that it refers to, and the
+/// files that were read.
+///
+/// # Errors
+/// Returns an error if a file cannot be read, nothing is at the pointer, or the file describes an API.
+pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Value, BTreeSet<String>), OpError> {
+    let first = documents::one(source)?;
+    if let (true, Some(at)) = (pointer.is_empty(), schema::schemas_of_api(|word| first[word].is_string())) {
+        return Err(documents::not_a_schema(&source.name, at));
+    }
+    let own = own_path(ctx, Path::new(&source.name)).ok();
+    let is_own = own.is_some();
+    let name = own.unwrap_or_else(|| source.name.clone());
+    let files = ctx.code().ok().and_then(Files::checkout);
+    let files = files.unwrap_or_else(|| Files::on_disk(PathBuf::default()));
+    let mut read = BTreeSet::new();
+    let mut load = |path: &str| {
+        read.insert(path.to_owned());
+        match path == name {
+            true => Ok(first.clone()),
+            false if is_own => references::load(&files, path),
+            false => {
+                let message = format!("it is next to {name}, which is not in this repository");
+                Err(BundleError { file: path.to_owned(), message })
+            }
+        }
+    };
+    let schema = bundle::bundle(&name, pointer, Some(flow), &mut load)
+        .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
+    Ok((schema.schema, read))
+}
+
+/// Returns the same as [`read`], without the files, if it is a valid JSON Schema.
+///
+/// # Errors
+/// Returns the errors of [`read`], and an error if the schema is not valid or too large.
+pub fn read_valid(
+    ctx: &Ctx,
+    (source, pointer): (&Source, &str),
+    flow: Flow,
+    budget: &Budget,
+) -> Result<Value, OpError> {
+    let (schema, _) = read(ctx, source, pointer, flow)?;
+    let problems = schema::problems(&schema, &Value::Null, budget);
+    match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
+        Some(problem) => {
+            let place = format!("{}#{pointer}{}", source.name, problem.pointer);
+            let message = format!("{place}: {}: {}", problem.part.fault(), problem.message);
+            Err(OpError::cannot(ErrorCode::UnreadableSchema, message))
+        }
+        None => Ok(schema),
+    }
+}
