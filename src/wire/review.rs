@@ -74,8 +74,8 @@ pub struct ImportReview {
     pub old_version: Option<Version>,
     /// The current version; null if there is no such contract.
     pub new_version: Option<Version>,
-    /// The effect of the version that the range selects, or else of the current one, on code written against the old
-    /// one, with a value that shows it; null if unknown.
+    /// The effect of the current version on code written against the old one, with a value that shows it; null if
+    /// unknown. If an older version is served that breaks the import, the effect of that version.
     pub verdict: Option<Verdict>,
     /// Whether the old version fails `expects` too, so that no change of the contract broke the import.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -245,3 +245,22 @@ fn import_that_was_never_adapted_is_reviewed() {
     assert_eq!(world.finish_shell(&consumer, &step).code, 0);
     assert_eq!(review(&world)["imports"], json!([]));
 }
+
+#[test]
+fn reason_to_raise_a_range_is_about_the_current_version() {
+    let world = world();
+    let kept = "    kept: { type: string }\n";
+    let minor =
+        reads("2.1.0", "path", "string").replace(kept, "    kept: { type: string }\n    more: { type: string }\n");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &minor);
+    world.commit("fungal", "2.1.0");
+    let major = reads("3.0.0", "path", "integer").replace("schema:", "supported: [\"^2.0.0\"]\nschema:");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &major);
+    world.commit("fungal", "3.0.0");
+    let answer = review(&world);
+    let import = &answer["imports"][0];
+    assert_eq!((&import["state"], &import["new_version"]), (&json!("behind"), &json!("3.0.0")));
+    assert_eq!(import["verdict"]["verdict"], "breaks", "{answer:#}");
+    assert_eq!(import["verdict"]["new_version"], "3.0.0");
+    assert!(step(&answer).contains("# first adapt cdk/access_stack.py to 3.0.0; this updates"), "{answer:#}");
+}

@@ -163,7 +163,9 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
             Finding::warning("compatibility-unknown", message)
         }
     };
-    let finding = finding.notes(std::iter::once(verdict.phrase()).chain(uses(import)));
+    let expects = (verdict.verdict == Outcome::Breaks && import.expects.is_none())
+        .then(|| format!("if its code works with {version} too, write what it needs as `expects` of the import"));
+    let finding = finding.notes(std::iter::once(verdict.phrase()).chain(uses(import)).chain(expects));
     let finding = Finding { version: Some(version.clone()), verdict: Some(verdict.clone()), ..finding };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
 }

@@ -106,7 +106,7 @@ impl ImportState {
 
 /// Returns the verdict of a version for an import: whether it satisfies what the import expects or, if the import
 /// expects nothing, what changed since the version that its code is adapted to.
-fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: &Judge<'_>) -> Option<Verdict> {
+pub fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: &Judge<'_>) -> Option<Verdict> {
     let expects = import.expects.as_ref();
     let of_schemas = match (expects, old.and_then(|old| flow::verdict(old, new))) {
         (_, Some(reversed)) => Some(reversed),

@@ -29,7 +29,7 @@ pub use super::{
 };
 pub use basis::Basis;
 pub use flow::FLOW_REVERSED;
-pub use import::{ImportEffect, ImportState, States, needed_versions};
+pub use import::{ImportEffect, ImportState, States, needed_versions, of_documents};
 pub use promise::{Promise, declared, needed_bump};
 
 use super::{

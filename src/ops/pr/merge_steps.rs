@@ -115,7 +115,12 @@ impl<'a> Places<'a> {
 
     fn widen(&self, conflict: &RangeConflict) -> Option<MergeStep> {
         let why = match &conflict.old {
-            Some(old) => format!("accepts {old} and {}", conflict.new),
+            Some(old) => {
+                format!(
+                    "accepts {old} and {new}; if {new} breaks its schema, add expects with what the code needs",
+                    new = conflict.new
+                )
+            }
             None => format!("accepts {}", conflict.new),
         };
         let range = conflict.widened.as_ref()?;

@@ -11,7 +11,7 @@ use crate::{
         oid::Oid,
         range::Range,
         review::{Changes, fields_at},
-        verdict::{Basis, ImportEffect, ImportState, Judge, Outcome, Verdict},
+        verdict::{self, Basis, ImportEffect, ImportState, Judge, Outcome, Verdict},
         version::Version,
         yaml_text,
     },
@@ -118,14 +118,19 @@ impl Domain<'_> {
     /// Returns an error if a document or the file of the binding cannot be read.
     pub fn review(&self, import: &Import, state: &ImportState) -> Result<Review, OpError> {
         let (old, new) = (import.adapted(), state.resolution.current());
-        let changes = match (old, new) {
-            (Some(old), Some(new)) => match (self.document(import, old)?, self.document(import, new)?) {
-                (Some(old), Some(new)) => Changes::between(&old, &new),
-                _ => Changes::default(),
-            },
+        let document = |version: Option<&Version>| version.map(|version| self.document(import, version)).transpose();
+        let documents = (document(old)?.flatten(), document(new)?.flatten());
+        let changes = match &documents {
+            (Some(old), Some(new)) => Changes::between(old, new),
             _ => Changes::default(),
         };
-        let verdict = state.between_versions().cloned();
+        let verdict = match &documents {
+            // The range selects an older version, which satisfies the import. The next step is about the current one.
+            (old, Some(new)) if !state.is_broken() && state.resolution.resolved() != Some(&new.version) => {
+                verdict::of_documents(import, old.as_ref(), new, self.judge)
+            }
+            _ => state.between_versions().cloned(),
+        };
         let broken_at = verdict.iter().filter_map(|verdict| verdict.difference.as_ref());
         let first: Vec<_> = broken_at.flat_map(|difference| fields_at(&difference.at)).collect();
         let mut differences = changes.lines();
@@ -248,7 +253,10 @@ impl Domain<'_> {
         let removed: Vec<_> = body.fields.iter().filter(|field| field.change == FieldChange::Removed).collect();
         if state.resolution.resolved() != Some(new) {
             let range = Range::since(new);
-            let proof = body.verdict.as_ref().filter(|_| outcome == Some(Outcome::Compatible) && removed.is_empty());
+            let is_proof = |verdict: &&Verdict| {
+                verdict.verdict == Outcome::Compatible && verdict.new_version == *new && removed.is_empty()
+            };
+            let proof = body.verdict.as_ref().filter(is_proof);
             return match (body.binding_file.is_some() && self.files.has_worktree, proof) {
                 (true, Some(proof)) => {
                     format!("git blue import {at} '{range}'  # {}; this updates {place}", proof.phrase())
