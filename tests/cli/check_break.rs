@@ -190,3 +190,21 @@ fn check_finds_what_publishing_refuses() {
     assert_eq!(codes, ["unreadable-file", "unreadable-file", "unknown-domain", "not-owner", "version-reused"]);
     assert!(errors.iter().all(|one| one["file"].as_str().unwrap().starts_with(".blue/contracts/")), "{errors:?}");
 }
+
+#[test]
+fn break_of_an_older_supported_version_has_a_verdict() {
+    let world = World::pair();
+    let file = format!("fungal/{CONTRACT_FILE}");
+    let supported = contract("2.0.0").replace("schema:", "supported: [\"^1.0.0\"]\nschema:");
+    world.write(&file, &supported);
+    world.commit("fungal", "Serve both");
+    let schema = "compatibility: {}\nschema: {type: integer}\nvalue: 1\n";
+    let major = contract("3.0.0");
+    let head = major.split("schema:").next().unwrap().lines().filter(|line| !line.starts_with("compatibility"));
+    world.write(&file, &(head.map(|line| format!("{line}\n")).collect::<String>() + schema));
+    let found = errors(&world, "fungal", &["--worktree"]);
+    assert_eq!((&found[0]["code"], &found[0]["version"]), (&json!("import-broken"), &json!("3.0.0")), "{found:#?}");
+    assert_eq!(found[0]["verdict"]["verdict"], "breaks", "{found:#?}");
+    let impact = world.json(&world.path("fungal"), &["contract", "impact", "s3-access/s3-permissions", "--worktree"]);
+    assert_eq!(impact["importers"][0]["verdict"]["verdict"], "breaks", "{impact:#}");
+}

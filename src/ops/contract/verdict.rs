@@ -23,8 +23,9 @@ use crate::{
     store::{Store, codec, layout, read},
 };
 
-/// Reads the documents that decide the state of the imports in a domain: the versions that the importers' code is
-/// adapted to, and the versions that they get now. With `only`, reads only those of these contracts.
+/// Reads the documents that decide the state of the imports in a domain, also once a candidate takes the place of the
+/// current version: the versions that the importers' code is adapted to, and the versions that they get now. With
+/// `only`, reads only those of these contracts.
 ///
 /// # Errors
 /// Returns an error if a tree cannot be read.
@@ -40,7 +41,8 @@ pub fn load_bases(
         let resolution = view.resolve_import(import);
         let is_current =
             |version: &Version| view.contracts.get(&import.contract).is_some_and(|current| current.version == *version);
-        let missing = needed_versions(import, &resolution).into_iter().filter(|version| !is_current(version));
+        let needed = needed_versions(import, &resolution).into_iter().chain(import.adapted());
+        let missing = needed.filter(|version| !is_current(version));
         wanted.extend(missing.map(|version| (import.contract.clone(), version.clone())));
     }
     Ok(read::load_versions(store, view, tree, &wanted.into_iter().collect::<Vec<_>>())?)
