@@ -81,7 +81,11 @@ pub fn bundle(
     };
     let document = work.file(file)?;
     let Some(target) = document.pointer(pointer) else {
-        let message = format!("there is nothing at {pointer}; write a JSON Pointer such as /$defs/Order");
+        let example = if document.get("components").is_some() { "/components/schemas/Order" } else { "/$defs/Order" };
+        let message = match pointer.strip_prefix('/') {
+            Some(_) => format!("there is nothing at {pointer}; write a JSON Pointer such as {example}"),
+            None => format!("a JSON Pointer begins with a slash: write /{pointer}"),
+        };
         return Err(BundleError::new(file, message));
     };
     if pointer.is_empty() && (!has_outside(target) || !refers_outside(target)) {
@@ -475,6 +479,11 @@ mod tests {
         }
         let files = [("a.json", json!({"x": {"$dynamicRef": "#m"}}))];
         assert!(put_together(&files, "a.json", "/x").unwrap_err().contains("$dynamicRef"));
-        assert!(put_together(&files, "a.json", "/z").unwrap_err().contains("nothing at /z"));
+        assert!(
+            put_together(&files, "a.json", "/z")
+                .unwrap_err()
+                .contains("nothing at /z; write a JSON Pointer such as /$defs")
+        );
+        assert!(put_together(&files, "a.json", "x").unwrap_err().contains("begins with a slash: write /x"));
     }
 }

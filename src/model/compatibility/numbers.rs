@@ -149,7 +149,16 @@ impl Wanted {
         }
     }
 
+    /// Returns whether no number is within the bounds. There are none beyond the largest double.
     fn is_interval_empty(&self) -> bool {
+        let largest = BigRational::from_f64(f64::MAX).unwrap_or_default();
+        let is_beyond = |bound: &Option<(BigRational, bool)>, sign: i64| {
+            let signed = |value: &BigRational| value * BigRational::from_integer(sign.into());
+            bound.as_ref().is_some_and(|(value, strict)| signed(value) > largest || *strict && signed(value) == largest)
+        };
+        if is_beyond(&self.low, 1) || is_beyond(&self.high, -1) {
+            return true;
+        }
         match (&self.low, &self.high) {
             (Some((low, low_strict)), Some((high, high_strict))) => {
                 low > high || (low == high && (*low_strict || *high_strict))
@@ -236,10 +245,14 @@ impl Wanted {
                 BigRational::from_f64(((low + high) / BigRational::from_integer(2.into())).to_f64().unwrap_or(0.0));
             found.extend(middle.and_then(|m| m.to_f64()).and_then(Number::from_f64).and_then(|n| rational(&n)));
         }
-        for power in [16, 17, 20, 100, 300] {
-            let large = 10f64.powi(power);
-            found.extend(Number::from_f64(large).and_then(|number| rational(&number)).map(|value| value * part(1, 1)));
-        }
+        let double = |value: f64| Number::from_f64(value).and_then(|number| rational(&number));
+        found.extend(
+            [1e16, 1e17, 1e20, 1e100, 1e300, 1e308].into_iter().filter_map(double).map(|value| value * part(1, 1)),
+        );
+        // Beyond a bound that is larger than those, only the doubles next to it are certain to exist.
+        let next =
+            |bound: &Option<(BigRational, bool)>, next: fn(f64) -> f64| double(next(bound.as_ref()?.0.to_f64()?));
+        found.extend([next(&self.low, f64::next_up), next(&self.high, f64::next_down)].into_iter().flatten());
         found
     }
 
