@@ -228,8 +228,7 @@ impl Command {
             }),
             Self::Reseed(request) => {
                 let answer = admin::reseed::run(ctx, &request)?;
-                output.answer(&answer, sync::render_reseed)?;
-                Ok(if answer.body.problems.is_empty() { Verdict::Yes } else { Verdict::No })
+                output.judged(&answer, sync::render_reseed, |body| body.problems.is_empty())
             }
             Self::Domain(request) => output.shown(&admin::domain::run(ctx, &request)?, |body, text| {
                 let verb = if body.created { "created domain" } else { "domain" };

@@ -54,8 +54,7 @@ impl Claude {
         };
         let request = |dry_run| Request { scope, dry_run };
         if self.dry_run {
-            output.answer(&operation(ctx, request(true))?, render_changes)?;
-            return Ok(Verdict::Yes);
+            return output.shown(&operation(ctx, request(true))?, render_changes);
         }
         if !output.json {
             let plan = operation(ctx, request(true))?.body;

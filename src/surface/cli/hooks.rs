@@ -39,10 +39,9 @@ impl Command {
             Self::Uninstall => (hooks::uninstall(ctx)?, false),
             Self::Status => (hooks::status(ctx)?, true),
         };
-        output.answer(&answer, render)?;
         let works = |hook: &crate::wire::HookState| hook.installed && hook.problem.is_none();
         let is_as_wanted = |hook: &crate::wire::HookState| works(hook) == wants || (hook.optional && !hook.installed);
-        Ok(if answer.body.hooks.iter().all(is_as_wanted) { Verdict::Yes } else { Verdict::No })
+        output.judged(&answer, render, |body| body.hooks.iter().all(is_as_wanted))
     }
 }
 

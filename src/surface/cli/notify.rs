@@ -39,7 +39,6 @@ pub fn is_sending(operation: &Operation) -> bool {
 
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let verdict = |complete| if complete { Verdict::Yes } else { Verdict::No };
         match self {
             Self::List(_) => output.shown(&notify::list::run(ctx)?, |body, text| render(body, false, text)),
             Self::Test(request) => output.shown(&notify::test::run(ctx, &request)?, |body, text| {
@@ -49,23 +48,19 @@ impl Command {
                     styled(&body.id, Style::Dim),
                 ]);
             }),
-            Self::Send(request) => {
-                let answer = notify::send::run(ctx, &request)?;
-                output.answer(&answer, |body, text| render(body, true, text))?;
-                Ok(verdict(answer.body.complete))
-            }
+            Self::Send(request) => output.judged(&notify::send::run(ctx, &request)?, render_sent, |body| body.complete),
             Self::Retry(Retry { request, .. }) => {
-                let answer = notify::retry::run(ctx, &request)?;
-                output.answer(&answer, |body, text| render(body, true, text))?;
-                Ok(verdict(answer.body.complete))
+                output.judged(&notify::retry::run(ctx, &request)?, render_sent, |body| body.complete)
             }
             Self::Forge(request) => {
-                let answer = notify::forge::run(ctx, &request)?;
-                output.answer(&answer, render_forge)?;
-                Ok(verdict(answer.body.complete))
+                output.judged(&notify::forge::run(ctx, &request)?, render_forge, |body| body.complete)
             }
         }
     }
+}
+
+fn render_sent(body: &Receivers, text: &mut Text) {
+    render(body, true, text);
 }
 
 fn render(body: &Receivers, was_sent: bool, text: &mut Text) {

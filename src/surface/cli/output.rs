@@ -180,6 +180,17 @@ impl<'a> Output<'a> {
         self.answer(answer, render).map(|_| Verdict::Yes)
     }
 
+    /// Writes an answer like [`Self::answer`], and returns [`Verdict::Yes`] if it is good.
+    pub(super) fn judged<T: Serialize>(
+        &mut self,
+        answer: &Answer<T>,
+        render: impl FnOnce(&T, &mut Text),
+        is_good: impl FnOnce(&T) -> bool,
+    ) -> Result<Verdict, OpError> {
+        self.answer(answer, render)?;
+        Ok(if is_good(&answer.body) { Verdict::Yes } else { Verdict::No })
+    }
+
     /// Writes the text of an answer with its next steps, or holds it back.
     fn finish(&mut self, mut text: Text, next_steps: &[NextStep]) -> Result<Delivery, OpError> {
         if !self.quiet {

@@ -9,7 +9,7 @@ use super::{
     input::read_file,
     output::Output,
     text::{Style, Text, Word, plain, styled},
-    worktree::{render_errors, verdict},
+    worktree::render_errors,
 };
 use crate::{
     error::OpError,
@@ -40,19 +40,13 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::Status(request) => {
-                let answer = pr::status::run(ctx, &request)?;
-                output.answer(&answer, render_status)?;
-                Ok(verdict(&answer.body.errors))
+                output.judged(&pr::status::run(ctx, &request)?, render_status, |body| body.errors.is_empty())
             }
             Self::Prepare(request) => {
-                let answer = pr::prepare::run(ctx, &request)?;
-                output.answer(&answer, render_prepare)?;
-                Ok(verdict(&answer.body.errors))
+                output.judged(&pr::prepare::run(ctx, &request)?, render_prepare, |body| body.errors.is_empty())
             }
             Self::Create(request) => {
-                let answer = pr::create::run(ctx, &request)?;
-                output.answer(&answer, render_create)?;
-                Ok(verdict(&answer.body.errors))
+                output.judged(&pr::create::run(ctx, &request)?, render_create, |body| body.errors.is_empty())
             }
             Self::Comment(Comment { body, number }) => {
                 let report = String::from_utf8_lossy(&read_file(ctx, &body)?).into_owned();

@@ -32,9 +32,7 @@ impl Sync {
             realm::sync::auto(ctx, true)?;
             return Ok(Verdict::Yes);
         }
-        let answer = realm::sync::run(ctx, &self.request)?;
-        output.answer(&answer, render)?;
-        Ok(if answer.body.complete { Verdict::Yes } else { Verdict::No })
+        output.judged(&realm::sync::run(ctx, &self.request)?, render, |body| body.complete)
     }
 }
 

@@ -49,8 +49,7 @@ pub struct Doctor {
 impl Doctor {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let answer = doctor::run(ctx, &doctor::Request { fix: self.fix, restore: self.restore.zip(self.to) })?;
-        output.answer(&answer, render_doctor)?;
-        Ok(if answer.body.healthy { Verdict::Yes } else { Verdict::No })
+        output.judged(&answer, render_doctor, |body| body.healthy)
     }
 }
 

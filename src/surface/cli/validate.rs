@@ -37,9 +37,7 @@ impl Validate {
             let found = documents::read(&source)?.into_iter();
             self.request.payloads.extend(found.map(|document| Payload { file: source.name.clone(), document }));
         }
-        let answer = run(ctx, &self.request)?;
-        output.answer(&answer, render)?;
-        Ok(if answer.body.valid == Some(true) { Verdict::Yes } else { Verdict::No })
+        output.judged(&run(ctx, &self.request)?, render, |body| body.valid == Some(true))
     }
 }
 

@@ -34,15 +34,9 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::Create(arguments) => arguments.run(ctx, output),
-            Self::List => {
-                let answer = worktree::list::run(ctx)?;
-                output.answer(&answer, render_list)?;
-                Ok(verdict(&answer.body.errors))
-            }
+            Self::List => output.judged(&worktree::list::run(ctx)?, render_list, |body| body.errors.is_empty()),
             Self::Remove(request) => {
-                let answer = worktree::remove::run(ctx, &request)?;
-                output.answer(&answer, render_remove)?;
-                Ok(verdict(&answer.body.errors))
+                output.judged(&worktree::remove::run(ctx, &request)?, render_remove, |body| body.errors.is_empty())
             }
         }
     }
@@ -59,9 +53,7 @@ impl Create {
         if !request.clone {
             output.show_progress(&ctx.env, &worktree::create::OPERATION);
         }
-        let answer = worktree::create::run(ctx, &request)?;
-        output.answer(&answer, render_create)?;
-        Ok(verdict(&answer.body.errors))
+        output.judged(&worktree::create::run(ctx, &request)?, render_create, |body| body.errors.is_empty())
     }
 }
 
@@ -76,11 +68,6 @@ fn agreed(ctx: &Ctx, output: &mut Output<'_>, missing: &[(RepoName, String)]) ->
         output.note(&format!("clone {url}"));
     }
     output.ask("Clone them? [y/N]")
-}
-
-/// Returns `Verdict::No` if anything failed, even if other repositories succeeded.
-pub fn verdict(errors: &[RepoProblem]) -> Verdict {
-    if errors.is_empty() { Verdict::Yes } else { Verdict::No }
 }
 
 fn render_create(body: &WorktreeCreate, text: &mut Text) {
