@@ -30,12 +30,16 @@ pub struct Binding {
 /// The role of a repository in a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Role {
     /// It exports contracts.
+    #[cfg_attr(feature = "cli", value(help = "Exports contracts"))]
     Provider,
     /// It imports contracts.
+    #[cfg_attr(feature = "cli", value(help = "Imports contracts"))]
     Consumer,
     /// It does both.
+    #[cfg_attr(feature = "cli", value(help = "Exports and imports contracts"))]
     Both,
 }
 

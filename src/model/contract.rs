@@ -294,11 +294,14 @@ impl BrokenDirection {
 /// The interpretation of the sending side's schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum SchemaReading {
     /// Only the properties that the schema names are sent; objects without named properties are open.
+    #[cfg_attr(feature = "cli", value(help = "The sender sends only properties that its schema names"))]
     #[default]
     Lenient,
     /// An open object may have any further property.
+    #[cfg_attr(feature = "cli", value(help = "The sender may send anything that its schema allows"))]
     Strict,
 }
 

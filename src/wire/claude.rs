@@ -15,12 +15,16 @@ pub struct ClaudeSetup {
 }
 
 /// The scope of a setup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ClaudeScope {
     /// All users of this repository.
+    #[default]
+    #[cfg_attr(feature = "cli", value(help = "In files of this repository, for everyone who clones it"))]
     Project,
     /// All repositories of this user.
+    #[cfg_attr(feature = "cli", value(help = "In your own settings, for all repositories"))]
     User,
 }
 

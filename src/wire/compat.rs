@@ -71,6 +71,7 @@ impl SchemaWarning {
 /// The requested directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum AskedDirection {
     /// Every value of the new schema is a value of the old one.
     Backwards,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Subcommand};
 
 use super::{
     Verdict,
@@ -14,7 +14,7 @@ use crate::{
     error::OpError,
     locate,
     model::{
-        binding::{self, Export, Import},
+        binding::{Export, Import, Role},
         name::{ContractName, DomainName, RealmName, RepoName},
         text::count,
         version::Version,
@@ -110,16 +110,6 @@ pub struct Binding {
     /// A contract that it imports, with the files that use it: CONTRACT@RANGE[:FILE,…]
     #[arg(long, value_name = "IMPORT", value_parser = import)]
     import: Vec<Import>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Role {
-    /// Exports contracts
-    Provider,
-    /// Imports contracts
-    Consumer,
-    /// Exports and imports contracts
-    Both,
 }
 
 fn export(text: &str) -> Result<Export, String> {
@@ -286,11 +276,7 @@ impl Binding {
         let request = admin::binding::Request {
             domain: self.domain,
             repo: self.repo,
-            role: match self.role {
-                Role::Provider => binding::Role::Provider,
-                Role::Consumer => binding::Role::Consumer,
-                Role::Both => binding::Role::Both,
-            },
+            role: self.role,
             exports: self.export,
             imports: self.import,
         };

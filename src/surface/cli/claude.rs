@@ -1,6 +1,6 @@
 //! `git blue install claude` and `git blue uninstall claude`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{
     Verdict,
@@ -20,19 +20,10 @@ use crate::{
 pub struct Claude {
     /// The installation scope
     #[arg(long, value_enum, default_value_t)]
-    scope: Scope,
+    scope: ClaudeScope,
     /// Show what would change, without changing it
     #[arg(short = 'n', long)]
     dry_run: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Scope {
-    /// In files of this repository, for everyone who clones it
-    #[default]
-    Project,
-    /// In your own settings, for all repositories
-    User,
 }
 
 type Operation = fn(&Ctx, Request) -> Result<Answer<ClaudeSetup>, OpError>;
@@ -48,11 +39,7 @@ impl Claude {
 
     /// Shows the changes before they are made, and asks for consent at a terminal.
     fn run(self, operation: Operation, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let scope = match self.scope {
-            Scope::Project => ClaudeScope::Project,
-            Scope::User => ClaudeScope::User,
-        };
-        let request = |dry_run| Request { scope, dry_run };
+        let request = |dry_run| Request { scope: self.scope, dry_run };
         if self.dry_run {
             return output.shown(&operation(ctx, request(true))?, render_changes);
         }

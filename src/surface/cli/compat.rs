@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{
     Verdict,
@@ -37,34 +37,16 @@ pub struct Arguments {
     #[arg(value_name = "NEW")]
     new: PathBuf,
     /// The directions that must hold
-    #[arg(long, value_enum, default_value_t = Direction::Both)]
-    direction: Direction,
+    #[arg(long, value_enum, default_value_t = AskedDirection::Both)]
+    direction: AskedDirection,
     /// How to read the schema of the sending side
-    #[arg(long, value_enum, default_value_t = Reading::Lenient)]
-    reading: Reading,
+    #[arg(long, value_enum, default_value_t = SchemaReading::Lenient)]
+    reading: SchemaReading,
     /// Also fail if compatibility is unknown
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     pub(super) formats: Formats,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Direction {
-    /// Every value of the new schema is a value of the old one
-    Backwards,
-    /// Every value of the old schema is a value of the new one
-    Forwards,
-    /// Both directions
-    Both,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Reading {
-    /// The sender sends only properties that its schema names
-    Lenient,
-    /// The sender may send anything that its schema allows
-    Strict,
 }
 
 impl Arguments {
@@ -75,15 +57,8 @@ impl Arguments {
         let request = compat::Request {
             old: read(ctx, &self.old)?,
             new: read(ctx, &self.new)?,
-            direction: match self.direction {
-                Direction::Backwards => AskedDirection::Backwards,
-                Direction::Forwards => AskedDirection::Forwards,
-                Direction::Both => AskedDirection::Both,
-            },
-            reading: match self.reading {
-                Reading::Lenient => SchemaReading::Lenient,
-                Reading::Strict => SchemaReading::Strict,
-            },
+            direction: self.direction,
+            reading: self.reading,
         };
         let answer = compat::run(ctx, &request)?;
         let mut formats = self.formats;
