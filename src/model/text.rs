@@ -48,6 +48,21 @@ pub fn count(number: impl fmt::Display + PartialEq + From<u8>, one: &str, many: 
     format!("{number} {}", if number == 1.into() { one } else { many })
 }
 
+/// Returns items separated by commas, as in `a, b`.
+pub fn comma_separated(items: impl IntoIterator<Item: ToString>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the first items separated by commas, and the number of the others, as in `a, b and 3 more`.
+pub fn comma_separated_at_most(max: usize, items: impl IntoIterator<Item: ToString>) -> String {
+    let mut items = items.into_iter();
+    let shown = comma_separated(items.by_ref().take(max));
+    match items.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// Returns the whole seconds of a duration, as in `1 second` and `30 seconds`.
 pub fn seconds(duration: std::time::Duration) -> String {
     count(duration.as_secs(), "second", "seconds")

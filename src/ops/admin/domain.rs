@@ -11,6 +11,7 @@ use crate::{
         nearest,
         oid::Oid,
         publish,
+        text::comma_separated,
     },
     ops::{
         Operation,
@@ -107,7 +108,7 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
         // lost if the process is killed in between.
         record_baselines(ctx, here, tip, &added, &wanted)?;
         let subject = match before == Some(wanted) && bound {
-            true => format!("bind {} in {}", names(parts.iter().map(|part| &part.repo)), request.name),
+            true => format!("bind {} in {}", comma_separated(parts.iter().map(|part| &part.repo)), request.name),
             false => subject(&request.name, before.is_none(), &added),
         };
         let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();
@@ -123,14 +124,10 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
 fn subject(name: &DomainName, created: bool, added: &[RepoName]) -> String {
     match (created, added.is_empty()) {
         (true, true) => format!("create domain {name}"),
-        (true, false) => format!("create domain {name} with {}", names(added)),
+        (true, false) => format!("create domain {name} with {}", comma_separated(added)),
         (false, true) => format!("describe domain {name}"),
-        (false, false) => format!("add {} to {name}", names(added)),
+        (false, false) => format!("add {} to {name}", comma_separated(added)),
     }
-}
-
-fn names<'a>(repos: impl IntoIterator<Item = &'a RepoName>) -> String {
-    repos.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn widened(before: Option<&Domain>, request: &Request) -> Domain {

@@ -15,7 +15,7 @@ use crate::ops::{
 use crate::{
     error::{ErrorCode, OpError},
     locate::CONFIG,
-    model::{name::DomainName, publish::Decision},
+    model::{name::DomainName, publish::Decision, text::comma_separated},
     repo::blue_files,
     store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
     wire::{Answer, RealmLeave},
@@ -65,8 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     }
     orphans.truncate(MAX_ORPHANS);
     if !domains.is_empty() && !request.force {
-        let names: Vec<_> = domains.iter().map(ToString::to_string).collect();
-        let message = format!("{} is still a member of {}", acting.repo, names.join(", "));
+        let message = format!("{} is still a member of {}", acting.repo, comma_separated(&domains));
         let error = OpError::no(ErrorCode::StillMember, message);
         let error = orphans.iter().map(|at| hand_over(at)).fold(error, OpError::next);
         let step = |name| format!("git blue realm admin remove-member {} --domain {name}  # first", acting.repo);

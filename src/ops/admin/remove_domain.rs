@@ -9,6 +9,7 @@ use crate::{
         domain_view::DomainView,
         name::{DomainName, RepoName},
         publish::Decision,
+        text::comma_separated_at_most,
     },
     ops::{
         Operation,
@@ -76,13 +77,9 @@ fn refuse_use(view: &DomainView) -> Result<(), OpError> {
     if active.is_empty() && bound.is_empty() {
         return Ok(());
     }
-    let list = |names: Vec<String>| {
-        let more = names.len().saturating_sub(MAX_NAMED);
-        let named = names.into_iter().take(MAX_NAMED).collect::<Vec<_>>().join(", ");
-        if more > 0 { format!("{named} and {more} more") } else { named }
-    };
-    let contracts = list(active.iter().map(|contract| format!("{name}/{}", contract.name)).collect());
-    let repos = list(bound.iter().map(ToString::to_string).collect());
+    let contracts = active.iter().map(|contract| format!("{name}/{}", contract.name));
+    let contracts = comma_separated_at_most(MAX_NAMED, contracts);
+    let repos = comma_separated_at_most(MAX_NAMED, &bound);
     let parts = [
         (!bound.is_empty()).then(|| format!("bindings of {repos}")),
         (!active.is_empty()).then(|| format!("contracts that are not retired: {contracts}")),

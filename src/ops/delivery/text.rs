@@ -1,7 +1,7 @@
 //! Renders an event as text: only names and versions, since free text in a realm is not trusted.
 
 use crate::{
-    model::verdict::ImportEffect,
+    model::{text::comma_separated_at_most, verdict::ImportEffect},
     wire::{Event, EventChange, EventData},
 };
 
@@ -39,11 +39,8 @@ pub fn lines(event: &Event) -> Vec<String> {
 
 fn line(change: &EventChange) -> String {
     let of = |state: ImportEffect| {
-        let repos: Vec<_> =
-            change.imports.iter().filter(|one| one.state == state).map(|one| one.repo.as_str()).collect();
-        let more = repos.len().saturating_sub(MAX_REPOS);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        (!repos.is_empty()).then(|| format!("{}{more}", repos[..repos.len().min(MAX_REPOS)].join(", ")))
+        let repos = change.imports.iter().filter(|one| one.state == state).map(|one| &one.repo);
+        Some(comma_separated_at_most(MAX_REPOS, repos)).filter(|repos| !repos.is_empty())
     };
     let breaks = of(ImportEffect::Broken).map(|repos| format!(": breaks {repos}")).unwrap_or_default();
     let unknown = of(ImportEffect::Unknown).map(|repos| format!("; may break {repos}")).unwrap_or_default();

@@ -5,7 +5,7 @@ use super::finding::{Request, advise, check};
 use crate::{
     error::{ErrorCode, OpError},
     machine::home::KnownRealm,
-    model::{name::RealmName, oid::Oid},
+    model::{name::RealmName, oid::Oid, text::comma_separated_at_most},
     ops::{
         ctx::Ctx,
         sync::{self, url},
@@ -175,11 +175,9 @@ pub(crate) fn refs(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &Git
 }
 
 fn offer(name: &StoreRef, problem: &str, left: &Recoverable) -> String {
-    let named: Vec<_> = left.lost.iter().take(MAX_SHOWN).map(|subject| format!("\"{subject}\"")).collect();
-    let more = left.lost.len().saturating_sub(named.len());
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named = comma_separated_at_most(MAX_SHOWN, left.lost.iter().map(|subject| format!("\"{subject}\"")));
     let lost = match (named.is_empty(), left.is_ancestor) {
-        (false, _) => format!("going back to it loses {}{more}", named.join(", ")),
+        (false, _) => format!("going back to it loses {named}"),
         (true, _) => "later changes are lost".to_owned(),
     };
     let unsure = if left.is_ancestor { "" } else { ", but it is unknown how much was written after it" };

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::ops::ctx::{Ctx, RealmContext};
 use crate::{
     error::{ErrorCode, OpError},
-    model::name::{DomainName, RealmName, RepoName, RfcName},
+    model::{
+        name::{DomainName, RealmName, RepoName, RfcName},
+        text::{comma_separated, comma_separated_at_most},
+    },
     store::overview::Overview,
 };
 
@@ -100,11 +103,9 @@ pub fn select(
             return Err(error.next("name none to choose all that share a domain with this one"));
         }
         if let Some(stranger) = repos.iter().find(|repo| !overview.repos().contains_key(*repo)) {
-            let known: Vec<_> = overview.repos().keys().take(20).map(ToString::to_string).collect();
+            let known = comma_separated(overview.repos().keys().take(20));
             let message = format!("{stranger} is not in the realm {}", here.realm);
-            return Err(
-                OpError::no(ErrorCode::UnknownRepo, message).next(format!("known repositories: {}", known.join(", ")))
-            );
+            return Err(OpError::no(ErrorCode::UnknownRepo, message).next(format!("known repositories: {known}")));
         }
         return Ok((repos, "Named".into()));
     }
@@ -122,12 +123,7 @@ pub fn select(
     repos.dedup();
     let reason = match &domains[..] {
         [] => format!("{} shares no domain with another repository", acting.repo),
-        domains => {
-            let named: Vec<_> = domains.iter().take(MAX_NAMED).map(ToString::to_string).collect();
-            let more = domains.len() - named.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("Repositories that share {}{more}", named.join(", "))
-        }
+        domains => format!("Repositories that share {}", comma_separated_at_most(MAX_NAMED, domains)),
     };
     Ok((repos, reason))
 }

@@ -16,7 +16,7 @@ use crate::{
     model::{
         binding::{Export, Import, Role},
         name::{ContractName, DomainName, RealmName, RepoName},
-        text::count,
+        text::{comma_separated, count},
         version::Version,
     },
     ops::{admin, ctx::Ctx, init},
@@ -222,10 +222,9 @@ impl Command {
             }
             Self::Domain(request) => output.shown(&admin::domain::run(ctx, &request)?, |body, text| {
                 let verb = if body.created { "created domain" } else { "domain" };
-                let members: Vec<_> = body.members.iter().map(ToString::to_string).collect();
-                let members = match members.is_empty() {
+                let members = match body.members.is_empty() {
                     true => "without members".to_owned(),
-                    false => format!("with {}", members.join(", ")),
+                    false => format!("with {}", comma_separated(&body.members)),
                 };
                 text.line(&[plain(verb), styled(&body.domain, Style::Bold), styled(members, Style::Dim)]);
             }),

@@ -17,7 +17,7 @@ use crate::{
         contract::{Flow, Values},
         json::Json,
         name::{ContractRef, RepoName},
-        text::count,
+        text::{comma_separated, count},
         version::Version,
     },
     ops::{contract, ctx::Ctx, publish},
@@ -303,7 +303,7 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     }
     facts.extend([
         vec![plain("promises"), plain(contract.compatibility.promise())],
-        vec![plain("versions"), plain(joined(&body.versions))],
+        vec![plain("versions"), plain(comma_separated(&body.versions))],
     ]);
     if let Some(current) = body.current_version.as_ref().filter(|current| **current != contract.version) {
         facts.push(vec![plain("current version"), plain(current)]);
@@ -317,7 +317,7 @@ fn render_get(body: &ContractGet, text: &mut Text) {
         facts.push(vec![plain("flow"), plain("consumer-to-provider: consumers send it")]);
     }
     if !contract.supported.is_empty() {
-        facts.push(vec![plain("still served"), plain(joined(&contract.supported))]);
+        facts.push(vec![plain("still served"), plain(comma_separated(&contract.supported))]);
     }
     if let Some(script) = &contract.validation.importer {
         facts.push(vec![plain("test for consumers"), plain(script)]);
@@ -365,10 +365,6 @@ fn published(origin: &VersionOrigin) -> String {
     let ahead = if origin.in_future { " (in the future)" } else { "" };
     let date = origin.time.strftime("%Y-%m-%d");
     format!("{date}{ahead} by {}{}", origin.author, link.or(source).unwrap_or_default())
-}
-
-fn joined<T: ToString>(items: &[T]) -> String {
-    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints only the document. Control characters are escaped only at a terminal; a program gets every character.
@@ -449,7 +445,7 @@ fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {
     let already = if body.changed { "" } else { "already " };
     text.line(&[plain(format!("{already}{verb} {}/{}{version}", body.domain, body.contract))]);
     if !body.importers.is_empty() {
-        text.line(&[styled("imported by:", Style::Yellow), plain(joined(&body.importers))]);
+        text.line(&[styled("imported by:", Style::Yellow), plain(comma_separated(&body.importers))]);
     }
     for Broken { repo, version_req, binding, .. } in &body.breaks {
         let used = if binding.is_empty() { String::new() } else { format!(", used in {binding}") };

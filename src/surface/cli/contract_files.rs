@@ -16,7 +16,7 @@ use crate::{
     model::{
         contract::Flow,
         name::{ContractRef, RepoName},
-        text::count,
+        text::{comma_separated, count},
         version::{self, Version},
     },
     ops::{
@@ -179,8 +179,7 @@ pub fn edited(answer: Answer<BindingEdit>, output: &mut Output<'_>) -> Result<Ve
 fn render_new(body: &ContractNew, text: &mut Text) {
     if body.created_domain || !body.added.is_empty() {
         let verb = if body.created_domain { "created domain" } else { "extended domain" };
-        let added: Vec<_> = body.added.iter().map(ToString::to_string).collect();
-        let added = format!("with {}", added.join(", "));
+        let added = format!("with {}", comma_separated(&body.added));
         text.line(&[plain(verb), styled(&body.domain, Style::Bold), styled(added, Style::Dim)]);
     }
     let samples = match body.samples {

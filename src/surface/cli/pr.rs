@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::text::count,
+    model::text::{comma_separated, count},
     ops::{ctx::Ctx, pr},
     wire::{CommentOutcome, PrComment, PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
 };
@@ -87,12 +87,10 @@ fn render_status(body: &PrStatus, text: &mut Text) {
     }
     let is_several = body.merge_order.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty());
     if is_several {
-        let order: Vec<_> = body.merge_order.iter().map(ToString::to_string).collect();
-        text.gap().line(&[styled("merge order:", Style::Bold), plain(order.join(", "))]);
+        text.gap().line(&[styled("merge order:", Style::Bold), plain(comma_separated(&body.merge_order))]);
     }
     if !body.cyclic.is_empty() {
-        let names: Vec<_> = body.cyclic.iter().map(ToString::to_string).collect();
-        text.line(&[styled("no merge order works for:", Style::Yellow), plain(names.join(", "))]);
+        text.line(&[styled("no merge order works for:", Style::Yellow), plain(comma_separated(&body.cyclic))]);
     }
     if !body.import_conflicts.is_empty() {
         text.heading("imports that break in every merge order");
@@ -135,8 +133,7 @@ fn render_repo(repo: &PrRepo, is_shared: bool, text: &mut Text) {
         text.line(&[plain("    -"), plain(blocker)]);
     }
     if !repo.blocked_by.is_empty() {
-        let names: Vec<_> = repo.blocked_by.iter().map(ToString::to_string).collect();
-        text.line(&[plain("    - waits for"), plain(names.join(", "))]);
+        text.line(&[plain("    - waits for"), plain(comma_separated(&repo.blocked_by))]);
     }
     if let Some(why) = repo.pr_problem.as_ref().filter(|_| !is_shared) {
         text.line(&[plain("    ?"), styled(why, Style::Dim)]);

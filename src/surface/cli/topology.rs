@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::text::{count, shell_word},
+    model::text::{comma_separated, count, shell_word},
     ops::{ctx::Ctx, realm},
     surface::{cli::listing::render_cursor, graph},
     wire::{ContractComparison, ContractSide, ContractTopology, RealmCompare, RealmTopology},
@@ -84,10 +84,10 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
 
 /// Returns the rows of a contract. Only its first row names the contract and its providers.
 fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
-    let providers: Vec<_> = contract.providers().into_iter().map(ToString::to_string).collect();
+    let providers = contract.providers();
     let provider = match providers.is_empty() {
         true => styled("nobody", Style::Red),
-        false => plain(providers.join(", ")),
+        false => plain(comma_separated(providers)),
     };
     let version = match (&contract.version, &contract.owner) {
         (Some(version), _) if contract.retired => styled(format!("{version} retired"), Style::Yellow),
@@ -145,8 +145,7 @@ fn render_compare(body: &RealmCompare, text: &mut Text) {
     text.table("  ", &body.differences.iter().map(row).collect::<Vec<_>>());
     for (repos, realm) in [(&body.repos_only_here, &here), (&body.repos_only_there, &there)] {
         if !repos.is_empty() {
-            let names: Vec<_> = repos.iter().map(ToString::to_string).collect();
-            text.line(&[plain(format!("repos only in {realm}:")), plain(names.join(", "))]);
+            text.line(&[plain(format!("repos only in {realm}:")), plain(comma_separated(repos))]);
         }
     }
     for line in &body.unreadable {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::text::count,
+    model::text::{comma_separated, count},
     ops::{
         contract::{
             documents,
@@ -63,8 +63,7 @@ fn render(body: &ContractValidate, text: &mut Text) {
         Some(false) => styled("not valid:", Style::Red),
         None => styled("undecided:", Style::Yellow),
     };
-    let versions: Vec<_> = body.versions.iter().map(ToString::to_string).collect();
     let payloads = count(body.payloads, "payload", "payloads");
-    let against = format!("against {}/{} {}", body.domain, body.contract, versions.join(", "));
+    let against = format!("against {}/{} {}", body.domain, body.contract, comma_separated(&body.versions));
     text.line(&[word, plain(payloads), plain(against)]);
 }
