@@ -5,6 +5,7 @@ use crate::{
     error::OpError,
     model::{
         name::{ContractRef, ReaderName},
+        text::count,
         version::Version,
     },
     ops::{Operation, ctx::Ctx, inboxes::pending, notifications::list, realm::status},
@@ -86,15 +87,18 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
     }
     let unreadable = status.unreadable.len() + status.unreadable_domains.len();
     if unreadable > 0 {
-        facts.push(format!("{} in the store cannot be read: git blue doctor.", count(unreadable, "file")));
+        facts.push(format!("{} in the store cannot be read: git blue doctor.", count(unreadable, "file", "files")));
     }
     if !status.conflicts.is_empty() {
-        facts.push(format!("Unresolved: {}; realm_check lists them.", count(status.conflicts.len(), "conflict")));
+        facts.push(format!(
+            "Unresolved: {}; realm_check lists them.",
+            count(status.conflicts.len(), "conflict", "conflicts")
+        ));
     }
     facts.extend(status.unpublished.as_ref().map(unpublished));
     facts.extend(status.behind.as_ref().map(|behind| format!("Not pulled: {}: git pull.", behind.phrase())));
     if !status.removed_files.is_empty() {
-        let gone = count(status.removed_files.len(), "contract");
+        let gone = count(status.removed_files.len(), "contract", "contracts");
         facts.push(format!("No file: {gone} that should have one or be retired; realm_status lists them."));
     }
     let ahead = status.remotes.iter().map(|remote| remote.ahead).max().unwrap_or_default();
@@ -209,14 +213,10 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
         shown.push(name);
     }
     match (shown.len(), all - shown.len()) {
-        (0, _) => count(all, "import"),
+        (0, _) => count(all, "import", "imports"),
         (_, 0) => shown.join(", "),
         (_, more) => format!("{} and {more} more", shown.join(", ")),
     }
-}
-
-fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::{
         merge_order::Dependencies,
         name::{RepoName, RfcName},
         pull_links::Links,
-        text::{shell_path, shell_word},
+        text::shell_path,
     },
     ops::{
         Operation,
@@ -161,13 +161,8 @@ fn jobs(
         let name = place.found.name.clone();
         match looked {
             Ok(standing) if standing.branch.as_deref() != Some(branch) => {
-                let at = place.path.display();
-                let problem = RepoProblem::new(&name, ErrorCode::OtherBranch, format!("{at} is not on {branch}"));
-                body.errors.push(problem.next(format!(
-                    "git -C {} switch {}",
-                    shell_path(&place.path),
-                    shell_word(branch)
-                )));
+                let message = format!("{} is not on {branch}", place.path.display());
+                body.errors.push(worktree::create::of_other_branch(&name, &place.path, branch, message));
             }
             Ok(standing) if standing.ahead == 0 => body.nothing_to_merge.push(name),
             Ok(standing) => {

@@ -10,11 +10,7 @@ use crate::ops::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::{
-        name::RfcName,
-        secret_file::looks_secret,
-        text::{shell_path, shell_word},
-    },
+    model::{name::RfcName, secret_file::looks_secret, text::shell_path},
     wire::{Answer, PrPrepare, Prepared, RepoProblem},
 };
 
@@ -102,11 +98,7 @@ fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<P
         }
         let on = on.map_or("no branch".into(), |on| format!("the branch {on}"));
         let message = format!("{at} is on {on}, not on {branch}");
-        return Err(RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!(
-            "git -C {} switch {}",
-            shell_path(&place.path),
-            shell_word(branch)
-        )));
+        return Err(worktree::create::of_other_branch(name, &place.path, branch, message));
     }
     if let Some(word) = place.work.in_progress().map_err(git)? {
         let message = format!("{at} is in the middle of a {word}");

@@ -220,11 +220,7 @@ fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProb
     let at = there.path.display();
     let on = there.branch.as_deref().map_or("no branch".into(), |on| format!("the branch {on}"));
     let message = format!("the worktree {at} is on {on}, not on {branch}");
-    Err(RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!(
-        "git -C {} switch {}",
-        shell_path(&there.path),
-        shell_word(branch)
-    )))
+    Err(of_other_branch(name, &there.path, branch, message))
 }
 
 /// Checks that the path does not exist and is not in another worktree: the RFCs `a` and `a/b` would put a repository
@@ -252,6 +248,12 @@ fn record_realm(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     }
     within.set_config("blue.repo", job.found.name.as_str())?;
     within.set_config("blue.realm", realm.as_str())
+}
+
+/// Returns the problem that a worktree is on another branch, with the command that switches to `branch`.
+pub(crate) fn of_other_branch(repo: &RepoName, path: &Path, branch: &str, message: String) -> RepoProblem {
+    let next = format!("git -C {} switch {}", shell_path(path), shell_word(branch));
+    RepoProblem::new(repo, ErrorCode::OtherBranch, message).next(next)
 }
 
 /// Returns the problem with the message of git, or of a hook that git ran.
