@@ -15,8 +15,7 @@ use crate::{
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn newer(store: &dyn Store, name: &RepoName) -> Result<Option<RepoName>, StoreError> {
-    let Some(tip) = store.tip(&StoreRef::Realm)? else { return Ok(None) };
-    let root = store.commit(&tip)?.tree;
+    let Some(root) = read::tip_tree(store, &StoreRef::Realm)? else { return Ok(None) };
     let mut found: Option<RepoName> = None;
     loop {
         let last = found.as_ref().unwrap_or(name);

@@ -1,4 +1,4 @@
-//! Reads and changes domains, for operations.
+//! Reads and changes domains, and changes the realm's own documents, for operations.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{
         version::Version,
     },
     ops::{contract::verdict, ctx::Ctx, inboxes::arrival, message::Message, session::current},
-    store::{Change, Parents, Store, StoreRef, codec, layout, read, write::write},
+    store::{Change, Edit, Parents, Store, StoreRef, TreePath, codec, layout, read, write::write},
 };
 
 /// Returns the domain with the given name.
@@ -190,6 +190,24 @@ fn apply(
         arrival::record_local_change(store, name, before, after);
     }
     Ok(decided)
+}
+
+/// Applies the edits that `decide` returns to the realm's own documents, in one commit. Returns whether there were any.
+///
+/// # Errors
+/// Returns the error of `decide`, or an error if the store cannot be written.
+pub fn change_realm<'m>(
+    ctx: &Ctx,
+    store: &dyn Store,
+    mut decide: impl FnMut() -> Result<Option<(Vec<(TreePath, Edit)>, Message<'m>)>, OpError>,
+) -> Result<bool, OpError> {
+    let author = ctx.signature()?;
+    let written = write(store, &StoreRef::Realm, |_| {
+        let Some((edits, message)) = decide()? else { return Ok(None) };
+        let (message, author) = (message.text(), author.clone());
+        Ok::<_, OpError>(Some(Change { edits, message, author, parents: Parents::Tip }))
+    })?;
+    Ok(written.is_some())
 }
 
 /// Returns a part of a domain as it was at `tip`.

@@ -109,9 +109,6 @@ fn stems(ctx: &Ctx, name: &StoreRef, folder: &str) -> Result<Vec<String>, OpErro
 
 fn entries(ctx: &Ctx, name: &StoreRef, folder: &str) -> Result<Vec<String>, OpError> {
     let store = &*ctx.realm()?.store;
-    let Some(tip) = store.tip(name)? else {
-        return Ok(Vec::new());
-    };
-    let tree = store.commit(&tip)?.tree;
+    let Some(tree) = read::tip_tree(store, name)? else { return Ok(Vec::new()) };
     Ok(read::folder(store, &tree, folder)?.into_iter().map(|entry| entry.name).collect())
 }

@@ -15,11 +15,12 @@ use crate::{
     ops::{
         Operation,
         ctx::{Ctx, RealmContext},
+        domain::change_realm,
         message::Message,
         publish::cycles,
         sync::{auto, url},
     },
-    store::{Change, Edit, Parents, StoreRef, TreePath, codec, layout, overview::Overview, read, write::write},
+    store::{Edit, TreePath, codec, layout, overview::Overview, read},
     wire::{Answer, BootstrappedDomain, RealmBootstrap},
 };
 
@@ -173,8 +174,7 @@ fn parts<'a>(blueprint: &'a Blueprint, domains: &[BootstrappedDomain]) -> Vec<cy
 
 /// Writes the entries and the realm's rules, all in one commit.
 fn write_entries(ctx: &Ctx, here: &RealmContext, blueprint: &Blueprint, entries: &[Repo]) -> Result<(), OpError> {
-    let author = ctx.signature()?;
-    write(&*here.store, &StoreRef::Realm, |_| {
+    change_realm(ctx, &*here.store, || {
         let repos = read::repos(&*here.store)?.repos;
         let mut edits: Vec<(TreePath, Edit)> = Vec::new();
         let realm = read::realm(&*here.store)?;
@@ -195,8 +195,7 @@ fn write_entries(ctx: &Ctx, here: &RealmContext, blueprint: &Blueprint, entries:
             1..=5 => format!("add {}", names.join(", ")),
             more => format!("add {more} repositories"),
         };
-        let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();
-        Ok::<_, OpError>(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
+        Ok(Some((edits, Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) })))
     })?;
     Ok(())
 }

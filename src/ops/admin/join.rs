@@ -18,7 +18,7 @@ use crate::{
         Operation,
         admin::moved,
         ctx::Ctx,
-        hooks,
+        domain, hooks,
         inboxes::first_baselines,
         message::Message,
         publish::{catch_up, work_file::WorkFile},
@@ -32,12 +32,11 @@ use crate::{
         blue_files::{FOLDER, Files, Item},
     },
     store::{
-        Change, Edit, Parents, Store, StoreRef,
+        Edit, Store,
         codec::{self, Config, ProposedRealm},
         layout,
         overview::Overview,
         read,
-        write::write,
     },
     wire::{Answer, RealmJoin},
 };
@@ -287,9 +286,8 @@ fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
 
 /// Writes the repository's entry, unless another repository has the name.
 fn write_entry(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: Claim) -> Result<bool, OpError> {
-    let author = ctx.signature()?;
     let code = ctx.code()?;
-    let done = write(store, &StoreRef::Realm, |_| {
+    domain::change_realm(ctx, store, || {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
             // The URL of this clone replaces the recorded one.
@@ -307,18 +305,13 @@ fn write_entry(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, c
             }
         };
         if realm.repos.get(&entry.name) == Some(&document) {
-            return Ok::<_, OpError>(None);
+            return Ok(None);
         }
         let is_new = !realm.repos.contains_key(&entry.name);
         let verb = if is_new { "join" } else { "update" };
-        Ok(Some(Change {
-            edits: vec![(layout::repo(&entry.name), Edit::Put(codec::encode(&document)))],
-            message: Message { repo: Some(&entry.name), ..Message::of(ctx, format!("{verb} {}", entry.name)) }.text(),
-            author: author.clone(),
-            parents: Parents::Tip,
-        }))
-    })?;
-    Ok(done.is_some())
+        let message = Message { repo: Some(&entry.name), ..Message::of(ctx, format!("{verb} {}", entry.name)) };
+        Ok(Some((vec![(layout::repo(&entry.name), Edit::Put(codec::encode(&document)))], message)))
+    })
 }
 
 /// The evidence that a clone may use a name that the realm already has.

@@ -17,7 +17,7 @@ use crate::{
     locate::CONFIG,
     model::{name::DomainName, publish::Decision, text::comma_separated},
     repo::blue_files,
-    store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
+    store::{Edit, layout, overview::Overview},
     wire::{Answer, RealmLeave},
 };
 
@@ -147,15 +147,9 @@ fn leave_domain(ctx: &Ctx, acting: ActingRepo<'_>, name: &DomainName) -> Result<
 }
 
 fn leave_realm(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<(), OpError> {
-    let author = ctx.signature()?;
-    let subject = format!("{} leaves", acting.repo);
-    write(acting.store, &StoreRef::Realm, |_| {
-        Ok::<_, OpError>(Some(Change {
-            edits: vec![(layout::repo(acting.repo), Edit::Remove)],
-            message: Message { repo: Some(acting.repo), ..Message::of(ctx, subject.clone()) }.text(),
-            author: author.clone(),
-            parents: Parents::Tip,
-        }))
+    domain::change_realm(ctx, acting.store, || {
+        let message = Message { repo: Some(acting.repo), ..Message::of(ctx, format!("{} leaves", acting.repo)) };
+        Ok(Some((vec![(layout::repo(acting.repo), Edit::Remove)], message)))
     })?;
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::{
         runs,
     },
     repo::CodeRepo,
-    store::{Change, Edit, Parents, StoreRef, codec, layout, overview::Overview, read, write::write},
+    store::{Edit, codec, layout, overview::Overview, read},
     wire::{Answer, RealmReclaim},
 };
 
@@ -68,18 +68,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
 
 /// Writes the repository's entry. Returns whether it has changed.
 fn take_name(ctx: &Ctx, acting: ActingRepo<'_>, now: &Repo, request: &Request) -> Result<bool, OpError> {
-    let author = ctx.signature()?;
-    let written = write(acting.store, &StoreRef::Realm, |_| {
+    domain::change_realm(ctx, acting.store, || {
         if read::repos(acting.store)?.repos.get(acting.repo) == Some(now) {
-            return Ok::<_, OpError>(None);
+            return Ok(None);
         }
         let subject = format!("reclaim {}", acting.repo);
-        let message =
-            Message { repo: Some(acting.repo), reason: Some(&request.reason), ..Message::of(ctx, subject) }.text();
-        let edits = vec![(layout::repo(acting.repo), Edit::Put(codec::encode(now)))];
-        Ok(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
-    })?;
-    Ok(written.is_some())
+        let message = Message { repo: Some(acting.repo), reason: Some(&request.reason), ..Message::of(ctx, subject) };
+        Ok(Some((vec![(layout::repo(acting.repo), Edit::Put(codec::encode(now)))], message)))
+    })
 }
 
 /// Returns the domains whose last published commit this clone does not have.

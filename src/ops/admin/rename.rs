@@ -134,19 +134,9 @@ struct Renaming<'a> {
 }
 
 impl Renaming<'_> {
-    fn message(&self) -> String {
+    fn message(&self) -> Message<'_> {
         let subject = format!("rename {} to {}", self.old, self.new);
-        Message { repo: Some(self.new), ..Message::of(self.ctx, subject) }.text()
-    }
-
-    fn write_realm(&self, edits: impl Fn() -> Result<Vec<(layout::TreePath, Edit)>, OpError>) -> Result<(), OpError> {
-        let author = self.ctx.signature()?;
-        write(self.store, &StoreRef::Realm, |_| {
-            let edits = edits()?;
-            let change = Change { edits, message: self.message(), author: author.clone(), parents: Parents::Tip };
-            Ok::<_, OpError>(Some(change).filter(|change| !change.edits.is_empty()))
-        })?;
-        Ok(())
+        Message { repo: Some(self.new), ..Message::of(self.ctx, subject) }
     }
 
     /// Adds the new name and keeps the old one. Returns whether the old name still has to be removed.
@@ -173,7 +163,7 @@ impl Renaming<'_> {
         self.refuse_conflicts()?;
         let entry = Repo { name: new.clone(), ..held.clone() };
         let rename = Rename { from: old.clone(), to: new.clone() };
-        self.write_realm(|| {
+        domain::change_realm(self.ctx, store, || {
             let mut edits = vec![
                 (layout::repo(new), Edit::Put(codec::encode(&entry))),
                 (layout::rename(old), Edit::Put(codec::encode(&rename))),
@@ -182,19 +172,18 @@ impl Renaming<'_> {
             if self.has(&layout::rename(new))? {
                 edits.push((layout::rename(new), Edit::Remove));
             }
-            Ok(edits)
+            Ok(Some((edits, self.message())))
         })?;
         Ok(true)
     }
 
     fn has(&self, path: &layout::TreePath) -> Result<bool, OpError> {
-        let Some(tip) = self.store.tip(&StoreRef::Realm)? else { return Ok(false) };
-        Ok(read::lookup(self.store, &self.store.commit(&tip)?.tree, path.as_str())?.is_some())
+        let Some(root) = read::tip_tree(self.store, &StoreRef::Realm)? else { return Ok(false) };
+        Ok(read::lookup(self.store, &root, path.as_str())?.is_some())
     }
 
     fn recorded(&self) -> Result<bool, OpError> {
-        let Some(tip) = self.store.tip(&StoreRef::Realm)? else { return Ok(false) };
-        let root = self.store.commit(&tip)?.tree;
+        let Some(root) = read::tip_tree(self.store, &StoreRef::Realm)? else { return Ok(false) };
         let rename: Option<Rename> = read::file(self.store, &StoreRef::Realm, &root, &layout::rename(self.old))?;
         Ok(rename.is_some_and(|rename| rename.to == *self.new))
     }
@@ -304,7 +293,7 @@ impl Renaming<'_> {
         let author = self.ctx.signature()?;
         for (repo, edits) in [(self.new, put), (self.old, gone)] {
             write(self.store, &StoreRef::Sessions(repo.clone()), |_| {
-                let (message, author) = (self.message(), author.clone());
+                let (message, author) = (self.message().text(), author.clone());
                 Ok::<_, OpError>(Some(Change { edits: edits.clone(), message, author, parents: Parents::Tip }))
             })?;
         }
@@ -313,12 +302,11 @@ impl Renaming<'_> {
 
     /// Removes the old name from the realm.
     fn finish(&self) -> Result<(), OpError> {
-        self.write_realm(|| {
-            Ok(match self.has(&layout::repo(self.old))? {
-                true => vec![(layout::repo(self.old), Edit::Remove)],
-                false => Vec::new(),
-            })
-        })
+        domain::change_realm(self.ctx, self.store, || {
+            let is_there = self.has(&layout::repo(self.old))?;
+            Ok(is_there.then(|| (vec![(layout::repo(self.old), Edit::Remove)], self.message())))
+        })?;
+        Ok(())
     }
 
     /// Renames the repository on this machine and in the current working tree. Returns the files to commit, and those

@@ -38,10 +38,9 @@ pub fn of(ctx: &Ctx, part: &Part) -> Result<String, OpError> {
             all.join("\n")
         }
         Part::Contract(contract, version) => {
-            let Some(tip) = here.store.tip(&StoreRef::Domain(contract.domain.clone()))? else {
+            let Some(tree) = read::tip_tree(&*here.store, &StoreRef::Domain(contract.domain.clone()))? else {
                 return Ok(String::new());
             };
-            let tree = here.store.commit(&tip)?.tree;
             let path = match version {
                 Some(version) => layout::version(&contract.contract, version),
                 None => layout::contract(&contract.contract),

@@ -433,9 +433,6 @@ fn has_nothing_new(
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn is_joined(acting: ActingRepo<'_>) -> Result<bool, OpError> {
-    let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
-        return Ok(false);
-    };
-    let tree = acting.store.commit(&tip)?.tree;
+    let Some(tree) = read::tip_tree(acting.store, &StoreRef::Realm)? else { return Ok(false) };
     Ok(read::lookup(acting.store, &tree, layout::repo(acting.repo).as_str())?.is_some())
 }

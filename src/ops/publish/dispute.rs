@@ -15,10 +15,7 @@ use crate::{
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn is_disputed(acting: ActingRepo<'_>, name: &DomainName) -> Result<bool, OpError> {
-    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
-        return Ok(false);
-    };
-    let tree = acting.store.commit(&tip)?.tree;
+    let Some(tree) = read::tip_tree(acting.store, &StoreRef::Domain(name.clone()))? else { return Ok(false) };
     Ok(read::lookup(acting.store, &tree, layout::lost_bindings(acting.repo).as_str())?.is_some())
 }
 

@@ -54,8 +54,7 @@ fn is_missing(acting: ActingRepo<'_>, code: &CodeRepo, file: &str) -> Result<boo
     let name = file.strip_prefix(CONTRACTS).and_then(|file| file.strip_prefix('/')?.strip_suffix(".yaml"));
     let Some(Ok(contract)) = name.filter(|_| !is_there).map(str::parse::<ContractRef>) else { return Ok(false) };
     let within = StoreRef::Domain(contract.domain.clone());
-    let Some(tip) = acting.store.tip(&within)? else { return Ok(false) };
-    let tree = acting.store.commit(&tip)?.tree;
+    let Some(tree) = read::tip_tree(acting.store, &within)? else { return Ok(false) };
     let held: Option<Contract> = read::file(acting.store, &within, &tree, &layout::contract(&contract.contract))?;
     Ok(held.is_some_and(|held| held.owner == *acting.repo && held.retired.is_none()))
 }

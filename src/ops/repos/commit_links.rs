@@ -42,8 +42,7 @@ impl<'a> CommitLinks<'a> {
 
     /// Returns the forge of a repository. If its entry cannot be read, `check` reports it.
     fn place(&self, repo: &RepoName) -> Option<(Kind, Address)> {
-        let tip = self.store.tip(&StoreRef::Realm).ok()??;
-        let tree = self.store.commit(&tip).ok()?.tree;
+        let tree = read::tip_tree(self.store, &StoreRef::Realm).ok()??;
         let entry: Repo = read::file(self.store, &StoreRef::Realm, &tree, &layout::repo(repo)).ok()??;
         let address = Address::of(&entry.url?)?;
         Some((self.kind(&address.host)?, address))

@@ -19,10 +19,7 @@ use crate::{
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn entry(acting: ActingRepo<'_>) -> Result<Option<Repo>, OpError> {
-    let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
-        return Ok(None);
-    };
-    let tree = acting.store.commit(&tip)?.tree;
+    let Some(tree) = read::tip_tree(acting.store, &StoreRef::Realm)? else { return Ok(None) };
     Ok(read::file(acting.store, &StoreRef::Realm, &tree, &layout::repo(acting.repo))?)
 }
 

@@ -4,8 +4,8 @@ use super::{identity, joined};
 use crate::{
     error::OpError,
     model::realm::Repo,
-    ops::{ctx::Ctx, message::Message},
-    store::{Change, Edit, Parents, Store, StoreRef, codec, layout, read, write::write},
+    ops::{ctx::Ctx, domain, message::Message},
+    store::{Edit, Store, codec, layout, read},
 };
 
 /// Records the root commits of a joined clone that had none when it joined. Hooks, `status` and syncs call it each
@@ -37,20 +37,15 @@ pub fn record_roots(ctx: &Ctx) -> Result<(), OpError> {
 }
 
 fn record(ctx: &Ctx, store: &dyn Store, now: &Repo) -> Result<(), OpError> {
-    let author = ctx.signature()?;
-    write(store, &StoreRef::Realm, |_| {
+    domain::change_realm(ctx, store, || {
         let repos = read::repos(store)?.repos;
         let Some(held) = repos.get(&now.name).filter(|held| held.roots.is_empty()) else {
-            return Ok::<_, OpError>(None);
+            return Ok(None);
         };
         let document = identity::with_facts(held, now);
         let subject = format!("record the root commits of {}", now.name);
-        Ok(Some(Change {
-            edits: vec![(layout::repo(&now.name), Edit::Put(codec::encode(&document)))],
-            message: Message { repo: Some(&now.name), ..Message::of(ctx, subject) }.text(),
-            author: author.clone(),
-            parents: Parents::Tip,
-        }))
+        let edits = vec![(layout::repo(&now.name), Edit::Put(codec::encode(&document)))];
+        Ok(Some((edits, Message { repo: Some(&now.name), ..Message::of(ctx, subject) })))
     })?;
     Ok(())
 }

@@ -26,6 +26,14 @@ use crate::model::{
     set_aside::SetAside,
 };
 
+/// Returns the tree of the commit that a ref names, or `None` if the ref does not exist.
+///
+/// # Errors
+/// Returns an error if the ref or its commit cannot be read.
+pub fn tip_tree(store: &dyn Store, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
+    store.tip(name)?.map(|tip| Ok(store.commit(&tip)?.tree)).transpose()
+}
+
 /// Returns the entry at `path` below the tree `root`, or `None` if there is none.
 ///
 /// # Errors
@@ -143,10 +151,7 @@ pub fn require_known_format(realm: &[u8]) -> Result<(), StoreError> {
 /// # Errors
 /// Returns an error if the realm's tree cannot be read.
 pub fn names_taken_twice(store: &dyn Store, repos: &BTreeMap<RepoName, Repo>) -> Result<Vec<RepoName>, StoreError> {
-    let Some(tip) = store.tip(&StoreRef::Realm)? else {
-        return Ok(Vec::new());
-    };
-    let tree = store.commit(&tip)?.tree;
+    let Some(tree) = tip_tree(store, &StoreRef::Realm)? else { return Ok(Vec::new()) };
     let mut twice = Vec::new();
     let lost = format!("{}/{}", layout::CONFLICTS, layout::REPOS);
     for entry in folder(store, &tree, &lost)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree) {
@@ -167,10 +172,8 @@ pub fn names_taken_twice(store: &dyn Store, repos: &BTreeMap<RepoName, Repo>) ->
 /// # Errors
 /// Returns an error if the realm's tree cannot be read.
 pub fn set_aside(store: &dyn Store) -> Result<Vec<SetAside>, StoreError> {
-    let Some(tip) = store.tip(&StoreRef::Realm)? else {
-        return Ok(Vec::new());
-    };
-    let records = set_aside_in(store, &store.commit(&tip)?.tree)?;
+    let Some(tree) = tip_tree(store, &StoreRef::Realm)? else { return Ok(Vec::new()) };
+    let records = set_aside_in(store, &tree)?;
     Ok(records.into_values().filter(SetAside::is_open).collect())
 }
 
@@ -205,10 +208,7 @@ pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
 /// Returns an error if the realm itself cannot be read.
 pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
     let mut view = RealmView::default();
-    let Some(tip) = store.tip(&StoreRef::Realm)? else {
-        return Ok(view);
-    };
-    let tree = store.commit(&tip)?.tree;
+    let Some(tree) = tip_tree(store, &StoreRef::Realm)? else { return Ok(view) };
     let mut reader = Reader { store, within: StoreRef::Realm, damage: Vec::new() };
     view.repos = reader.all(&tree, layout::REPOS, |_| Subject::Other)?;
     view.damage = reader.damage;
