@@ -58,10 +58,10 @@ const FEATURES: &[(&str, &[&str])] = &[
 /// Accepted cycles, with the reason. Each is the set of its files.
 const CYCLES: &[(&[&str], &str)] = &[(
     &[
-        "model/compatibility/flatten",
-        "model/compatibility/naming",
-        "model/compatibility/prove",
-        "model/compatibility/summary",
+        "model/compatibility/prove/engine",
+        "model/compatibility/prove/flatten",
+        "model/compatibility/prove/naming",
+        "model/compatibility/prove/summary",
     ],
     "to prove needs alternatives, and which alternatives are empty needs a proof: one recursion in four files",
 )];

@@ -226,6 +226,9 @@ fn required_property_does_not_hide_others() {
     }
 }
 
+/// The pointer to a sub-schema, and a schema that contains it there.
+type Container<'a> = (&'a str, &'a dyn Fn(&Value) -> Value);
+
 #[test]
 fn two_differences_in_one_item_are_both_listed() {
     let object = |min: Value, more: Value| {
@@ -234,7 +237,7 @@ fn two_differences_in_one_item_are_both_listed() {
         json!({"type": "object", "required": ["a"], "properties": properties, "additionalProperties": false})
     };
     let (old, new) = (object(json!(0), json!({"b": {"type": "integer"}})), object(json!(2), json!({})));
-    let containers: [(&str, &dyn Fn(&Value) -> Value); 5] = [
+    let containers: [Container<'_>; 5] = [
         ("/items", &|one| json!({"items": one})),
         ("/items", &|one| json!({"prefixItems": [{}], "items": one})),
         ("/additionalProperties", &|one| json!({"additionalProperties": one})),

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::evaluate;
-use super::node::{self, Id, Lit, Sym, Table};
+use super::graph::node::{self, Id, Lit, Sym, Table};
 use super::sources::Sources;
 
 /// The schemas that list the values of each member, one for each alternative that does.

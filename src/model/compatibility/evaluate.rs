@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::node::{self, Id, Lit, Sym, Table, Words};
+use super::graph::node::{self, Id, Lit, Sym, Table, Words};
 use super::numbers;
 use crate::model::{json::is_whole, schema::multiple};
 

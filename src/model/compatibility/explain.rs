@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::discriminator::Listing;
 use super::evaluate;
-use super::node::{Id, Lit, Sym, Table};
+use super::graph::node::{Id, Lit, Sym, Table};
 use super::rules::{self, Place};
 use super::sources::{Sources, Spot};
 use crate::model::contract::BrokenDirection;

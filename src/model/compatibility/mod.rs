@@ -1,50 +1,24 @@
 //! Decides whether two schemas are compatible: is every value of one a value of the other?
 //!
 //! Every answer is a proof, a value that the validator accepts on one side and refuses on the other, or "unknown" with
-//! the reason. The search is in `prove`; `docs/compatibility.md` explains the answers.
+//! the reason. `verdict` asks the questions. `graph` reads both schemas into one set of keywords, `prove` searches for a
+//! value that one accepts and the other refuses, with `automata` for its strings, `confirm` has the validator confirm
+//! the value, and `explain` finds the keywords that differ. `docs/compatibility.md` explains the answers.
 
 mod answer;
-mod approximate;
-mod array;
-mod automaton;
-mod branch;
+mod automata;
 mod budget;
-mod choose;
 mod confirm;
-mod counted;
-mod counting;
-mod cyclic;
-mod dialect;
 mod discriminator;
 mod evaluate;
-mod every;
 mod explain;
-mod flatten;
-mod formats;
 mod found;
 mod graph;
-mod intern;
-mod items;
-mod leaf;
-mod looking;
-mod naming;
-mod node;
 mod numbers;
-mod object;
 mod places;
-mod product;
 mod prove;
 mod rules;
-mod same_pattern;
-mod search;
-mod sent;
-mod shape;
 mod sources;
-mod steps;
-mod stretch;
-mod strings;
-mod summary;
-mod unevaluated;
 mod values;
 mod verdict;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::evaluate;
 use super::explain::Leaf;
-use super::node::{self, Id, Lit, Sym, Table};
+use super::graph::node::{self, Id, Lit, Sym, Table};
 use super::sources::{Sources, Spot};
 
 /// The maximum number of sub-schemas that are visited.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::node::{self, Lit, Words};
+use super::graph::node::{self, Lit, Words};
 use super::numbers;
 use crate::model::{contract::BrokenDirection, text::count};
 

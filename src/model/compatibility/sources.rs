@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::graph::Graph;
-use super::intern::Classes;
-use super::node::{Id, Lit, Sym, Table};
+use super::graph::intern::Classes;
+use super::graph::node::{Id, Lit, Sym, Table};
 use super::rules;
 use crate::model::schema::uri;
 

@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::answer::{BothReadings, Comparison, SchemaDifference, SchemaVerdict, VersionBump};
 use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
-use super::dialect;
 use super::evaluate;
 use super::explain::Leaf;
-use super::intern;
-use super::node::{Id, Table};
+use super::graph::dialect;
+use super::graph::intern;
+use super::graph::node::{Id, Table};
+use super::prove::sender;
 use super::prove::{Answer, Atom, Engine};
 use super::rules::ALTERNATIVES;
-use super::sent;
 use super::sources::Sources;
 use crate::model::{
     contract::{BrokenDirection, SchemaReading},
@@ -190,7 +190,7 @@ impl<'a> Judge<'a> {
     /// Returns whether a lenient sender sends a value that is allowed on one side and refused on the other.
     fn is_sent(&mut self, direction: BrokenDirection, witness: Option<&Value>) -> bool {
         let inner = self.root(sides(direction).0);
-        witness.is_some_and(|witness| sent::is_surely_sent(&mut self.engine.table, inner, witness))
+        witness.is_some_and(|witness| sender::is_surely_sent(&mut self.engine.table, inner, witness))
     }
 
     fn verdict(&mut self, direction: BrokenDirection, reading: SchemaReading) -> SchemaVerdict {
@@ -282,9 +282,9 @@ impl<'a> Judge<'a> {
         let started = self.engine.budget.elapsed();
         let budget = &self.engine.budget;
         let time_left = || SHRINKING.saturating_sub(budget.elapsed().saturating_sub(started));
-        let is_sent = reading == SchemaReading::Lenient && sent::is_sent(table, roots[0], &value);
+        let is_sent = reading == SchemaReading::Lenient && sender::is_sent(table, roots[0], &value);
         let is_smaller = |table: &mut Table, value: &Value| {
-            is_witness(table, value) && (!is_sent || sent::is_sent(table, roots[0], value))
+            is_witness(table, value) && (!is_sent || sender::is_sent(table, roots[0], value))
         };
         let witness = confirm::shrink(value, &mut |value| is_smaller(table, value), &time_left);
         let leaf = sources.leaf(table, outer, &witness, accepted.unwrap_or(&|_| true));
