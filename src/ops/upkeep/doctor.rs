@@ -15,7 +15,7 @@ use crate::{
         hooks,
         publish::catch_up::{self, Policy},
         sync::auto,
-        upkeep::finding::{advise, check, failed},
+        upkeep::finding::{advise, check, failed, repaired},
     },
     store::{
         Store, StoreError,
@@ -209,10 +209,7 @@ fn lost_head(request: &Request, known: &KnownRealm) -> Option<DoctorCheck> {
     if !request.fix {
         return Some(failed(found, &error.next_steps));
     }
-    Some(match git::restore_head(&known.path) {
-        Ok(()) => DoctorCheck { fixed: true, ..found },
-        Err(error) => DoctorCheck { message: format!("{}: {error}", found.message), ..found },
-    })
+    Some(repaired(found, git::restore_head(&known.path), ""))
 }
 
 /// Checks lock files. Those that a dead process of this program left behind are taken over by the next write. Those of
@@ -240,11 +237,8 @@ fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCh
     }
     let found = check("locks", subject, Health::Error, message);
     if request.fix {
-        let failed: Vec<_> = stale.iter().filter_map(|lock| std::fs::remove_file(&lock.path).err()).collect();
-        return match failed.first() {
-            None => DoctorCheck { fixed: true, ..found },
-            Some(error) => DoctorCheck { message: format!("{}; not removed: {error}", found.message), ..found },
-        };
+        let removed: Vec<_> = stale.iter().map(|lock| std::fs::remove_file(&lock.path)).collect();
+        return repaired(found, removed.into_iter().collect::<Result<(), _>>(), "; not removed");
     }
     advise(found, "git blue doctor --fix  # remove those older than an hour")
 }
@@ -259,10 +253,7 @@ fn mode(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorChe
     if !request.fix {
         return advise(found, "git blue doctor --fix  # make it private");
     }
-    match store.close_to_others() {
-        Ok(()) => DoctorCheck { fixed: true, ..found },
-        Err(error) => DoctorCheck { message: format!("{}: {error}", found.message), ..found },
-    }
+    repaired(found, store.close_to_others(), "")
 }
 
 fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {

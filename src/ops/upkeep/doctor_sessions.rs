@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::finding::{Request, advise, check};
+use super::finding::{Request, advise, check, repaired};
 use crate::{
     error::OpError,
     machine::home::KnownRealm,
@@ -49,13 +49,11 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
     }
     let repos: BTreeSet<_> = stale.iter().map(|session| &session.repo).collect();
     let author = ctx.upkeep_signature();
-    let ended = repos
-        .into_iter()
-        .map(|repo| session::upkeep::end_stale(ActingRepo { realm: &known.name, store, repo, code: None }, &author));
-    match ended.collect::<Result<Vec<_>, _>>() {
-        Ok(_) => DoctorCheck { fixed: true, ..found },
-        Err(error) => DoctorCheck { message: format!("{}; not ended: {error}", found.message), ..found },
-    }
+    let ended = repos.into_iter().try_for_each(|repo| {
+        let acting = ActingRepo { realm: &known.name, store, repo, code: None };
+        session::upkeep::end_stale(acting, &author).map(drop)
+    });
+    repaired(found, ended, "; not ended")
 }
 
 /// Reports the active sessions of this repository whose working tree was deleted. A session without any working tree is
@@ -126,8 +124,5 @@ pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> 
         return Some(advise(found, "git blue doctor --fix  # remove that file"));
     }
     let removed = lease.transpose().map_err(OpError::from).and_then(|_lease| marker::remove(code));
-    Some(match removed {
-        Ok(()) => DoctorCheck { fixed: true, ..found },
-        Err(error) => DoctorCheck { message: format!("{}; not removed: {error}", found.message), ..found },
-    })
+    Some(repaired(found, removed, "; not removed"))
 }

@@ -36,6 +36,14 @@ pub(crate) fn failed(check: DoctorCheck, steps: &[NextStep]) -> DoctorCheck {
     DoctorCheck { next_step: steps.first().cloned(), ..check }
 }
 
+/// Marks the finding as repaired, or adds the error of the repair after `failure`.
+pub(crate) fn repaired(found: DoctorCheck, repair: Result<(), impl std::fmt::Display>, failure: &str) -> DoctorCheck {
+    match repair {
+        Ok(()) => DoctorCheck { fixed: true, ..found },
+        Err(error) => DoctorCheck { message: format!("{}{failure}: {error}", found.message), ..found },
+    }
+}
+
 /// Adds a next step.
 pub(crate) fn advise(check: DoctorCheck, step: impl Into<NextStep>) -> DoctorCheck {
     DoctorCheck { next_step: Some(step.into()), ..check }
