@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::world::{BINDING_FILE, World, importing};
+use crate::world::{BINDING_FILE, REALM, World, importing};
 
 /// `git blue` names what was removed, and its first step that changes something is to remove the files.
 fn told(world: &World, dir: &Path, what: &str, again: &str) {
@@ -47,5 +47,29 @@ fn removed_member_is_not_added_again() {
     world.commit("access", "Still here");
     let again = "git blue realm admin domain --name s3-access --repos access  # or add it again";
     told(&world, &access, "access was removed from s3-access", again);
+    assert_eq!(world.stored("domain.json")["members"], serde_json::json!(["fungal"]));
+}
+
+/// The commands of the documents remove a repository that is gone, so that its imports block nobody.
+#[test]
+fn repository_that_is_gone_is_removed_by_a_new_one() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    std::fs::remove_dir_all(world.path("access")).unwrap();
+    let remove = ["realm", "admin", "remove-member", "access", "--domain", "s3-access"];
+    let refused = world.blue(&fungal, &remove).exits(1);
+    let step = "git blue realm admin reclaim --help  # if access is gone: a new repository leaves in its name";
+    assert!(refused.stderr.contains(step), "{refused}");
+    let retire = ["contract", "retire", "s3-access/s3-permissions", "--reason", "nobody reads it"];
+    world.blue(&fungal, &retire).exits(1);
+
+    let questions = include_str!("../../docs/faq.md");
+    let (_, answer) = questions.split_once("## A repository was deleted without leaving").unwrap();
+    let (_, block) = answer.split_once("```sh\n").unwrap();
+    let (commands, _) = block.split_once("```").unwrap();
+    let commands = commands.replace("billing", "access").replace("shop", REALM).replace('\n', " && ");
+    let run = world.finish_shell(&world.root(), commands.trim_end_matches(" && "));
+    assert_eq!(run.code, 0, "{run}");
+    world.ok(&fungal, &retire);
     assert_eq!(world.stored("domain.json")["members"], serde_json::json!(["fungal"]));
 }

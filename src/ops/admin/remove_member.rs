@@ -74,7 +74,8 @@ fn require_own(store: &dyn Store, own: Option<&RepoName>, Request { repo, domain
     }
     let message = format!("only {repo} itself can leave {domain}");
     Err(OpError::no(ErrorCode::NotOwner, message)
-        .next(format!("git blue realm admin remove-member {repo} --domain {domain}  # in {repo}")))
+        .next(format!("git blue realm admin remove-member {repo} --domain {domain}  # in {repo}"))
+        .next(format!("git blue realm admin reclaim --help  # if {repo} is gone: a new repository leaves in its name")))
 }
 
 /// Returns the changes that remove a repository from a domain.

@@ -24,10 +24,17 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue leave", "Leave the realm, and remove the hooks and .blue/config.yaml"),
         ]),
     page("realm admin reclaim").about("Run it in the repository that the name belongs to, after another repository joined or published \
-            under that name.").examples(&[(
-            "git blue realm admin reclaim --reason 'A template had our name in its config.yaml'",
-            "Take the name back",
-        )]),
+            under that name. If that repository is gone, a new one can take its name, and then transfer, retire and leave: \
+            make a first commit there, and name both with `git config blue.realm REALM` and `git config blue.repo NAME`.").examples(&[
+            (
+                "git blue realm admin reclaim --reason 'A template had our name in its config.yaml'",
+                "Take the name back",
+            ),
+            (
+                "git blue realm admin reclaim --reason 'billing was deleted'",
+                "Take the name of a repository that is gone, in a new one",
+            ),
+        ]),
     page("realm admin reseed").examples(&[
             ("git blue realm admin reseed", "Push the objects and refs that the remote has lost"),
             (
