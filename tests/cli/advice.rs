@@ -242,3 +242,24 @@ fn a_patch_of_a_supported_older_line_is_a_contract_of_its_own() {
     assert!(steps[0].starts_with("git blue contract new s3-access/s3-permissions-v1 "), "{publish}");
     assert!(!publish.stderr.contains("--rollback"), "{publish}");
 }
+
+/// Publishing reads the schema from the commit, so `contract new` refuses what publishing would refuse.
+#[test]
+fn schema_outside_of_the_commit_is_not_referred_to() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.repo("lib");
+    world.write("lib/s.json", r#"{"type": "object"}"#);
+    world.commit("lib", "A schema");
+    world.git(&fungal, &["submodule", "--quiet", "add", "../lib", "lib"]);
+    std::os::unix::fs::symlink("lib/s.json", fungal.join("linked.json")).unwrap();
+    for file in ["lib/s.json", "linked.json"] {
+        let new = ["contract", "new", "s3-access/x", "--schema", file];
+        let refused = world.blue(&fungal, &new).exits(1);
+        let says = format!("{file}: it is not a regular file of this repository; symbolic links are not followed");
+        assert!(refused.stderr.contains(&says), "{refused}");
+        assert!(refused.stderr.contains("pass --inline to copy the schema"), "{refused}");
+        assert!(!fungal.join(".blue/contracts/s3-access/x.yaml").exists());
+    }
+    world.ok(&fungal, &["contract", "new", "s3-access/x", "--schema", "lib/s.json", "--inline"]);
+}

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     error::{ErrorCode, OpError},
     model::{
+        bundle::BundleError,
         contract::{Compatibility, Contract, Evolution, Flow},
         json::Json,
         name::{ContractRef, RepoName},
@@ -27,9 +28,13 @@ use crate::{
         binding::edit::own_path,
         ctx::{ActingRepo, Ctx},
         domain,
-        publish::{editor_schemas, references::Reference, work_file::WorkFile},
+        publish::{
+            editor_schemas,
+            references::{self, Reference},
+            work_file::WorkFile,
+        },
     },
-    repo::blue_files::CONTRACTS,
+    repo::blue_files::{CONTRACTS, Files},
     store::{StoreRef, codec, read},
     wire::{Answer, ContractNew, DomainSet},
 };
@@ -233,6 +238,10 @@ fn reference(ctx: &Ctx, request: &Request) -> Result<Option<Reference>, OpError>
     };
     let outside = |error: OpError| error.next("pass --inline to copy the schema");
     let file = own_path(ctx, Path::new(&source.name)).map_err(outside)?;
+    if let Some(files) = Files::checkout(ctx.code()?) {
+        let unread = |error: BundleError| outside(OpError::no(ErrorCode::UnreadableSchema, error.to_string()));
+        references::regular(&files, &file).map_err(unread)?;
+    }
     Ok(Some(Reference { file, pointer: pointer.clone() }))
 }
 

@@ -204,14 +204,7 @@ fn noted(files: &Files<'_>, path: &str, seen: &RefCell<BTreeSet<String>>) -> Res
 /// Returns an error if it is not a regular file of the repository, or cannot be read.
 pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     let refuse = |message: String| BundleError { file: path.to_owned(), message };
-    let said = |error: OpError| refuse(error.message);
-    let bytes = match files.file(path).map_err(said)? {
-        Some(Item::File(handle)) => files.read(&handle).map_err(said)?,
-        Some(Item::Other) => {
-            return Err(refuse("it is not a regular file of this repository; symbolic links are not followed".into()));
-        }
-        None => return Err(refuse(missing(files, path).into())),
-    };
+    let bytes = files.read(&regular(files, path)?).map_err(|error| refuse(error.message))?;
     let bytes = bytes.ok_or_else(|| refuse(format!("it is larger than {} MiB", codec::MAX_SCHEMA >> 20)))?;
     if path.ends_with(".toml") {
         return toml_document(&bytes).map_err(refuse);
@@ -225,6 +218,21 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
         });
         refuse(message)
     })
+}
+
+/// Returns where to read a file, which must be a regular file of the repository itself.
+///
+/// # Errors
+/// Returns an error if it is missing, a symbolic link, or in a submodule.
+pub fn regular(files: &Files<'_>, path: &str) -> Result<FileSource, BundleError> {
+    let refuse = |message: String| BundleError { file: path.to_owned(), message };
+    match files.file(path).map_err(|error| refuse(error.message))? {
+        Some(Item::File(handle)) => Ok(handle),
+        Some(Item::Other) => {
+            Err(refuse("it is not a regular file of this repository; symbolic links are not followed".into()))
+        }
+        None => Err(refuse(missing(files, path).into())),
+    }
 }
 
 /// Returns why a file is missing.
