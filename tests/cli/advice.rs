@@ -243,6 +243,24 @@ fn a_patch_of_a_supported_older_line_is_a_contract_of_its_own() {
     assert!(!publish.stderr.contains("--rollback"), "{publish}");
 }
 
+/// `unimport` edits a file. An import that only the realm has is removed in the realm.
+#[test]
+fn import_of_an_own_contract_in_the_realm_alone_is_removed_there() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let set = ["realm", "admin", "binding", "--domain", "s3-access", "--repo", "fungal"];
+    world.ok(
+        &fungal,
+        &[&set[..], &["--role", "both", "--export", "s3-permissions", "--import", "s3-permissions@>=1.0.0"]].concat(),
+    );
+    let check = world.blue(&fungal, &["check"]);
+    let step = "git blue realm admin binding --domain s3-access --repo fungal … without it removes the import";
+    assert!(check.stdout.contains(step) && !check.stdout.contains("git blue unimport"), "{check}");
+    world.ok(&fungal, &[&set[..], &["--role", "provider", "--export", "s3-permissions"]].concat());
+    let check = world.blue(&fungal, &["check"]);
+    assert!(!check.stdout.contains("imports-own"), "{check}");
+}
+
 /// Publishing reads the schema from the commit, so `contract new` refuses what publishing would refuse.
 #[test]
 fn schema_outside_of_the_commit_is_not_referred_to() {

@@ -233,6 +233,14 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
         return;
     };
     let own = finding.repo.as_ref() == Some(judged.repo);
+    let is_in_file = |contract| {
+        let declared = judged.candidate.bindings.get(domain);
+        declared.is_some_and(|declared| declared.document.import(contract).is_some())
+    };
+    if own && finding.code == "imports-own" && !finding.contract.as_ref().is_some_and(is_in_file) {
+        let step = format!("git blue realm admin binding --domain {domain} --repo {} …", judged.repo);
+        finding.notes = vec![format!("{step} without it removes the import, which only the realm has")];
+    }
     if let (true, Some(declared)) = (own, judged.candidate.bindings.get(domain)) {
         let line = |contract: &ContractName| match &*finding.code {
             "missing-contract" => declared.lines.get(&imported_name(contract.as_str())).copied(),
