@@ -52,7 +52,8 @@ fn empty_realm_does_not_pass() {
     let run = finds(&world, "fungal", &["nothing-to-check"], &[]);
     snapshot("check_nothing", &[&run]);
     world.ok(&repo, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
-    finds(&world, "fungal", &["nothing-to-check"], &[]);
+    let run = finds(&world, "fungal", &["nothing-to-check"], &[]);
+    assert_eq!(world.next_step(&run), "git blue contract new s3-access/…  # the name of the first contract");
 }
 
 #[test]

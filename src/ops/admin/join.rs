@@ -201,18 +201,21 @@ pub fn init_elsewhere(home: &Home, realm: &RealmName) -> String {
     }
 }
 
-/// Returns the next step for `repo` if it shares no domain with another repository of the realm. `init` is the command
-/// that joins another repository.
+/// Returns the next step for `repo` if it shares no domain with another repository of the realm, or the realm has no
+/// contracts. `init` is the command that joins another repository.
 pub fn first_contract(init: &str, overview: &Overview<'_>, repo: Option<&RepoName>) -> String {
     let others = overview.repos().keys().filter(|other| Some(*other) != repo);
     let others: Vec<_> = others.take(5).map(ToString::to_string).collect();
-    match others.is_empty() {
-        true => format!("{init}  # in each other repository"),
-        false => format!(
-            "git blue contract new …/… --domain-members {}  # the domain and the name of {}",
-            others.join(","),
-            if overview.count() == 0 { "the first contract" } else { "the contract" }
-        ),
+    let what = if overview.contracts() == 0 { "the first contract" } else { "the contract" };
+    let own = repo.and_then(|repo| overview.domains_of(repo).max_by_key(|line| line.repos.len()));
+    let members = match own {
+        Some(line) if others.is_empty() || line.repos.len() > 1 => String::new(),
+        None if others.is_empty() => return format!("{init}  # in each other repository"),
+        _ => format!(" --domain-members {}", others.join(",")),
+    };
+    match own {
+        Some(line) => format!("git blue contract new {}/…{members}  # the name of {what}", line.name),
+        None => format!("git blue contract new …/…{members}  # the domain and the name of {what}"),
     }
 }
 
