@@ -67,6 +67,7 @@ mod pull_comment;
 mod pull_requests;
 mod read_only_clones;
 mod removals;
+mod removed_config;
 mod reports;
 mod review;
 mod schema_budget;

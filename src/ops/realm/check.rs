@@ -162,6 +162,9 @@ impl Default for Request {
 /// Returns an error if the realm or the repository cannot be read, or if it cannot be determined which repository to
 /// judge. In these cases the check never passes.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
+    let Request { subject, repo, base, .. } = request;
+    let joined = check_subject::in_joined_realm(ctx, subject, repo.as_ref(), base.as_deref())?;
+    let ctx = joined.as_ref().unwrap_or(ctx);
     let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
     let work = Work { ctx, here, overview: &overview, request, judge: ctx.judge() };
@@ -194,6 +197,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     {
         places::locate(files, &mut report.findings);
         removal::explain(&*here.store, ctx.code()?, &found.repo, &mut report.findings);
+        if repo.is_none() && request.mode != Mode::Compatibility {
+            let base = (base.commit.as_ref(), request.base.as_deref());
+            report.add(check_subject::removed_config(ctx, found, base)?);
+        }
     }
     let scripts = match (&found, &candidate) {
         (Some(found), Some(candidate)) => {
@@ -231,7 +238,7 @@ impl<'a> Work<'a> {
         if is_branch || is_elsewhere {
             return Ok(None);
         }
-        check_subject::find(self.ctx, subject, repo.as_ref())
+        check_subject::find(self.ctx, subject, repo.as_ref(), self.request.base.as_deref())
     }
 
     fn candidate(&self, found: &Found<'_>) -> Result<Candidate, OpError> {

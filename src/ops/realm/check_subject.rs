@@ -2,14 +2,16 @@
 
 use super::check_base;
 use crate::{
+    env::REPO,
     error::{ErrorCode, OpError},
-    locate::proposed_at,
+    locate::{CONFIG, proposed_at},
     model::{
         candidate::{Candidate, Judged},
+        check::{Cause, Finding},
         name::RepoName,
         oid::Oid,
     },
-    ops::{ctx::Ctx, operation::given_as},
+    ops::{ctx::Ctx, operation::given_as, repos::joined},
     repo::{CodeRepo, blue_files::Files},
     store::Objects as _,
 };
@@ -89,11 +91,16 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Returns what to judge; `None` if only the realm is checked. `repo` is the name that the user gave.
+/// Returns what to judge; `None` if only the realm is checked. `repo` and `base` are what the user gave.
 ///
 /// # Errors
 /// Returns an error if it cannot be determined which repository is judged, or which commit.
-pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Result<Option<Found<'a>>, OpError> {
+pub fn find<'a>(
+    ctx: &'a Ctx,
+    subject: &Subject,
+    repo: Option<&RepoName>,
+    base: Option<&str>,
+) -> Result<Option<Found<'a>>, OpError> {
     if *subject == Subject::Published {
         return Ok(None);
     }
@@ -112,7 +119,9 @@ pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Res
     };
     let repo = match repo.or(here.repo.as_ref()) {
         Some(repo) => Some(repo.clone()),
-        None => commit.map(|commit| named_before(ctx, code, &commit)).transpose()?.flatten(),
+        None => {
+            commit.map(|commit| named_before(ctx, code, &commit, base)).transpose()?.flatten().map(|(_, repo)| repo)
+        }
     };
     let repo = repo.ok_or_else(|| unknown(ctx))?;
     let (files, commit) = match (subject, commit) {
@@ -126,11 +135,63 @@ pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Res
     Ok(Some(Found { repo, files, commit }))
 }
 
-/// Returns the repository's name in the judged commit, or in one of its ancestors, so that a commit that removes the
-/// file with the name is judged too.
-fn named_before(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<Option<RepoName>, OpError> {
+/// Returns the context of the realm that this clone joined, if the current commit names no realm, but the user or an
+/// earlier commit names the repository to check, as in a pull request that deletes the file with the name.
+///
+/// # Errors
+/// Returns an error if the realm cannot be opened.
+pub fn in_joined_realm(
+    ctx: &Ctx,
+    subject: &Subject,
+    repo: Option<&RepoName>,
+    base: Option<&str>,
+) -> Result<Option<Ctx>, OpError> {
+    let is_unnamed = ctx.realm.as_ref().is_err_and(|error| error.code == ErrorCode::NotInRealm) && ctx.as_of.is_none();
+    let Some(code) = ctx.code.as_ref().filter(|_| is_unnamed) else { return Ok(None) };
+    let Some(joined) = joined::read(&ctx.home, code)? else { return Ok(None) };
+    let ctx = Ctx { progress: ctx.progress.clone(), ..Ctx::open(ctx.env.clone(), Some(joined.realm))? };
+    let is_found = repo.is_some() || find(&ctx, subject, None, base).is_ok();
+    Ok(is_found.then_some(ctx))
+}
+
+/// Returns a finding if the judged files lack the file with the name of the realm and the repository, which an earlier
+/// commit has, and nothing else names them. If the base lacks it too, the finding is a warning.
+///
+/// # Errors
+/// Returns an error if a commit cannot be read.
+pub fn removed_config(
+    ctx: &Ctx,
+    found: &Found<'_>,
+    base: (Option<&Oid>, Option<&str>),
+) -> Result<Option<Finding>, OpError> {
+    let (code, Some(files)) = (ctx.code()?, &found.files) else { return Ok(None) };
+    let is_named = ctx.env.text(REPO).is_some() || code.config("blue.repo").is_some();
+    let commit = found.commit.or(code.head()?.commit);
+    let (Some(commit), false) = (commit, is_named || files.exists(CONFIG)?) else { return Ok(None) };
+    let Some((named, repo)) = named_before(ctx, code, &commit, base.1)? else { return Ok(None) };
+    let has_file = |commit| Files::at(code, commit)?.exists(CONFIG);
+    let message = format!("it is deleted: without it, nothing of {repo} is published once this is merged");
+    let finding = match base.0.map(has_file).transpose()? {
+        Some(false) => Finding { caused_by: Cause::AlreadyInTheRealm, ..Finding::warning("config-removed", message) },
+        _ => Finding::error("config-removed", message),
+    };
+    let restore = format!("git checkout {named} -- :/{CONFIG}  # restore it, unless {repo} leaves: git blue leave");
+    Ok(Some(Finding { resolution: vec![restore], ..finding.repo(&repo).at(CONFIG, None) }))
+}
+
+/// Returns the repository's name in the judged commit, the base or an ancestor, with the commit that has it, so that a
+/// commit that removes the file with the name is judged too.
+fn named_before(
+    ctx: &Ctx,
+    code: &CodeRepo,
+    commit: &Oid,
+    base: Option<&str>,
+) -> Result<Option<(Oid, RepoName)>, OpError> {
     let realm = &ctx.realm()?.realm;
-    let base = check_base::on_a_runner(ctx, code, commit)?.commit;
+    let base = match base {
+        Some(revision) => Some(check_base::named(code, commit, revision)?),
+        None => check_base::on_a_runner(ctx, code, commit)?.commit,
+    };
     let mut next = Some(*commit);
     let mut left = MAX_COMMITS;
     let parents = std::iter::from_fn(|| {
@@ -141,7 +202,7 @@ fn named_before(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<Option<RepoN
     });
     for commit in [*commit].into_iter().chain(base).chain(parents) {
         if let Some(config) = proposed_at(code, &commit)? {
-            return Ok(Some(config.repo).filter(|_| config.realm.name == *realm));
+            return Ok(Some((commit, config.repo)).filter(|_| config.realm.name == *realm));
         }
     }
     Ok(None)
