@@ -239,3 +239,14 @@ fn one_name_in_two_realms_is_two_folders() {
     world.ok(&theirs, &["leave"]);
     assert_eq!(path(REALM), fungal);
 }
+
+#[test]
+fn repository_without_commits_is_named_as_the_one_that_lacks_them() {
+    let world = World::solo();
+    world.git(&world.root(), &["init", "--quiet", "new"]);
+    let new = world.path("new");
+    let refused = world.blue(&new, &["init", "--realm", REALM, "--repo", "fungal"]).exits(1);
+    assert!(refused.stderr.contains("fungal; this one has no commits yet to compare with it"), "{refused}");
+    assert!(refused.stderr.contains("hint: choose another name with --repo NAME"), "{refused}");
+    world.ok(&new, &["init", "--realm", REALM, "--repo", "new"]);
+}

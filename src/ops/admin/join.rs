@@ -366,6 +366,12 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         // The name was reserved, or its repository joined before its first commit existed.
         (RepoMatch::Unknown, _) => match joined::other_joined_clone(&ctx.home, code, &known.name, name)? {
             None => Ok(()),
+            Some(folder) if !held.roots.is_empty() => {
+                let why = format!(": {}; this one has no commits yet to compare with it", folder.display());
+                Err(taken(&why)
+                    .next("choose another name with --repo NAME")
+                    .next(format!("if this is a clone of {name}, pull its commits first, and try again")))
+            }
             Some(folder) => {
                 let (folder, quoted) = (folder.display(), shell_path(&folder));
                 Err(taken(&format!(": {folder}, which has no commits or URL to identify it yet"))
