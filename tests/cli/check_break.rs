@@ -208,3 +208,17 @@ fn break_of_an_older_supported_version_has_a_verdict() {
     let impact = world.json(&world.path("fungal"), &["contract", "impact", "s3-access/s3-permissions", "--worktree"]);
     assert_eq!(impact["importers"][0]["verdict"]["verdict"], "breaks", "{impact:#}");
 }
+
+#[test]
+fn version_that_is_not_published_is_not_called_current() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let next = contract("2.0.0") + "supported: [\">=1.0.0, <2.0.0\"]\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &next);
+    let check = world.blue(&fungal, &["check", "--worktree"]);
+    let says = "this change publishes 2.0.0, but 1.0.0 is still served";
+    assert!(check.stdout.contains(says), "{check}");
+    world.commit("fungal", "2.0.0");
+    let check = world.blue(&fungal, &["check"]);
+    assert!(check.stdout.contains("the current version is 2.0.0, but 1.0.0 is still served"), "{check}");
+}

@@ -105,6 +105,11 @@ fn standing(
     {
         return Some(found);
     }
+    let was = published.contracts.get(contract).map(|contract| &contract.version);
+    let verb = |current: &Version| match was == Some(current) {
+        true => "the current version is",
+        false => "this change publishes",
+    };
     let finding = match standing {
         ImportResolution::Satisfied(_) => return verdict.and_then(|one| unnamed(domain, repo, import, one)),
         // The damage has its own finding, and it is unknown whether the import is satisfied.
@@ -123,21 +128,20 @@ fn standing(
             }
         },
         ImportResolution::Broken { current } => {
-            let was = published.contracts.get(contract).map(|contract| &contract.version);
-            let verb = if was == Some(&current) { "the current version is" } else { "this change publishes" };
             let yanked = import.adapted().filter(|version| is_yanked(domain, import, version));
             let wider = range.widened(&current).filter(|_| yanked.is_none() && !breaks_expectation(import, verdict));
             let wider = wider.map(|range| format!("the range \"{range}\" accepts both versions"));
             let yanked = yanked.map(|version| format!("{version} was yanked"));
             let decided = verdict.filter(|verdict| verdict.verdict != Outcome::Unknown);
             let notes = yanked.into_iter().chain(decided.map(consequence)).chain(uses(import)).chain(wider);
-            let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}");
+            let message = format!("{repo} imports {name}/{contract} {range}, but {} {current}", verb(&current));
             let verdict = verdict.cloned();
             Finding { version: Some(current), verdict, ..Finding::error("import-broken", message).notes(notes) }
         }
         ImportResolution::Behind { current, served } => {
             let message = format!(
-                "{repo} imports {name}/{contract} {range}; the current version is {current}, but {served} is still served"
+                "{repo} imports {name}/{contract} {range}; {} {current}, but {served} is still served",
+                verb(&current)
             );
             Finding { version: Some(current), ..Finding::warning("import-behind", message).notes(uses(import)) }
         }
