@@ -376,17 +376,17 @@ pub fn approve(domain: &DomainView, acting: &RepoName, approval: Approval) -> Re
     Ok(Decision { changes, events: Vec::new() })
 }
 
-/// Decides on retiring a contract. Its content is kept.
+/// Decides on retiring a contract. Its content is kept, and so is the reason if it was retired before.
 ///
 /// # Errors
 /// Returns a [`Refusal`] if `acting` may not do so.
 pub fn retire(domain: &DomainView, acting: &RepoName, held: &Contract, reason: &str) -> Result<Decision, Refusal> {
     may_change(domain, acting, &held.name)?;
-    let retired = Some(Retirement { reason: reason.to_owned() });
+    let retired = held.retired.clone().or_else(|| Some(Retirement { reason: reason.to_owned() }));
     Ok(described(held, Contract { retired, ..held.clone() }))
 }
 
-/// Decides on yanking one version. Its content is kept.
+/// Decides on yanking one version. Its content is kept, and so is the reason if it was yanked before.
 ///
 /// # Errors
 /// Returns a [`Refusal`] if `acting` may not do so, or if the version was never published.
@@ -401,7 +401,10 @@ pub fn yank(
     if !domain.versions.get(&held.name).is_some_and(|versions| versions.contains(version)) {
         return Err(refuse(domain, &held.name, Reason::NotPublished(version.clone())));
     }
-    let mut yanked: Vec<_> = held.yanked.iter().filter(|yanked| yanked.version != *version).cloned().collect();
+    if held.yanked_reason(version).is_some() {
+        return Ok(Decision::default());
+    }
+    let mut yanked = held.yanked.clone();
     yanked.push(Yanked { version: version.clone(), reason: reason.to_owned() });
     yanked.sort_by(|a, b| a.version.cmp(&b.version));
     Ok(described(held, Contract { yanked, ..held.clone() }))

@@ -90,6 +90,15 @@ fn retiring_an_imported_contract_needs_force() {
     let again = world.ok(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths", "--force"]);
     let list = world.ok(&provider, &["contract", "list"]);
     snapshot("retire", &[&refused, &run, &again, &list]);
+    // The first reason stays.
+    let other = world.ok(&provider, &["contract", "retire", NAME, "--reason", "another"]);
+    assert!(other.stdout.contains(&format!("already retired {NAME}: moved to s3-paths")), "{other}");
+    assert!(!world.ok(&provider, &["contract", "get", NAME]).stdout.contains("another"));
+    let yank = |reason: &str| world.ok(&provider, &["contract", "yank", NAME, "1.0.0", "--reason", reason]);
+    yank("first");
+    let other = yank("second");
+    assert!(other.stdout.contains(&format!("already yanked {NAME} 1.0.0: first")), "{other}");
+    assert!(!world.ok(&provider, &["contract", "get", NAME]).stdout.contains("second"));
     // Its content and versions stay.
     let get = world.json(&provider, &["contract", "get", NAME])["contract"].clone();
     assert_eq!((&get["value"]["read"][1], &get["retired"]["reason"]), (&json!("v1.0.0"), &json!("moved to s3-paths")));

@@ -52,12 +52,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("retire {contract}");
     let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
-    let mut importers = Vec::new();
+    let (mut importers, mut reason) = (Vec::new(), request.reason.clone());
     let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
         let held = domain::current(view, contract)?;
         let decision = publish::retire(view, acting.repo, held, &request.reason)?;
+        reason = held.retired.as_ref().map_or(&request.reason, |retired| &retired.reason).clone();
         importers = view.importers(contract).map(|(repo, _)| repo.clone()).collect();
-        if !importers.is_empty() && !request.force {
+        if !importers.is_empty() && !request.force && held.retired.is_none() {
             let names: Vec<_> = importers.iter().map(ToString::to_string).collect();
             let message = format!("{name}/{contract} is still imported by {}", names.join(", "));
             return Err(OpError::no(ErrorCode::StillImported, message).next("pass --force to retire it anyway"));
@@ -69,7 +70,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         domain: name.clone(),
         contract: contract.clone(),
         version: None,
-        reason: request.reason.clone(),
+        reason,
         changed: !decision.changes.is_empty(),
         importers,
         breaks: Vec::new(),

@@ -54,7 +54,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("yank {contract} {}", request.version);
     let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
-    let (mut importers, mut breaks) = (Vec::new(), Vec::new());
+    let (mut importers, mut breaks, mut reason) = (Vec::new(), Vec::new(), request.reason.clone());
     let mut is_current = false;
     let only = [contract.clone()].into();
     let part = Part { bases: Some(&only), ..Part::default() };
@@ -63,6 +63,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         is_current = held.version == request.version;
         let hit = view.importers(contract).filter(|(_, import)| import.version.matches(&request.version));
         importers = hit.map(|(repo, _)| repo.clone()).collect();
+        reason = held.yanked_reason(&request.version).unwrap_or(&request.reason).to_owned();
         let decision = publish::yank(view, acting.repo, held, &request.version, &request.reason)?;
         let after = publish::overlay(view, &decision.changes);
         breaks = effects::breaks(view, &after, contract, &ctx.judge());
@@ -73,7 +74,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         domain: name.clone(),
         contract: contract.clone(),
         version: Some(request.version.clone()),
-        reason: request.reason.clone(),
+        reason,
         changed: !decision.changes.is_empty(),
         importers,
         breaks,
