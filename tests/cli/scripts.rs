@@ -279,3 +279,14 @@ fn script_that_hangs_is_killed_with_its_children() {
     let output = run["output"].as_str().unwrap();
     assert!(output.len() <= 2_048 && output.ends_with("end"), "{}", output.len());
 }
+
+#[test]
+fn output_is_in_the_order_of_writing() {
+    let body = "for n in 1 2 3 4 5 6 7 8; do echo out$n; echo err$n >&2; done";
+    let expected: Vec<_> = (1..=8).map(|n| format!("out{n}\nerr{n}")).collect();
+    let world = tested(body);
+    for _ in 0..5 {
+        let found = scripts(&world, &["--run-scripts"]);
+        assert_eq!(found[0]["output"], expected.join("\n"));
+    }
+}

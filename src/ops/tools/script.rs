@@ -37,13 +37,14 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
     let mut command = Command::new(env.exe());
     command.args(["supervise", "--"]).arg(program).current_dir(folder);
     command.env_clear().envs(environment::variables(env, &[]));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // One pipe for both streams keeps the order in which the program writes.
+    let (output, writer) = io::pipe()?;
+    command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
     let mut child = command.spawn()?;
+    // The command holds the writing end: while it is open, the output does not end.
+    drop(command);
     let kept = Arc::new(Mutex::new(Vec::new()));
-    let readers = [
-        child.stdout.take().map(|stream| read_tail(stream, Arc::clone(&kept))),
-        child.stderr.take().map(|stream| read_tail(stream, Arc::clone(&kept))),
-    ];
+    let reader = read_tail(output, Arc::clone(&kept));
     // Keep the input open until the end: closing it makes the supervisor kill everything.
     let mut input = child.stdin.take();
     if let Some(mut stream) = input.as_ref() {
@@ -63,10 +64,8 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
         thread::sleep(STEP);
     };
     let ended = Instant::now();
-    for reader in readers.into_iter().flatten() {
-        while !reader.is_finished() && ended.elapsed() < PATIENCE {
-            thread::sleep(STEP);
-        }
+    while !reader.is_finished() && ended.elapsed() < PATIENCE {
+        thread::sleep(STEP);
     }
     let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(Ended { code, output: String::from_utf8_lossy(&kept).trim().to_owned() })
