@@ -163,3 +163,15 @@ fn mcp_and_http_compare_drafts_too() {
     assert_eq!(found(&diff, "/new_version"), "2.0.0", "{diff}");
     assert_eq!(found(&impact, "/broken"), 1, "{impact}");
 }
+
+/// Publishing keeps the entries of the realm, so comparing a draft must not call them removed.
+#[test]
+fn draft_with_an_automatic_version_has_the_evolution_that_is_published() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    let auto = contract("1.1.0").replace("\"1.1.0\"", "auto").replace("v1.1.0", "v2");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &auto);
+    let diff = world.ok(&fungal, &["contract", "diff", "s3-access/s3-permissions", "--worktree"]);
+    assert!(!diff.stdout.lines().any(|line| line.contains("/evolution/") && line.contains("removed")), "{diff}");
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     error::{ErrorCode, OpError},
-    model::{contract::Contract, name::ContractRef, next_version, version::Version},
+    model::{contract::Contract, evolution::with_evolution, name::ContractRef, next_version, version::Version},
     store::{
         StoreRef,
         codec::{self, Problem},
@@ -145,12 +145,14 @@ impl Draft {
     }
 }
 
-/// Returns the document with its version. `auto` becomes the version that publishing would choose.
+/// Returns the document with its version. `auto` becomes the version that publishing would choose, and the document has
+/// the evolution that publishing would record.
 fn settled(ctx: &Ctx, at: &ContractRef, document: Contract) -> Result<Contract, OpError> {
     let store = &*ctx.realm()?.store;
     let tip = store.tip(&StoreRef::Domain(at.domain.clone()))?.filter(|_| document.version.is_auto());
     let Some(tip) = tip else { return Ok(document) };
     let part = Part { contracts: Some(&[at.contract.clone()].into()), ..Part::default() };
     let view = domain::load(store, &at.domain, &tip, part)?;
-    Ok(next_version::with_version(&view, &document, &ctx.judge()))
+    let judge = ctx.judge();
+    Ok(with_evolution(&view, &next_version::with_version(&view, &document, &judge), &judge))
 }
