@@ -1,13 +1,13 @@
 //! `compat`: compares two schemas, and decides whether one can replace the other. It needs no realm and no repository.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap, fmt::Display};
 
 use serde_json::Value;
 
 use super::{Operation, contract::documents, ctx::Ctx};
 use crate::{
     env::Env,
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, Kind, OpError},
     model::{
         bundle::{self, Bundle, BundleError},
         compatibility::{self, Options},
@@ -35,6 +35,14 @@ pub struct Source {
     pub part: Option<SchemaPart>,
 }
 
+/// Returns the name of a source in sentences, also one with a pointer. `-` is standard input.
+pub fn shown(name: &str) -> Cow<'_, str> {
+    match name.strip_prefix('-').filter(|rest| rest.is_empty() || rest.starts_with("#/")) {
+        Some(rest) => Cow::Owned(format!("standard input{rest}")),
+        None => Cow::Borrowed(name),
+    }
+}
+
 /// A schema in a larger document, such as OpenAPI.
 #[derive(Debug, Clone)]
 pub struct SchemaPart {
@@ -49,7 +57,9 @@ impl Source {
     /// # Errors
     /// Returns an error if the document cannot be read, has no such part, or the part refers to another file.
     pub fn part(self, pointer: &str) -> Result<Self, OpError> {
-        let document = documents::one(&documents::Source { name: self.name.clone(), bytes: self.bytes.clone() })?;
+        let document = documents::one(&documents::Source { name: self.name.clone(), bytes: self.bytes.clone() })
+            // A schema that cannot be read is not an incompatible one.
+            .map_err(|error| OpError { kind: Kind::Cannot, ..error })?;
         let mut load = |file: &str| match file == self.name {
             true => Ok(document.clone()),
             false => {
@@ -96,7 +106,7 @@ impl Source {
     fn error(&self, pointer: &str, why: &str) -> OpError {
         let pointer = self.in_file(pointer);
         let line = codec::line_at(&self.bytes, &pointer).map(|line| format!(":{line}")).unwrap_or_default();
-        OpError::cannot(ErrorCode::UnreadableSchema, format!("{}{line}: {why}", self.name))
+        OpError::cannot(ErrorCode::UnreadableSchema, format!("{}{line}: {why}", shown(&self.name)))
     }
 }
 
@@ -196,8 +206,13 @@ fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
         let root = forest.add(&part.bundle.schema);
         return Ok(forest.encoded(root));
     }
-    codec::schema_into(forest, &source.bytes, source.name.ends_with(".json"))
-        .map_err(|problem| OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {problem}", source.name)))
+    let refuse = |problem: &dyn Display| {
+        OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {problem}", shown(&source.name)))
+    };
+    if source.bytes.trim_ascii().is_empty() {
+        return Err(refuse(&"the file is empty"));
+    }
+    codec::schema_into(forest, &source.bytes, source.name.ends_with(".json")).map_err(|problem| refuse(&problem))
 }
 
 /// Returns an error if a schema is not a valid JSON Schema, or too large.

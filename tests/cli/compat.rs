@@ -261,3 +261,26 @@ fn unreadable_input_is_an_error() {
     }
     world.blue(&world.root(), &["compat", "-", "-"]).exits(129);
 }
+
+#[test]
+fn file_that_cannot_be_read_is_no_incompatible_schema() {
+    let world = world();
+    world.write("empty.json", "\n");
+    world.write("anchor.yaml", "a: &x 1\n");
+    let empty = world.blue(&world.root(), &["compat", "old.json", "empty.json"]).exits(128);
+    assert!(empty.stderr.contains("empty.json: the file is empty"), "{empty}");
+    let part = world.blue(&world.root(), &["compat", "anchor.yaml#/a", "anchor.yaml#/a"]).exits(128);
+    assert!(part.stderr.contains("anchor.yaml"), "{part}");
+}
+
+#[test]
+fn standard_input_is_named_in_words() {
+    let world = world();
+    world.write("string.json", r#"{"type": "string"}"#);
+    let run = world.feed("git-blue", &world.root(), &["compat", "-", "string.json"], r#"{"type": "number"}"#).exits(1);
+    assert!(run.stdout.contains("standard input -> string.json breaks backwards compatibility"), "{run}");
+    assert!(run.stdout.contains("valid in string.json, invalid in standard input:"), "{run}");
+    assert!(run.stdout.contains("--> (standard input)#"), "{run}");
+    let empty = world.feed("git-blue", &world.root(), &["compat", "string.json", "-"], "").exits(128);
+    assert!(empty.stderr.contains("standard input: the file is empty"), "{empty}");
+}

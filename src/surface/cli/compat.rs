@@ -179,7 +179,8 @@ pub struct Sides<'a> {
 impl Sides<'_> {
     /// Prints a difference, with the witness that shows it.
     pub fn difference(&self, one: &SchemaDifference, text: &mut Text) {
-        let Self { old, new, reading, judged } = self;
+        let Self { reading, judged, .. } = self;
+        let (old, new) = (&*compat::shown(self.old), &*compat::shown(self.new));
         let (sender, reader, breaks) = match one.direction {
             BrokenDirection::Backwards => (new, old, "breaks backwards compatibility"),
             BrokenDirection::Forwards => (old, new, "breaks forwards compatibility"),
@@ -191,7 +192,7 @@ impl Sides<'_> {
             styled(format!("{level}[{}]:", one.rule), color),
             plain(format!("{reading}{old} -> {new} {breaks}")),
         ]);
-        for (name, pointer) in [(old, &one.old_pointer), (new, &one.new_pointer)] {
+        for (name, pointer) in [(self.old, &one.old_pointer), (self.new, &one.new_pointer)] {
             if let Some(pointer) = pointer {
                 text.line(&[styled("  -->", Style::Dim), plain(place(name, pointer))]);
             }

@@ -129,7 +129,9 @@ impl Compare {
 
 fn render_compare(body: &RealmCompare, text: &mut Text) {
     let (here, there) = (body.realm.to_string(), body.other_realm.to_string());
-    let counts = format!("{} differ, {} are equal", count(body.total, "contract", "contracts"), body.same);
+    let (differ, equal) =
+        (if body.total == 1 { "differs" } else { "differ" }, count(body.same, "is equal", "are equal"));
+    let counts = format!("{} {differ}, {equal}", count(body.total, "contract", "contracts"));
     let there_is = styled(format!("{there}:"), Style::Bold);
     text.line(&[styled(&here, Style::Bold), plain("and"), there_is, styled(counts, Style::Dim)]);
     let row = |one: &ContractComparison| {

@@ -10,6 +10,7 @@ use crate::{
         text::count,
         verdict::{ValueChange, VersionBump},
     },
+    ops::compat::shown,
     surface::cli::text::clean,
     wire::{
         AskedDirection, BothReadings, BrokenDirection, Compat, ContractDiff, SchemaDifference, SchemaReading,
@@ -53,8 +54,8 @@ struct Comparison {
 pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> Report {
     let [old, new] = files;
     let comparison = Comparison {
-        old: Side { name: body.old.clone(), file: old },
-        new: Side { name: body.new.clone(), file: new },
+        old: Side { name: shown(&body.old).into_owned(), file: old },
+        new: Side { name: shown(&body.new).into_owned(), file: new },
         subject: None,
         reading: body.reading,
         judged: body.direction.directions().to_vec(),
@@ -72,7 +73,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
         command: "git blue compat",
         outcome: Outcome::of(body.compatible.unwrap_or(!strict)),
         counts: counts(&entries),
-        scope: format!(" from `{}` to `{}`", as_code(&body.old), as_code(&body.new)),
+        scope: format!(" from `{}` to `{}`", as_code(&shown(&body.old)), as_code(&shown(&body.new))),
         notes: vec![format!("Needs {}", body.bump.phrase())],
         home: comparison.home(),
         cases: asked().map(|(direction, ..)| comparison.case(Some(*direction))).collect(),
@@ -200,7 +201,7 @@ impl Comparison {
     }
 
     fn misspelled(&self, one: &SchemaWarning) -> Entry {
-        let side = if one.schema == self.new.name { &self.new } else { &self.old };
+        let side = if shown(&one.schema) == self.new.name { &self.new } else { &self.old };
         let place = side.file.as_ref().map(|file| file.place(&one.pointer));
         Entry {
             fingerprint: self.fingerprint(&one.rule, &one.schema, Some(&one.pointer)),
