@@ -180,8 +180,37 @@ fn diff_reports_in_the_file_to_be_published() {
     assert!(code == 0 && xml.contains(&format!("name=\"{AT} backwards\"><failure ")), "{xml}");
     // A direction that is not promised does not pass either.
     assert!(xml.contains(&format!("name=\"{AT} forwards\"><skipped message=")), "{xml}");
-    // Published versions are in no file on the runner.
+    // Other published versions than that of the file are in no file on the runner.
     let (quality, _) = reported(&world, "fungal", &["contract", "diff", AT, "1.0.0", "2.2.0"], "gitlab");
     let quality: Value = serde_json::from_str(&quality).unwrap();
     assert!(quality.as_array().unwrap().iter().all(|one| one["location"]["path"] == ".blue/config.yaml"), "{quality}");
+}
+
+/// The owner's repository has the file of the newer version, and the one that its schema is in.
+#[test]
+fn versions_are_compared_in_the_files_of_their_owner() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let publish = |version: &str, kind: &str| {
+        let schema = format!("{{\n  \"type\": \"object\",\n  \"properties\": {{\n    \"n\": {kind}\n  }}\n}}\n");
+        world.write("fungal/lines.json", &schema);
+        let file = format!("name: lines\nversion: \"{version}\"\nowner: fungal\nschema: {{ file: lines.json }}\n");
+        world.write("fungal/.blue/contracts/s3-access/lines.yaml", &file);
+        world.commit("fungal", version);
+    };
+    publish("1.0.0", r#"{ "type": "integer" }"#);
+    publish("2.0.0", r#"{ "type": "string" }"#);
+    let place = |args: &[&str]| {
+        let args = [&["contract", "diff", "s3-access/lines"], args].concat();
+        let run = sarif(&world, "fungal", &args);
+        let at = run["results"][0]["locations"][0]["physicalLocation"].clone();
+        (at["artifactLocation"]["uri"].as_str().unwrap().to_owned(), at["region"]["startLine"].clone())
+    };
+    for args in [&["1.0.0", "2.0.0"][..], &["1.0.0", "--worktree"], &["1.0.0", "--commit", "HEAD"]] {
+        assert_eq!(place(args), ("lines.json".to_owned(), json!(4)), "{args:?}");
+    }
+    // A version with another content than the file's is in no file.
+    assert_eq!(place(&["2.0.0", "1.0.0"]).0, ".blue/config.yaml");
+    let run = world.ok(&fungal, &["contract", "diff", "s3-access/lines", "1.0.0", "2.0.0", "--format", "github"]);
+    assert!(run.stdout.contains("file=lines.json,line=4,"), "{run}");
 }

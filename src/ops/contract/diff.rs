@@ -1,11 +1,9 @@
 //! `contract_diff`: compares two versions of a contract.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::{
-    draft::{Draft, DraftFields, VersionOrCommit},
+    draft::{Draft, DraftFields, DraftFile, VersionOrCommit},
     get,
 };
 use crate::ops::{
@@ -177,13 +175,23 @@ fn origins(
     Ok(found)
 }
 
-/// Returns the file that is compared, and the lines in its schema and value by JSON Pointer. Returns `None` if the
-/// newer side is in the realm.
-pub fn draft(ctx: &Ctx, request: &Request) -> Option<(String, BTreeMap<String, u32>)> {
-    match &request.new {
-        Newer::Version(_) => None,
-        Newer::Draft(draft) => draft.lines(ctx, &request.contract).ok(),
-    }
+/// Returns the file of the contract in this repository, to locate the differences in. Returns `None` if there is no such
+/// file, or its content is not that of the newer side.
+pub fn file(ctx: &Ctx, request: &Request, body: &ContractDiff) -> Option<DraftFile> {
+    let at = &request.contract;
+    let in_schema = body.compared.iter().flat_map(|one| &one.differences).filter_map(|one| one.new_pointer.as_ref());
+    let in_value = body.values.iter().flat_map(|one| &one.differences).filter_map(|one| one.new_pointer.as_ref());
+    let pointers = in_schema.map(|pointer| format!("/schema{pointer}"));
+    let pointers = pointers.chain(in_value.map(|pointer| format!("/value{pointer}"))).chain(["/schema".to_owned()]);
+    let version = match &request.new {
+        Newer::Draft(draft) => return draft.located(ctx, at, pointers.collect()).ok(),
+        Newer::Version(version) => version.clone(),
+    };
+    let found = Draft::Worktree.located(ctx, at, pointers.collect()).ok()?;
+    let published = get::run(ctx, &get::Request { contract: at.clone(), version, origin: false }).ok()?.body.contract;
+    let written = Draft::Worktree.contract(ctx, at).ok();
+    let hash = published.typed().computed_content_hash();
+    Some(found).filter(|_| written.is_some_and(|written| written.computed_content_hash() == hash))
 }
 
 /// The maximum size, in bytes, of all witnesses together, apart from the first one of each direction.

@@ -15,7 +15,7 @@ use crate::{
     ops::{
         ctx::Ctx,
         domain::{self, Part},
-        publish::references,
+        publish::{places, references},
     },
     repo::blue_files::{CONTRACTS, Files, Item},
 };
@@ -74,6 +74,17 @@ pub enum Draft {
     Commit(String),
 }
 
+/// The file of a contract, to locate findings in.
+#[derive(Debug)]
+pub struct DraftFile {
+    /// Its path in the repository.
+    pub path: String,
+    /// The lines in it by JSON Pointer.
+    pub lines: BTreeMap<String, u32>,
+    /// The file and line of each JSON Pointer into a part that is in another file.
+    pub elsewhere: BTreeMap<String, (String, Option<u32>)>,
+}
+
 impl Draft {
     /// Returns the name of the draft in answers.
     pub fn source(&self) -> DocumentSource {
@@ -94,14 +105,22 @@ impl Draft {
         settled(ctx, at, contract)
     }
 
-    /// Returns the file of the contract, and the lines in its schema and value by JSON Pointer.
+    /// Returns the file of the contract, with the lines of its schema and value, and where `pointers` into it are if it
+    /// refers to another file.
     ///
     /// # Errors
     /// Returns an error if the files do not contain it.
-    pub fn lines(&self, ctx: &Ctx, at: &ContractRef) -> Result<(String, BTreeMap<String, u32>), OpError> {
-        let (_, path, bytes) = self.read(ctx, at)?;
+    pub fn located(&self, ctx: &Ctx, at: &ContractRef, pointers: Vec<String>) -> Result<DraftFile, OpError> {
+        let (files, path, bytes) = self.read(ctx, at)?;
         let lines = codec::contract_lines(&bytes, true);
-        Ok((path, lines))
+        let refers = codec::contract(&bytes, &at.contract).is_ok_and(|contract| references::refers(&contract));
+        let pointers = if refers { pointers } else { Vec::new() };
+        let places = pointers.into_iter().map(|pointer| {
+            let place = places::place(&files, &path, &pointer);
+            (pointer, place)
+        });
+        let elsewhere = places.filter(|(_, (file, _))| *file != path).collect();
+        Ok(DraftFile { path, lines, elsewhere })
     }
 
     fn read<'c>(&self, ctx: &'c Ctx, at: &ContractRef) -> Result<(Files<'c>, String, Vec<u8>), OpError> {

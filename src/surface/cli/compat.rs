@@ -1,6 +1,9 @@
 //! `git blue compat`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 
@@ -104,7 +107,7 @@ fn side(ctx: &Ctx, source: &compat::Source, body: &Compat) -> Option<SideFile> {
     lines.extend(lines.get(source.pointer()).map(|line| (String::new(), *line)));
     let name = report::as_runner_names(&ctx.env, Path::new(&source.name));
     let is_file = source.name != "-" && at_commit(ctx, Path::new(&source.name)).is_none();
-    is_file.then_some(SideFile { name, lines })
+    is_file.then_some(SideFile { name, lines, elsewhere: BTreeMap::new() })
 }
 
 fn render(body: &Compat, text: &mut Text) {

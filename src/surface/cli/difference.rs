@@ -20,7 +20,7 @@ use crate::{
         verdict::{Outcome, ValuesCompared, VersionBump},
     },
     ops::{
-        contract::{self, impact::Candidate},
+        contract::{self, draft::DraftFile, impact::Candidate},
         ctx::Ctx,
         publish::references::Reference,
     },
@@ -56,8 +56,10 @@ impl Diff {
         let answer = contract::diff::run(ctx, &self.request)?;
         let file = || {
             let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
-            let (path, lines) = contract::diff::draft(ctx, &self.request)?;
-            Some(SideFile { name: report::below(&report::prefix(&ctx.env, root.as_deref()), &path), lines })
+            let prefix = report::prefix(&ctx.env, root.as_deref());
+            let DraftFile { path, lines, elsewhere } = contract::diff::file(ctx, &self.request, &answer.body)?;
+            let elsewhere = elsewhere.into_iter().map(|(at, (file, line))| (at, (report::below(&prefix, &file), line)));
+            Some(SideFile { name: report::below(&prefix, &path), lines, elsewhere: elsewhere.collect() })
         };
         self.formats.deliver(ctx, output, &answer, || report::of_diff(&answer.body, file()), render_diff)?;
         Ok(Verdict::Yes)

@@ -26,6 +26,8 @@ const UNKNOWN: &str = "compatibility-unknown";
 pub struct SideFile {
     pub name: String,
     pub lines: BTreeMap<String, u32>,
+    /// The file and line of each JSON Pointer into a part that is in another file.
+    pub elsewhere: BTreeMap<String, (String, Option<u32>)>,
 }
 
 /// One side of a comparison.
@@ -274,6 +276,9 @@ impl Comparison {
 
 impl SideFile {
     fn place(&self, pointer: &str) -> Place {
+        if let Some((file, line)) = self.elsewhere.get(pointer) {
+            return Place { file: file.clone(), line: *line, column: None };
+        }
         let line = pointer::upwards(pointer).find_map(|at| self.lines.get(at)).copied();
         Place { file: self.name.clone(), line, column: None }
     }
