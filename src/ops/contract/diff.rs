@@ -34,7 +34,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "diff"],
     "Show changes between two versions of a contract",
 )
-.tool("Compare two versions of a contract, and check whether each accepts the data of the other.")
+.tool("Compare two versions of a contract: does each accept the other's data, by proof or witness.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
 
 /// Fields that the realm adds to the document, or that differ between any two versions.

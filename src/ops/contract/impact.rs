@@ -34,8 +34,8 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     "Show who imports a contract, and which consumers a version would break",
 )
 .tool(
-    "Show who imports a contract, in which file, and which consumers a version would break. Call it before raising \
-    a version.",
+    "Show who imports a contract, where, and whom a version would break (by proof or witness; \
+    judged_by version-range: range only). Call it before raising a version.",
 )
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/impact");
 

@@ -26,7 +26,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "timeline"],
     "Show when each realm on this machine received each version",
 )
-.tool("Show when each realm on this machine received each version of a contract.")
+.tool("Show when each realm received each version of a contract.")
 .route("GET", "/contracts/{domain}/{contract}/timeline");
 
 /// The arguments.

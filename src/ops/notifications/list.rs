@@ -23,7 +23,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("notifications_list", &["notifications", "list"], "List changes by other repositories")
-        .tool("List changes by other repositories, seen or not. Other answers include new ones too.")
+        .tool("List changes by other repositories. Other answers include new ones.")
         .route("GET", "/notifications");
 
 /// The arguments.

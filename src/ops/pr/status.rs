@@ -41,7 +41,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["realm", "pr", "status"],
     "Show an RFC's progress in each repository, and what to merge first",
 )
-.tool("Show an RFC's progress in each repository: uncommitted, unpushed, pull request, merge order.");
+.tool("Show an RFC's progress by repository: uncommitted, unpushed, pull request, merge order.");
 
 /// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]

@@ -51,8 +51,8 @@ pub use steps::UNCOMMITTED;
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports against the realm")
         .tool(
-            "Check what this repository's .blue/ would break in the realm, and which imports are broken. Call it after \
-        editing .blue/ and before a release.",
+            "Check what this repository's .blue/ would break, and which imports are broken (by proof or \
+        witness; imports_by_range: range only). Call it after editing .blue/ and before a release.",
         )
         .route("GET", "/realms/{realm}/check");
 

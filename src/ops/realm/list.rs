@@ -11,7 +11,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_list", &["realm", "list"], "List the realms on this machine")
-        .tool("List the realms on this machine, whose names can be passed as realm.")
+        .tool("List the realms on this machine.")
         .route("GET", "/realms");
 
 /// The arguments.

@@ -61,7 +61,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     "Show the realm, its contracts, and what changed",
 )
 .tool(
-    "Show the realm: repositories, domains, contracts, bindings, and the state of this repository's imports. Call \
+    "Show the realm: repositories, domains, contracts, bindings, and this repository's imports. Call \
     it first.",
 )
 .route("GET", "/realms/{realm}");

@@ -21,7 +21,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("session_start", &["session", "start"], "Start a work session in this working tree")
-        .tool("Start a work session in this working tree.")
+        .tool("Start a session in this working tree.")
         .route("POST", "/sessions");
 
 /// The arguments.

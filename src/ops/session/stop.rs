@@ -23,7 +23,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     &["session", "stop"],
     "End the session of this working tree, with a summary",
 )
-.tool("End the work session, and summarize what changed.")
+.tool("End the session, and summarize what changed.")
 .route("DELETE", "/sessions/{id}");
 
 /// The arguments.

@@ -33,7 +33,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     &["realm", "worktree", "create"],
     "Create the worktrees of an RFC",
 )
-.tool("Create a branch and worktree for an RFC in each repository that shares a domain, or in those given.");
+.tool("Create an RFC's branch and worktree in each repository that shares a domain, or those given.");
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
