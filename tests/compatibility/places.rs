@@ -284,3 +284,24 @@ fn changed_discriminator_is_not_a_removed_alternative() {
     let place = [("narrowed-enum", "/oneOf/0/properties/kind/enum")];
     differ(&union(json!(["a", "b"])), &union(json!(["a"])), &place);
 }
+
+#[test]
+fn place_in_the_other_schema_is_as_close_as_possible() {
+    let base = |required: Value| {
+        let base = json!({"$defs": {"base": {"type": "object", "required": required, "properties": {"a": {}}}}});
+        let mut schema = json!({"allOf": [{"$ref": "#/$defs/base"}]});
+        schema.as_object_mut().unwrap().append(&mut base.as_object().unwrap().clone());
+        schema
+    };
+    let mut old = base(json!([]));
+    old["$defs"]["base"].as_object_mut().unwrap().remove("required");
+    differ(&base(json!(["a"])), &old, &[]);
+    let found = compare(&base(json!(["a"])), &old).differences;
+    let pointers = (found[0].old_pointer.as_deref(), found[0].new_pointer.as_deref());
+    assert_eq!(pointers, (Some("/$defs/base/required"), Some("/$defs/base")));
+    let old = json!({"type": "object", "properties": {"a": {}}, "additionalProperties": false});
+    let mut new = old.clone();
+    new["patternProperties"] = json!({"^x-": {}});
+    let found = compare(&old, &new).differences;
+    assert_eq!(found[0].new_pointer.as_deref(), Some("/patternProperties/^x-"));
+}

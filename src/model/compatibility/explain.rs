@@ -209,14 +209,23 @@ impl<'a> Sources<'a> {
             Some((spot, lits.find(|lit| rules::is_same_keyword(lit, leaf.lit))?))
         });
         let named = leaf.member.filter(|_| matches!(leaf.lit, Lit::AddProp(..))).and_then(|name| {
-            let is_named = |lit: &&Lit| matches!(lit, Lit::Prop(n, _) if *n == name);
-            other.iter().find_map(|spot| Some((spot, self.graph.lits(spot.id).iter().find(is_named)?)))
+            let text = table.words.text(name);
+            let mut is_named = |lit: &&Lit| match lit {
+                Lit::Prop(n, _) => *n == name,
+                Lit::PatProp(pattern, _) => table.words.matches(*pattern, &text) == Some(true),
+                _ => false,
+            };
+            other.iter().find_map(|spot| Some((spot, self.graph.lits(spot.id).iter().find(&mut is_named)?)))
         });
         let mut pointers = [None, None];
         pointers[own] = Some(self.pointer(own, table, &leaf.spot, leaf.lit));
         pointers[1 - own] = match named.or(same) {
             Some((spot, lit)) => Some(self.pointer(1 - own, table, spot, lit)),
-            None => other.first().map(|spot| self.place(1 - own, spot, table)),
+            None => {
+                let here = self.place(own, &leaf.spot, table);
+                let places: Vec<_> = other.iter().map(|spot| self.place(1 - own, spot, table)).collect();
+                places.iter().find(|place| **place == here).or(places.first()).cloned()
+            }
         };
         let at: String = leaf.path.iter().map(|token| uri::step(token)).collect();
         let place = Place {
@@ -245,7 +254,7 @@ impl<'a> Sources<'a> {
         let schema = self.graph.tree(spot.id);
         let keyword = rules::keywords(lit).iter().find(|keyword| schema.get(keyword).is_some());
         let below = match lit {
-            Lit::Prop(name, _) | Lit::DepRequired(name, _) | Lit::DepSchema(name, _) => {
+            Lit::Prop(name, _) | Lit::PatProp(name, _) | Lit::DepRequired(name, _) | Lit::DepSchema(name, _) => {
                 uri::step(&table.words.text(*name))
             }
             Lit::Item(at, _) => format!("/{at}"),
