@@ -40,3 +40,14 @@ fn deleting_the_name_fails_the_pull_request() {
     world.commit("fungal", "Restore the configuration");
     world.blue(&fungal, &["check"]).exits(0);
 }
+
+#[test]
+fn repository_that_left_may_delete_its_name() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.ok(&access, &["leave", "--force"]);
+    world.commit("access", "Leave");
+    let store = world.store().display().to_string();
+    let run = world.blue(&access, &["check", "--realm-path", &store]);
+    assert!(!run.all().contains("config-removed"), "{run}");
+}

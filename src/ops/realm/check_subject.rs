@@ -13,7 +13,7 @@ use crate::{
     },
     ops::{ctx::Ctx, operation::given_as, repos::joined},
     repo::{CodeRepo, blue_files::Files},
-    store::Objects as _,
+    store::{Objects as _, read},
 };
 
 /// The maximum number of ancestors of the judged commit that are searched for the name of the repository.
@@ -155,7 +155,8 @@ pub fn in_joined_realm(
 }
 
 /// Returns a finding if the judged files lack the file with the name of the realm and the repository, which an earlier
-/// commit has, and nothing else names them. If the base lacks it too, the finding is a warning.
+/// commit has, nothing else names them, and the repository did not leave the realm. If the base lacks it too, the finding
+/// is a warning.
 ///
 /// # Errors
 /// Returns an error if a commit cannot be read.
@@ -169,6 +170,9 @@ pub fn removed_config(
     let commit = found.commit.or(code.head()?.commit);
     let (Some(commit), false) = (commit, is_named || files.exists(CONFIG)?) else { return Ok(None) };
     let Some((named, repo)) = named_before(ctx, code, &commit, base.1)? else { return Ok(None) };
+    if !read::repos(&*ctx.realm()?.store)?.repos.contains_key(&repo) {
+        return Ok(None);
+    }
     let has_file = |commit| Files::at(code, commit)?.exists(CONFIG);
     let message = format!("it is deleted: without it, nothing of {repo} is published once this is merged");
     let finding = match base.0.map(has_file).transpose()? {
