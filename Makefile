@@ -20,8 +20,8 @@ CROSS ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-apple-darw
 ZIG = $(PEERS)/zig/bin
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
-.PHONY: help demo eval test test-library peers test-peers torture bench fmt lint doc book install dist test-package msrv
-.PHONY: minimal-versions audit cross mutants ci
+.PHONY: help demo eval test test-library peers test-peers torture bench fmt lint doc book install uninstall dist
+.PHONY: test-package msrv minimal-versions audit cross mutants ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -114,6 +114,11 @@ install: ## Install the binary, man pages and completions below PREFIX
 	install -m 755 "$(TARGET)/release/git-blue" "$(DESTDIR)$(PREFIX)/bin/git-blue"
 	"$(DESTDIR)$(PREFIX)/bin/git-blue" install man --prefix "$(DESTDIR)$(PREFIX)"
 	"$(DESTDIR)$(PREFIX)/bin/git-blue" install completions --prefix "$(DESTDIR)$(PREFIX)"
+
+uninstall: ## Remove what make install put below PREFIX
+	"$(DESTDIR)$(PREFIX)/bin/git-blue" uninstall man --prefix "$(DESTDIR)$(PREFIX)"
+	"$(DESTDIR)$(PREFIX)/bin/git-blue" uninstall completions --prefix "$(DESTDIR)$(PREFIX)"
+	rm "$(DESTDIR)$(PREFIX)/bin/git-blue"
 
 dist: ## Build release archives and packages with checksums, below target/dist
 	@# cargo-auditable, if installed, embeds the list of crates in the binary.

@@ -28,10 +28,10 @@ pub struct Gc {
     pub forgotten_sessions: usize,
 }
 
-/// The answer of `install`.
+/// The answer of `install` and `uninstall`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Installed {
-    /// The absolute paths of the files that were written.
+    /// The absolute paths of the files that were written or removed.
     pub files: Vec<String>,
 }
 

@@ -1,6 +1,9 @@
 //! Manual pages and completions, `gc` and `doctor`.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use super::world::World;
 
@@ -22,6 +25,23 @@ fn every_command_has_a_man_page() {
     assert!(!files.iter().any(|file| file.ends_with("git-blue-hook.1")), "plumbing has no page");
     let said = world.ok(&world.root(), &["install", "man", "--prefix", &prefix]).stdout;
     assert_eq!(said.trim_end(), format!("wrote {} files in {prefix}/share/man/man1", files.len()));
+}
+
+#[test]
+fn man_pages_and_completions_are_removed_again() {
+    let world = World::new();
+    let prefix = world.path("prefix").display().to_string();
+    let own = "prefix/share/man/man1/git-blue-own.1";
+    for (part, left) in [("man", &[own][..]), ("completions", &[])] {
+        world.write(own, "of another program");
+        let args = |verb: &'static str| [verb, part, "--prefix", &prefix];
+        let wrote = world.json(&world.root(), &args("install"));
+        let removed = world.json(&world.root(), &args("uninstall"));
+        assert_eq!(wrote["files"], removed["files"]);
+        assert!(wrote["files"].as_array().unwrap().iter().all(|file| !Path::new(file.as_str().unwrap()).exists()));
+        assert!(left.iter().all(|file| world.path(file).exists()));
+        assert_eq!(world.ok(&world.root(), &args("uninstall")).stdout, "nothing to remove\n");
+    }
 }
 
 #[test]

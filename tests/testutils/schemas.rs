@@ -116,7 +116,7 @@ fn operation(args: &[&str]) -> String {
         ["check"] => "realm_check".into(),
         ["review"] => "realm_review".into(),
         ["sync"] => "realm_sync".into(),
-        ["install", "man" | "completions"] | ["daemon", "install"] => "install".into(),
+        ["install" | "uninstall", "man" | "completions"] | ["daemon", "install"] => "install".into(),
         ["daemon", "start" | "stop" | "status"] => "daemon".into(),
         _ => path.join("_").replace('-', "_"),
     }
@@ -218,6 +218,7 @@ fn every_operation_matches_its_schema() {
         ("fungal", &["gc"]),
         ("fungal", &["doctor"]),
         ("fungal", &["install", "man"]),
+        ("fungal", &["uninstall", "man"]),
         (".", &["daemon", "start", "--port", "0"]),
         (".", &["daemon", "token"]),
         (".", &["daemon", "open"]),

@@ -1,7 +1,9 @@
-//! `git blue install …`: the manual pages and completion scripts, which are generated from the commands.
+//! `git blue install …` and `git blue uninstall …`: the manual pages and completion scripts, which are generated from the
+//! commands.
 
 use std::{
     collections::BTreeMap,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -15,7 +17,11 @@ use super::{
     output::Output,
     text::{Style, plain, styled},
 };
-use crate::{error::OpError, ops::ctx::Ctx};
+use crate::{
+    error::OpError,
+    ops::ctx::Ctx,
+    wire::{Answer, Installed},
+};
 
 /// The completion script of each shell, and the path under `share` where the shell looks for it.
 /// Each calls `git blue complete`.
@@ -40,6 +46,10 @@ pub enum Command {
 /// The installed parts that can be removed again.
 #[derive(Debug, Subcommand)]
 pub enum Uninstall {
+    /// Remove the man pages
+    Man(Place),
+    /// Remove the completions
+    Completions(Place),
     /// Remove what `install editor` added
     Editor,
     Claude(Claude),
@@ -47,16 +57,27 @@ pub enum Uninstall {
 
 impl Uninstall {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        match self {
-            Self::Editor => install_editor::uninstall(ctx, output),
-            Self::Claude(claude) => claude.uninstall(ctx, output),
+        let files = match self {
+            Self::Man(place) => manual::page_files(&place.pages(ctx)?),
+            Self::Completions(place) => scripts(&place.share(ctx)?).map(|(file, _)| file).collect(),
+            Self::Editor => return install_editor::uninstall(ctx, output),
+            Self::Claude(claude) => return claude.uninstall(ctx, output),
+        };
+        let mut removed = Vec::new();
+        for file in files {
+            match std::fs::remove_file(&file) {
+                Ok(()) => removed.push(file),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(OpError::io("remove", &file)(error)),
+            }
         }
+        show(output, &removed, "removed")
     }
 }
 
 #[derive(Debug, Args)]
 pub struct Place {
-    /// Install under this directory [default: ~/.local]
+    /// The prefix of the installation [default: ~/.local]
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
 }
@@ -64,26 +85,37 @@ pub struct Place {
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let files = match self {
-            Self::Man(place) => manual::write_pages(&place.share(ctx)?.join("man/man1"))?,
+            Self::Man(place) => manual::write_pages(&place.pages(ctx)?)?,
             Self::Completions(place) => completions(&place.share(ctx)?)?,
             Self::Editor(editor) => return editor.install(ctx, output),
             Self::Claude(claude) => return claude.install(ctx, output),
         };
-        let answer = crate::wire::Answer::new(crate::wire::Installed {
-            files: files.iter().map(|file| file.display().to_string()).collect(),
-        });
-        output.shown(&answer, |body, text| {
-            for (folder, files) in by_folder(&body.files) {
-                match files[..] {
-                    [file] => text.line(&[plain("wrote"), styled(file, Style::Dim)]),
-                    _ => text.line(&[plain(format!("wrote {} files in", files.len())), styled(folder, Style::Dim)]),
-                };
-            }
-        })
+        show(output, &files, "wrote")
     }
 }
 
+/// Prints how many files were written or removed in each folder.
+fn show(output: &mut Output<'_>, files: &[PathBuf], verb: &str) -> Result<Verdict, OpError> {
+    let files = files.iter().map(|file| file.display().to_string()).collect();
+    output.shown(&Answer::new(Installed { files }), |body, text| {
+        if body.files.is_empty() {
+            text.line(&[plain("nothing to remove")]);
+        }
+        for (folder, files) in by_folder(&body.files) {
+            match files[..] {
+                [file] => text.line(&[plain(verb), styled(file, Style::Dim)]),
+                _ => text.line(&[plain(format!("{verb} {} files in", files.len())), styled(folder, Style::Dim)]),
+            };
+        }
+    })
+}
+
 impl Place {
+    /// Returns the directory of man pages.
+    fn pages(&self, ctx: &Ctx) -> Result<PathBuf, OpError> {
+        Ok(self.share(ctx)?.join("man/man1"))
+    }
+
     fn share(&self, ctx: &Ctx) -> Result<PathBuf, OpError> {
         let prefix = self.prefix.as_ref().map(|prefix| ctx.env.cwd().join(prefix));
         let prefix = prefix.or_else(|| Some(ctx.env.home()?.join(".local")));
@@ -102,14 +134,13 @@ fn by_folder(files: &[String]) -> BTreeMap<String, Vec<&str>> {
     folders
 }
 
+/// Returns the files of the completion scripts, with their content.
+fn scripts(share: &Path) -> impl Iterator<Item = (PathBuf, &'static str)> {
+    SCRIPTS.into_iter().map(|(path, script)| (share.join(path), script))
+}
+
 fn completions(share: &Path) -> Result<Vec<PathBuf>, OpError> {
-    let mut files = Vec::new();
-    for (path, script) in SCRIPTS {
-        let file = share.join(path);
-        write(&file, script.as_bytes())?;
-        files.push(file);
-    }
-    Ok(files)
+    scripts(share).map(|(file, script)| write(&file, script.as_bytes()).map(|()| file)).collect()
 }
 
 fn write(file: &Path, bytes: &[u8]) -> Result<(), OpError> {

@@ -478,6 +478,8 @@ mod tests {
                     | "install man"
                     | "install completions"
                     | "install editor"
+                    | "uninstall man"
+                    | "uninstall completions"
                     | "uninstall editor"
             ) && !["mcp", "daemon"].contains(&path[0].as_str())
         });

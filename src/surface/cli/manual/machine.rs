@@ -200,6 +200,8 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue install claude --scope user", "Install it for yourself, in every repository"),
         ]),
     page("uninstall").examples(&[("git blue uninstall claude", "Remove Claude Code support")]),
+    page("uninstall man").examples(&[("git blue uninstall man", "Remove those in ~/.local")]),
+    page("uninstall completions").examples(&[("git blue uninstall completions", "Remove those in ~/.local")]),
     page("uninstall editor").examples(&[("git blue uninstall editor", "Remove the schemas and their mapping")]),
     page("uninstall claude").no("You declined.").examples(&[("git blue uninstall claude --scope user", "Remove it from your own settings")]),
 ];

@@ -18,13 +18,28 @@ use crate::error::OpError;
 /// # Errors
 /// Returns an error if a file cannot be written.
 pub(in crate::surface::cli) fn write_pages(folder: &Path) -> Result<Vec<PathBuf>, OpError> {
-    let mut command = super::super::command().disable_help_subcommand(true);
-    // Sets the full name of every command.
-    command.build();
     std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;
     let mut files = Vec::new();
-    write_page(&command, None, folder, &mut files)?;
+    write_page(&built(), None, folder, &mut files)?;
     Ok(files)
+}
+
+/// Returns the paths of the pages that [`write_pages`] writes.
+pub(in crate::surface::cli) fn page_files(folder: &Path) -> Vec<PathBuf> {
+    fn add(command: &clap::Command, folder: &Path, files: &mut Vec<PathBuf>) {
+        shown(command).for_each(|sub| add(sub, folder, files));
+        files.push(page_file(command, folder));
+    }
+    let mut files = Vec::new();
+    add(&built(), folder, &mut files);
+    files
+}
+
+/// Returns the definition of all commands, with the full name of each.
+fn built() -> clap::Command {
+    let mut command = super::super::command().disable_help_subcommand(true);
+    command.build();
+    command
 }
 
 fn write_page(
@@ -36,7 +51,7 @@ fn write_page(
     for sub in shown(command) {
         write_page(sub, Some(command), folder, files)?;
     }
-    let file = folder.join(format!("{}.1", page_name(command)));
+    let file = page_file(command, folder);
     let page = render(command, above).map_err(OpError::io("write", &file))?;
     std::fs::write(&file, in_ascii(&page)).map_err(OpError::io("write", &file))?;
     files.push(file);
@@ -45,6 +60,10 @@ fn write_page(
 
 fn shown(command: &clap::Command) -> impl Iterator<Item = &clap::Command> {
     command.get_subcommands().filter(|sub| !sub.is_hide_set())
+}
+
+fn page_file(command: &clap::Command, folder: &Path) -> PathBuf {
+    folder.join(format!("{}.1", page_name(command)))
 }
 
 fn page_name(command: &clap::Command) -> &str {

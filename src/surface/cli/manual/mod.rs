@@ -16,7 +16,7 @@ use crate::{
     wire::DEFAULT_LIMIT,
 };
 
-pub(super) use man::write_pages;
+pub(super) use man::{page_files, write_pages};
 
 /// The long help of one command.
 struct Page {
