@@ -11,7 +11,7 @@ use crate::store::{StoreError, git::git_command};
 /// A repository that was found.
 pub(super) struct Found {
     pub(super) repo: gix::Repository,
-    /// Whether it is bare and was not named explicitly: somebody else may have put it there.
+    /// True if it is bare and was found, not named by the user. Somebody else may have put it there.
     pub(super) is_implicitly_bare: bool,
 }
 

@@ -108,7 +108,7 @@ struct Step<'a> {
     /// The tree of its first parent.
     before: Oid,
     claim: Option<RepoName>,
-    /// Whether the step only serves to find out what another commit restores.
+    /// True if the step is only examined to see what another commit restores.
     is_looked_up: bool,
 }
 

@@ -85,7 +85,7 @@ const DUMB: &str = "its web server offers the files of the repository only (dumb
 pub struct TransportOptions {
     /// Whether there is a terminal on which git may ask for a password and show progress.
     pub is_terminal: bool,
-    /// Whether nobody waits for the call, so that no program may ask for a password in a window.
+    /// True for calls from hooks and other background work. No program may then open a window to ask for a password.
     pub is_automatic: bool,
     /// The size limit of one fetch, in bytes.
     pub max_bytes: u64,

@@ -49,7 +49,7 @@ pub struct Output<'a> {
     err: &'a mut dyn Write,
 }
 
-/// Whether an answer was read.
+/// The outcome of writing an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// It was written and flushed.

@@ -105,7 +105,7 @@ struct Entry {
     place: Option<Place>,
     /// The location that it is compared with.
     old: Option<Related>,
-    /// Whether the finding states that something is neither proved nor refuted.
+    /// True if the finding is that something is neither proved nor refuted.
     is_undecided: bool,
     /// Whether the owner of the contract approved it.
     is_approved: bool,

@@ -51,7 +51,7 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
     Ok(removed)
 }
 
-/// What the next steps need to know about the working tree.
+/// The facts about the working tree that decide the next steps.
 pub(super) struct WorkingFiles<'a> {
     /// The start of paths in commands.
     pub up: &'a str,
