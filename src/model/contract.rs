@@ -416,7 +416,7 @@ impl Contract {
 
     /// Returns whether the contract is empty: its schema accepts any value, and it has no value.
     pub fn is_empty(&self) -> bool {
-        self.value.0.is_null() && (self.schema == empty_schema() || *self.schema.0 == true)
+        self.value.is_null() && (self.schema == empty_schema() || self.schema == serde_json::Value::from(true).into())
     }
 
     /// Returns why `version` was yanked, if it was.

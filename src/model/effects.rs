@@ -176,7 +176,7 @@ pub fn of_expectations(binding: &Binding) -> Vec<Remark> {
 }
 
 fn ineffective(contract: &ContractName, schema: &Json, at: &str, told: impl Fn(&str, String) -> String) -> Vec<Remark> {
-    let (forest, root) = Forest::of(&schema.0);
+    let (forest, [root]) = Forest::of_json([schema]);
     let remark = |one: KeywordWarning| {
         let place = format!("{at}{}", one.pointer);
         let message = told(&place, one.message());

@@ -36,7 +36,7 @@ pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_
 /// Returns the changes of a version since the previous one. Returns `None` if only descriptive text changed.
 fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evolution> {
     let differences = |part: &str, old: &Contract, new: &Contract| -> Vec<String> {
-        let [old, new] = [old, new].map(|one| if part == "schema" { &one.schema.0 } else { &one.value.0 });
+        let [old, new] = [old, new].map(|one| if part == "schema" { &one.schema } else { &one.value });
         diff::diff(old, new).iter().map(|one| phrase(part, one)).collect()
     };
     let mut changes = differences("schema", held, document);

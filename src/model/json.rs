@@ -5,10 +5,11 @@
 //!   equal hashes in canonical JSON, and `NaN` and infinities have no JSON form.
 //! - Nesting and size are bounded, so that hostile input costs bounded time and memory.
 
-use std::{cell::Cell, fmt, sync::Arc};
+use std::{borrow::Cow, cell::Cell, fmt, sync::Arc};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{
-    Deserialize, Deserializer, Serialize,
+    Deserialize, Deserializer, Serialize, Serializer,
     de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Number, Value};
@@ -20,21 +21,113 @@ pub const MAX_VALUES: usize = 500_000;
 /// The largest integer magnitude that every JSON parser keeps exactly: 2^53.
 const MAX_EXACT: u64 = 1 << 53;
 
+/// The number of values from which a [`Json`] is stored as text.
+const LARGE: usize = 20_000;
+
 /// A JSON value that was read strictly.
-// Copies share the value, which may take ten times as much memory as its text.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, schemars::JsonSchema)]
-#[serde(transparent)]
-pub struct Json(pub Arc<Value>);
+///
+/// Copies share it. A large one is stored as text: parsed, an object takes at least 600 bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Json(Form);
+
+/// The form in which a value is stored. Equal values have the same form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Form {
+    Parsed(Arc<Value>),
+    /// JSON without whitespace, with sorted keys.
+    Text(Arc<str>),
+}
+
+impl Json {
+    /// Returns the value. A large one is parsed by each call.
+    pub fn value(&self) -> Arc<Value> {
+        match &self.0 {
+            Form::Parsed(value) => Arc::clone(value),
+            Form::Text(text) => Arc::new(serde_json::from_str(text).unwrap_or_default()),
+        }
+    }
+
+    /// Returns the value, if it is stored as one.
+    ///
+    /// # Errors
+    /// Returns the text of a large value.
+    pub fn parsed(&self) -> Result<&Value, &str> {
+        match &self.0 {
+            Form::Parsed(value) => Ok(value),
+            Form::Text(text) => Err(text),
+        }
+    }
+
+    /// Returns the value if it is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        self.parsed().ok()?.as_str()
+    }
+
+    /// Returns whether it is null.
+    pub fn is_null(&self) -> bool {
+        self.parsed().is_ok_and(Value::is_null)
+    }
+}
+
+impl Default for Json {
+    fn default() -> Self {
+        Value::Null.into()
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Form::Text(text) if !f.alternate() => f.write_str(text),
+            _ => self.value().fmt(f),
+        }
+    }
+}
 
 impl From<Value> for Json {
     fn from(value: Value) -> Self {
-        Self(Arc::new(value))
+        let is_large = count(&value, LARGE) == LARGE;
+        Self(if is_large { Form::Text(value.to_string().into()) } else { Form::Parsed(Arc::new(value)) })
     }
 }
 
 impl From<Json> for Value {
     fn from(json: Json) -> Self {
-        Arc::unwrap_or_clone(json.0)
+        Arc::unwrap_or_clone(match json.0 {
+            Form::Parsed(value) => value,
+            Form::Text(_) => json.value(),
+        })
+    }
+}
+
+/// Returns the number of values, including nested ones, but at most `most`.
+fn count(value: &Value, most: usize) -> usize {
+    let below =
+        |counted: usize, value: &Value| if counted < most { counted + count(value, most - counted) } else { most };
+    match value {
+        Value::Array(items) => items.iter().fold(1, below),
+        Value::Object(members) => members.values().fold(1, below),
+        _ => 1,
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
+    }
+}
+
+impl JsonSchema for Json {
+    fn inline_schema() -> bool {
+        Value::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Value::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Value::json_schema(generator)
     }
 }
 
@@ -165,6 +258,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 pub(in crate::model) mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
 
     /// Returns small values of every kind, many of which are equal.
     pub fn any_json() -> impl Strategy<Value = Value> {
@@ -211,6 +305,19 @@ pub(in crate::model) mod tests {
         assert!(read(&nested(MAX_DEPTH)).is_ok());
         assert!(read(&nested(MAX_DEPTH + 1)).is_err());
         assert!(read(&"[".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn large_values_are_stored_as_text() {
+        for (items, is_large) in [(LARGE - 4, false), (LARGE - 3, true)] {
+            let value = json!({"list": vec![0; items], "a\"": 1.0});
+            let stored = Json::from(value.clone());
+            assert_eq!(stored.parsed().is_err(), is_large);
+            assert_eq!(stored, read(&value.to_string()).unwrap());
+            assert_eq!((&*stored.value(), stored.to_string()), (&value, value.to_string()));
+            assert_eq!(serde_json::to_string_pretty(&stored).unwrap(), format!("{stored:#}"));
+            assert_eq!(Value::from(stored), value);
+        }
     }
 
     #[test]

@@ -127,7 +127,7 @@ pub fn check_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>
 
 /// Returns the reason to refuse a document because of its own content, if there is one.
 fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
-    let problems = schema::problems(&document.schema.0, &document.value.0, judge.values());
+    let problems = schema::problems(&document.schema, &document.value, judge.values());
     let is_undecided = problems.iter().any(|problem| problem.part == Part::Undecided);
     let fault = |schema::Problem { part, pointer, message }| {
         let place = format!("{}{pointer}", part.name());

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     contract::Contract,
     diff::{Difference, Kind, diff},
+    json::Json,
     pointer::unescape,
     schema::words::{DESCRIPTIVE, NAMED},
 };
@@ -60,8 +61,8 @@ impl Changes {
     /// Returns the differences in schema, value and promise between two documents.
     pub fn between(old: &Contract, new: &Contract) -> Self {
         let document = |of: &Contract| {
-            let promise = serde_json::to_value(of.compatibility).unwrap_or_default();
-            json!({"schema": of.schema.0, "value": of.value.0, "compatibility": promise})
+            let promise: Json = serde_json::to_value(of.compatibility).unwrap_or_default().into();
+            BTreeMap::from([("schema", of.schema.clone()), ("value", of.value.clone()), ("compatibility", promise)])
         };
         Self::from(diff(&document(old), &document(new)))
     }
@@ -103,8 +104,8 @@ impl Changes {
             let place = place(&one.pointer);
             match (&place.field, place.data.as_deref()) {
                 (_, Some("required" | "dependentRequired")) => {
-                    names(&one.old.0).into_iter().for_each(|name| note(&name, FieldChange::Changed));
-                    names(&one.new.0).into_iter().for_each(|name| note(&name, FieldChange::Changed));
+                    names(&one.old.value()).into_iter().for_each(|name| note(&name, FieldChange::Changed));
+                    names(&one.new.value()).into_iter().for_each(|name| note(&name, FieldChange::Changed));
                 }
                 (Some(field), _) if one.change == Kind::Removed && place.is_whole => note(field, FieldChange::Removed),
                 (Some(_), _) if one.change == Kind::Added && place.is_whole => {}
@@ -226,9 +227,9 @@ fn names(value: &Value) -> Vec<String> {
 
 fn line(one: &Difference) -> String {
     let text = match one.change {
-        Kind::Removed => format!("- {}: {}", one.pointer, one.old.0),
-        Kind::Added => format!("+ {}: {}", one.pointer, one.new.0),
-        Kind::Changed => format!("~ {}: {} -> {}", one.pointer, one.old.0, one.new.0),
+        Kind::Removed => format!("- {}: {}", one.pointer, one.old),
+        Kind::Added => format!("+ {}: {}", one.pointer, one.new),
+        Kind::Changed => format!("~ {}: {} -> {}", one.pointer, one.old, one.new),
     };
     match text.char_indices().nth(MAX_LINE) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -238,6 +239,8 @@ fn line(one: &Difference) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn changes(old: Value, new: Value) -> Changes {

@@ -129,7 +129,7 @@ mod tests {
         fn every_sample_satisfies_the_schema(samples in prop::collection::vec(any_json(), 1..5)) {
             let schema = infer(&samples);
             for sample in &samples {
-                let found = problems(&schema, sample, &Budget::default());
+                let found = problems(&schema.clone().into(), &sample.clone().into(), &Budget::default());
                 prop_assert!(found.is_empty(), "{schema} {sample} {found:?}");
             }
         }

@@ -35,6 +35,8 @@ use std::{sync::Arc, thread, time::Duration};
 use jsonschema::{FancyRegex, PatternOptions, Retrieve, ValidationOptions, Validator};
 use serde_json::Value;
 
+use super::json::Json;
+
 pub use assumed::assume_draft;
 pub use budget::{Budget, Deadline};
 pub use draft::Draft;
@@ -67,8 +69,8 @@ const LEVELS_HERE: usize = 200;
 const LEVEL_SIZE: usize = 16 << 10;
 
 /// Returns the problem if a schema is refused because of its size alone.
-pub fn too_large(schema: &Value) -> Option<Problem> {
-    let (forest, root) = Forest::of(schema);
+pub fn too_large(schema: &Json) -> Option<Problem> {
+    let (forest, [root]) = Forest::of_json([schema]);
     measured(forest.tree(root)).err()
 }
 
@@ -79,9 +81,11 @@ fn measured(schema: Tree<'_>) -> Result<usize, Problem> {
 
 /// Returns all problems of `schema` or, if it has none, all places where `value` does not satisfy it. A null `value`
 /// means that only the shape is agreed, so it is not validated.
-pub fn problems(schema: &Value, value: &Value, budget: &Budget) -> Vec<Problem> {
-    let (forest, root) = Forest::of(&encoded(schema));
-    problems_of(forest.tree(root), value, budget)
+pub fn problems(schema: &Json, value: &Json, budget: &Budget) -> Vec<Problem> {
+    let mut forest = Forest::default();
+    let root = forest.add_json(schema);
+    let root = forest.encoded(root);
+    problems_of(forest.closed().tree(root), &value.value(), budget)
 }
 
 /// Returns the same as [`problems`], for a schema that is already read and whose references are encoded.
@@ -224,7 +228,7 @@ mod tests {
     use serde_json::json;
 
     fn problems(schema: &Value, value: &Value) -> Vec<Problem> {
-        super::problems(schema, value, &Budget::default())
+        super::problems(&schema.clone().into(), &value.clone().into(), &Budget::default())
     }
 
     #[test]
@@ -297,7 +301,7 @@ mod tests {
             .collect();
         let bomb = json!({"$ref": "#/$defs/<0>", "$defs": doubling});
         assert_eq!(problems(&bomb, &json!({}))[0].part, Part::Size);
-        assert_eq!(too_large(&bomb).unwrap().pointer, "/$defs/<15>");
+        assert_eq!(too_large(&bomb.into()).unwrap().pointer, "/$defs/<15>");
     }
 
     /// Each level of the value doubles the work of a validator. The limit on visits to the value stops it.
@@ -309,7 +313,7 @@ mod tests {
         };
         let mut schema = json!({"$ref": "#/$defs/x0", "$defs": named(26, |at| (format!("x{at}"), link(at)))});
         schema["$defs"]["x26"] = json!({"type": "string"});
-        assert_eq!(too_large(&schema), None);
+        assert_eq!(too_large(&schema.clone().into()), None);
         let value = (0..26).fold(json!(1), |below, _| json!({"a": below}));
         let found = problems(&schema, &value);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -334,12 +338,15 @@ mod tests {
         let (schema, value) =
             (json!({"patternProperties": patterns}), named(20_000, |at| (format!("p{at}"), json!(1))));
         let parts = |budget: &Budget| -> Vec<_> {
-            super::problems(&schema, &value, budget).iter().map(|problem| problem.part).collect()
+            super::problems(&schema.clone().into(), &value.clone().into(), budget)
+                .iter()
+                .map(|problem| problem.part)
+                .collect()
         };
         let budget = Budget::new(Some(Duration::from_millis(500)));
         assert_eq!(parts(&budget), [Part::Undecided]);
         // The next validation has half of the remaining time, or none once it is used up.
-        assert_eq!(super::problems(&json!({"type": "string"}), &json!("x"), &budget), []);
+        assert_eq!(super::problems(&json!({"type": "string"}).into(), &json!("x").into(), &budget), []);
         (0..20).for_each(|_| assert_eq!(parts(&budget), [Part::Undecided]));
         assert_eq!(parts(&Budget::new(Some(Duration::ZERO))), [Part::Undecided]);
         let flag = Arc::new(std::sync::atomic::AtomicBool::new(true));

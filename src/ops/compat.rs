@@ -173,7 +173,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         differences: found
             .differences
             .into_iter()
-            .map(|one| Source::difference((&request.old, &request.new), one.identified_between(old, new)))
+            .map(|one| Source::difference((&request.old, &request.new), one))
             .collect(),
         bump: found.bump,
         warnings: [&request.old, &request.new]

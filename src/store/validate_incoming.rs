@@ -198,7 +198,7 @@ impl Looking<'_> {
                     _ => true,
                 };
                 named(contract.name == *name && is_right, &format!("{} {}", contract.name, contract.version))?;
-                match schema::too_large(&contract.schema.0) {
+                match schema::too_large(&contract.schema) {
                     Some(problem) => Err(format!("schema{}: {}", problem.pointer, problem.message)),
                     None => Ok(()),
                 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use git_blue::model::{
     compatibility::{self, Limits, Options, SchemaVerdict},
     contract::{Flow, SchemaReading},
+    schema::Forest,
 };
 use serde_json::{Value, json};
 
@@ -14,6 +15,9 @@ fn satisfies(expects: &Value, provided: &Value, flow: Flow, reading: SchemaReadi
     let start = Instant::now();
     let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
     let options = Options { limits, reading, ..Options::default() };
+    let mut forest = Forest::default();
+    let parts = [expects, provided].map(|schema| forest.add(schema));
+    let [expects, provided] = parts.map(|part| forest.tree(part));
     compatibility::satisfies(expects, provided, flow, &options, &|| start.elapsed()).unwrap()
 }
 

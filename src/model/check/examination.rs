@@ -80,7 +80,7 @@ fn content(contract: &Contract, budget: &Budget) -> Vec<Finding> {
     let contradiction = contract
         .contradiction()
         .map(|fault| Finding { place: Some(fault.pointer), ..Finding::error("invalid-contract", fault.message) });
-    let problems = schema::problems(&contract.schema.0, &contract.value.0, budget).into_iter().map(|problem| {
+    let problems = schema::problems(&contract.schema, &contract.value, budget).into_iter().map(|problem| {
         let code = match problem.part {
             Part::Size => "schema-too-large",
             Part::Schema => "invalid-schema",

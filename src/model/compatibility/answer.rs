@@ -1,5 +1,7 @@
 //! The answers about two schemas and two agreed values, as they are cached and shown.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +9,7 @@ use serde_json::Value;
 use crate::model::{
     contract::{BrokenDirection, SchemaReading, Values},
     hash,
-    schema::Tree,
+    schema::{PartId, Tree},
     version::{Level, Version},
 };
 
@@ -172,14 +174,8 @@ impl SchemaDifference {
         self.identified_by(|side, pointer| [old, new][side].pointer(pointer).map(hash::canonical))
     }
 
-    /// Sets the `id` of a difference between these two schemas.
-    #[must_use]
-    pub fn identified_between(self, old: Tree<'_>, new: Tree<'_>) -> Self {
-        self.identified_by(|side, pointer| [old, new][side].pointer(pointer).map(|part| hash::canonical(&part)))
-    }
-
     /// Sets the `id`. `hash` returns the hash of the part of the old schema (0) or the new one (1) at a pointer.
-    fn identified_by(self, hash: impl Fn(usize, &str) -> Option<String>) -> Self {
+    fn identified_by(self, mut hash: impl FnMut(usize, &str) -> Option<String>) -> Self {
         let places = [&self.old_pointer, &self.new_pointer].map(Option::as_deref);
         let [old, new] = [0, 1].map(|side| places[side].and_then(|place| hash(side, place)).unwrap_or_default());
         let [old_place, new_place] = places.map(Option::unwrap_or_default);
@@ -199,6 +195,46 @@ impl SchemaDifference {
             Some(witness) => format!("{witness} ({why})"),
             None => format!("a value of {} bytes ({why})", self.witness_bytes),
         }
+    }
+}
+
+/// Sets the ids of differences between two schemas of one forest.
+pub(super) struct Identifier<'a> {
+    schemas: [Tree<'a>; 2],
+    /// The hash of each part, since many differences may have the same place.
+    hashes: BTreeMap<PartId, String>,
+}
+
+impl<'a> Identifier<'a> {
+    /// Creates an identifier of differences between these schemas.
+    pub fn new(old: Tree<'a>, new: Tree<'a>) -> Self {
+        Self { schemas: [old, new], hashes: BTreeMap::new() }
+    }
+
+    fn difference(&mut self, difference: SchemaDifference) -> SchemaDifference {
+        difference.identified_by(|side, pointer| {
+            let part = self.schemas[side].pointer(pointer)?;
+            Some(self.hashes.entry(part.id()).or_insert_with(|| hash::canonical(&part)).clone())
+        })
+    }
+
+    /// Sets the id of the difference of a verdict, if it has one.
+    pub fn verdict(&mut self, verdict: SchemaVerdict) -> SchemaVerdict {
+        match verdict {
+            SchemaVerdict::Incompatible { difference } => {
+                SchemaVerdict::Incompatible { difference: Box::new(self.difference(*difference)) }
+            }
+            other => other,
+        }
+    }
+
+    /// Sets the ids of all differences of a comparison.
+    pub fn comparison(&mut self, found: Comparison) -> Comparison {
+        let [backwards, forwards] = [found.backwards, found.forwards].map(|BothReadings { lenient, strict }| {
+            BothReadings { lenient: self.verdict(lenient), strict: self.verdict(strict) }
+        });
+        let differences = found.differences.into_iter().map(|one| self.difference(one)).collect();
+        Comparison { backwards, forwards, differences, ..found }
     }
 }
 

@@ -26,6 +26,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use self::answer::Identifier;
 use super::{
     contract::Flow,
     schema::{Forest, PartId, Tree, metaschemas},
@@ -68,7 +69,8 @@ pub fn compare_trees(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Comparison, String> {
-    with_metaschemas([old, new], |old, new| verdict::compare(old, new, options, clock))
+    let found = with_metaschemas([old, new], |old, new| verdict::compare(old, new, options, clock))?;
+    Ok(Identifier::new(old, new).comparison(found))
 }
 
 /// Returns a forest of two schemas.
@@ -102,17 +104,17 @@ fn with_metaschemas<T: Send>(
 ///
 /// Returns an error if the comparing thread could not be started or failed.
 pub fn satisfies(
-    expects: &Value,
-    provided: &Value,
+    expects: Tree<'_>,
+    provided: Tree<'_>,
     flow: Flow,
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<SchemaVerdict, String> {
-    let (forest, parts) = forest_of([expects, provided]);
     let direction = flow.direction();
-    with_metaschemas(parts.map(|part| forest.tree(part)), |expects, provided| {
+    let answer = with_metaschemas([expects, provided], |expects, provided| {
         verdict::answer(expects, provided, direction, options, clock)
-    })
+    })?;
+    Ok(Identifier::new(expects, provided).verdict(answer))
 }
 
 fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {

@@ -22,7 +22,7 @@ use super::{
     fragments::encoded_reference,
     words::{NAMED, VALUES},
 };
-use crate::model::json::MAX_VALUES;
+use crate::model::json::{Json, MAX_VALUES};
 
 /// Keywords that name a schema or its dialect.
 const NAMING: [&str; 6] = ["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"];
@@ -90,9 +90,27 @@ impl Forest {
         (forest.closed(), root)
     }
 
+    /// Creates a forest from values. Returns it with the ids of their roots.
+    pub fn of_json<const N: usize>(values: [&Json; N]) -> (Self, [PartId; N]) {
+        let mut forest = Self::default();
+        let roots = values.map(|value| forest.add_json(value));
+        (forest.closed(), roots)
+    }
+
     /// Adds a value.
     pub fn add(&mut self, value: &Value) -> PartId {
         PartId(self.add_value(value))
+    }
+
+    /// Adds a value, without parsing it as a whole if it is large.
+    pub fn add_json(&mut self, json: &Json) -> PartId {
+        match json.parsed() {
+            Ok(value) => self.add(value),
+            Err(text) => {
+                let read = self.read(&mut serde_json::Deserializer::from_str(text));
+                read.unwrap_or_else(|error| unreachable!("its text was written by serde_json: {error}"))
+            }
+        }
     }
 
     /// Returns a schema with the fragments of all references encoded, like [`super::encoded`]. Returns the same id if

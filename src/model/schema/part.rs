@@ -462,7 +462,11 @@ mod tests {
         for (pattern, is_valid) in [(r"^[\w-.]$", true), ("(", false)] {
             let properties = json!({"a": {"pattern": pattern}, "b": {"enum": values}});
             let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": properties});
-            let found = super::super::problems(&schema, &json!({}), &crate::model::schema::Budget::new(None));
+            let found = super::super::problems(
+                &schema.clone().into(),
+                &json!({}).into(),
+                &crate::model::schema::Budget::new(None),
+            );
             assert_eq!(found.is_empty(), is_valid, "{pattern}: {found:?}");
         }
     }

@@ -9,6 +9,7 @@ use super::{
     Budget, Deadline, Document, Forest, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Problem, Spent, depth,
     ecma, measured, of_schema, on_enough_stack, options, options_for, resources, shortened, undecided, within,
 };
+use crate::model::json::Json;
 
 /// The maximum number of failures that are listed for one payload.
 const MAX_FAILURES: usize = 20;
@@ -31,8 +32,8 @@ pub struct Failure {
 ///
 /// # Errors
 /// Returns the problem of the schema itself.
-pub fn payloads(schema: &Value, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
-    let (forest, root) = Forest::of(schema);
+pub fn payloads(schema: &Json, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
+    let (forest, [root]) = Forest::of_json([schema]);
     let nested = measured(forest.tree(root))?;
     let schema = resources::merged(&Document::new(forest.tree(root)))?;
     let deepest = payloads.iter().map(|payload| depth(payload)).max().unwrap_or_default();
@@ -101,7 +102,7 @@ mod tests {
         });
         let values = [json!({"id": 1}), json!({"id": "x"}), json!(null), json!({})];
         let values: Vec<_> = values.iter().collect();
-        let found = payloads(&schema, &values, &Budget::default()).unwrap();
+        let found = payloads(&schema.into(), &values, &Budget::default()).unwrap();
         let places: Vec<Vec<_>> = found
             .iter()
             .map(|failures| failures.iter().map(|one| (one.pointer.as_str(), one.schema_pointer.as_str())).collect())
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn an_invalid_schema_is_an_error() {
-        let problem = payloads(&json!({"type": "objec"}), &[&json!(1)], &Budget::default()).unwrap_err();
+        let problem = payloads(&json!({"type": "objec"}).into(), &[&json!(1)], &Budget::default()).unwrap_err();
         assert_eq!((problem.part, problem.pointer.as_str()), (Part::Schema, "/type"));
     }
 }

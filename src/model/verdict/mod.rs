@@ -37,7 +37,7 @@ use super::{
     contract::{Contract, Flow, Values},
     hash,
     json::Json,
-    schema::{Budget, words::DESCRIPTIVE},
+    schema::{Budget, Forest, words::DESCRIPTIVE},
     version::Version,
 };
 
@@ -139,12 +139,11 @@ impl<'a> Judge<'a> {
     /// Returns the verdict on the schemas of two documents in one direction. Returns `None` if neither schema
     /// restricts values.
     pub fn verdict(&self, old: &Contract, new: &Contract, direction: BrokenDirection) -> Option<Verdict> {
-        if says_nothing(&old.schema.0) && says_nothing(&new.schema.0) {
+        if says_nothing(&old.schema) && says_nothing(&new.schema) {
             return None;
         }
         let (compared, reading) = (self.compare(old, new), reading(old, new));
         let (verdict, difference, reason) = outcome(compared.of(direction, reading));
-        let difference = difference.map(|one| one.identified(&old.schema.0, &new.schema.0));
         let found = compared.differences.iter().filter(|one| one.direction == direction && one.reading == reading);
         let more = if difference.is_some() { found.count().saturating_sub(1) } else { 0 };
         let (old_version, new_version) = (old.version.clone(), new.version.clone());
@@ -168,14 +167,16 @@ impl<'a> Judge<'a> {
     /// send must be expected. If importers send, the document must allow all values that they expect to send.
     pub fn satisfies_expects(&self, expects: &Json, adapted: Option<&Version>, document: &Contract) -> Verdict {
         let reading = document.compatibility.reading;
-        let key = format!("expects-{}-{:?}", key(&expects.0, &document.schema.0, reading), document.flow);
+        let key = format!("expects-{}-{:?}", key(expects, &document.schema, reading), document.flow);
         let known = self.expects_answers.borrow().get(&key).cloned();
         let (answer, unnamed) = known.unwrap_or_else(|| {
-            let answer = self.expected(&expects.0, document);
+            let answer = self.expected(expects, document);
             let is_asked = answer.is_compatible() && reading == SchemaReading::Lenient;
             let unnamed = match document.flow {
-                Flow::ProviderToConsumer if is_asked && !says_nothing(&document.schema.0) => {
-                    unnamed::unnamed(&expects.0, &mut |expects| self.expected(expects, document).is_compatible())
+                Flow::ProviderToConsumer if is_asked && !says_nothing(&document.schema) => {
+                    unnamed::unnamed(&expects.value(), &mut |expects| {
+                        self.expected(&expects.clone().into(), document).is_compatible()
+                    })
                 }
                 _ => Vec::new(),
             };
@@ -183,16 +184,17 @@ impl<'a> Judge<'a> {
             (answer, unnamed)
         });
         let (verdict, difference, reason) = outcome(&answer);
-        let difference = difference.map(|one| one.identified(&expects.0, &document.schema.0));
         let new_version = document.version.clone();
         let old_version = adapted.unwrap_or(&new_version).clone();
         let (basis, direction) = (Basis::Expects, document.flow.direction());
         Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more: 0, reason, unnamed }
     }
 
-    fn expected(&self, expects: &Value, document: &Contract) -> SchemaVerdict {
+    fn expected(&self, expects: &Json, document: &Contract) -> SchemaVerdict {
         let found = self.within(document.compatibility.reading, |options| {
-            compatibility::satisfies(expects, &document.schema.0, document.flow, options, &*self.clock)
+            let (forest, parts) = Forest::of_json([expects, &document.schema]);
+            let [expects, provided] = parts.map(|part| forest.tree(part));
+            compatibility::satisfies(expects, provided, document.flow, options, &*self.clock)
         });
         match found {
             Ok(found) => found.clipped(),
@@ -207,15 +209,15 @@ impl<'a> Judge<'a> {
             return None;
         }
         let part = |one: &Contract| {
-            expects.map_or_else(|| one.value.0.clone(), |json| used::part(&json.0, &one.value.0).into())
+            expects.map_or_else(|| one.value.clone(), |json| used::part(&json.value(), &one.value.value()).into())
         };
-        let found = compatibility::values(&part(old), &part(new), promised(old, new));
+        let found = compatibility::values(&part(old).value(), &part(new).value(), promised(old, new));
         if found.bump != VersionBump::Major {
             return None;
         }
         let mut breaking = found.differences.into_iter().filter(|one| one.bump == VersionBump::Major);
         let difference = SchemaDifference::from(breaking.next()?).clipped(MAX_WITNESS);
-        let difference = difference.identified(&old.value.0, &new.value.0);
+        let difference = difference.identified(&old.value.value(), &new.value.value());
         Some(Verdict {
             verdict: Outcome::Breaks,
             basis: Basis::Values,
@@ -237,12 +239,15 @@ impl<'a> Judge<'a> {
             return Rc::new(Comparison::equal());
         }
         let reading = reading(old, new);
-        let key = key(&old.schema.0, &new.schema.0, reading);
+        let key = key(&old.schema, &new.schema, reading);
         if let Some(known) = self.known.borrow().get(&key) {
             return Rc::clone(known);
         }
-        let found =
-            self.within(reading, |options| compatibility::compare(&old.schema.0, &new.schema.0, options, &*self.clock));
+        let found = self.within(reading, |options| {
+            let (forest, parts) = Forest::of_json([&old.schema, &new.schema]);
+            let [old, new] = parts.map(|part| forest.tree(part));
+            compatibility::compare_trees(old, new, options, &*self.clock)
+        });
         let compared = Rc::new(match found {
             Ok(found) => found.clipped(),
             Err(reason) => Comparison::unknown(&reason, Some("time")),
@@ -276,7 +281,7 @@ fn outcome(answer: &SchemaVerdict) -> (Outcome, Option<SchemaDifference>, Option
 
 /// Compares the agreed values of two documents.
 pub fn values_compared(old: &Contract, new: &Contract) -> ValuesCompared {
-    compatibility::values(&old.value.0, &new.value.0, promised(old, new))
+    compatibility::values(&old.value.value(), &new.value.value(), promised(old, new))
 }
 
 /// Returns the stricter promise about the value of two documents.
@@ -291,16 +296,17 @@ fn reading(old: &Contract, new: &Contract) -> SchemaReading {
 }
 
 /// Returns the cache key of a comparison: the exact text of both schemas, and the reading.
-fn key(old: &Value, new: &Value, reading: SchemaReading) -> String {
+fn key(old: &Json, new: &Json, reading: SchemaReading) -> String {
     let word = if reading == SchemaReading::Strict { "strict" } else { "lenient" };
     let [old, new] = [old, new].map(|schema| hash::of_text(schema.to_string()));
     format!("{old}-{new}-{word}")
 }
 
-fn says_nothing(schema: &Value) -> bool {
-    match schema {
-        Value::Object(keywords) => keywords.keys().all(|keyword| DESCRIPTIVE.contains(&&**keyword)),
-        other => *other == Value::Bool(true),
+fn says_nothing(schema: &Json) -> bool {
+    match schema.parsed() {
+        Ok(Value::Object(keywords)) => keywords.keys().all(|keyword| DESCRIPTIVE.contains(&&**keyword)),
+        Ok(other) => *other == Value::Bool(true),
+        Err(_) => false,
     }
 }
 

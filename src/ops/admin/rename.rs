@@ -355,7 +355,7 @@ impl Renaming<'_> {
             Some(name) if name.as_str() == Some(self.old.as_str()) => *name = self.new.as_str().into(),
             _ => return Ok(()),
         }
-        let is_right = |text: &String| codec::value(text.as_bytes()).is_ok_and(|read| *read.0 == wanted);
+        let is_right = |text: &String| codec::value(text.as_bytes()).is_ok_and(|read| *read.value() == wanted);
         match yaml_text::set(&text, key, &yaml_text::plain(self.new.as_str())).filter(is_right) {
             Some(edited) => {
                 file.replace(&edited)?;

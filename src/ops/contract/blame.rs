@@ -112,7 +112,7 @@ fn order(arrived: &BTreeMap<Version, Arrival>, last: &Version) -> Vec<Version> {
 /// Returns the schema and the value of a contract, which consumers rely on.
 fn document(contract: Contract) -> Value {
     let parts = [("schema", contract.schema), ("value", contract.value)];
-    let present = parts.into_iter().filter(|(_, part)| !part.0.is_null());
+    let present = parts.into_iter().filter(|(_, part)| !part.is_null());
     present.map(|(name, part)| (name.to_owned(), Value::from(part))).collect()
 }
 

@@ -240,8 +240,10 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
     }
     let bump = needed_bump(published, document, &judge);
     let is_same_shape = published.schema == document.schema || judge.compare(published, document).is_same_language();
-    let is_same_value =
-        || compatibility::values(&published.value.0, &document.value.0, Values::Frozen).bump == VersionBump::Patch;
+    let is_same_value = || {
+        compatibility::values(&published.value.value(), &document.value.value(), Values::Frozen).bump
+            == VersionBump::Patch
+    };
     let reason = match bump {
         VersionBump::Patch if published.value == document.value => format!("the same values are valid as in {old}"),
         VersionBump::Patch if is_same_value() => format!("the lists of the value have the same items as in {old}"),

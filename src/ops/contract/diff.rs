@@ -205,7 +205,7 @@ fn compared((old, new): (&Contract, &Contract), bump: VersionBump, judge: &Judge
     let differences = compared.differences.iter().cloned().map(|one| {
         let one = one.clipped(left);
         left = left.saturating_sub(one.witness.as_ref().map_or(0, |_| one.witness_bytes));
-        one.identified(&old.schema.0, &new.schema.0)
+        one
     });
     Some(SchemasCompared {
         reading,

@@ -125,7 +125,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         (Candidate::Schema(file, pointer), None) => {
             let held = newest(&view, request)?;
             let schema = schema_file::read_valid(ctx, (file, pointer), held.flow, &ctx.budget())?;
-            let wanted = Contract { schema: schema.into(), ..held };
+            let wanted = Contract { schema, ..held };
             (next_version::with_version(&view, &wanted, &judge), DocumentSource::Schema)
         }
         (Candidate::Version(Some(version)), None) if is_published(version) => {

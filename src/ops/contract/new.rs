@@ -17,7 +17,6 @@ use crate::{
     model::{
         bundle::BundleError,
         contract::{Compatibility, Contract, Evolution, Flow},
-        json::Json,
         name::{ContractRef, RepoName},
         publish, samples,
         schema::{self, Part},
@@ -182,8 +181,8 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     document.description = request.description.clone().unwrap_or_default();
     (document.flow, document.compatibility) = (request.flow, request.flow.into());
     let (mut count, mut sources) = (0, BTreeSet::new());
-    document.schema = Json::from(match &request.schema {
-        Schema::Open => json!({"type": "object"}),
+    document.schema = match &request.schema {
+        Schema::Open => json!({"type": "object"}).into(),
         Schema::Copy(source, pointer) => schema_file::read(ctx, source, pointer, request.flow)?.0,
         Schema::File(source, pointer) => {
             let (schema, read) = schema_file::read(ctx, source, pointer, request.flow)?;
@@ -196,9 +195,9 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
                 all.extend(documents::read(source)?);
             }
             count = all.len();
-            samples::infer(all.iter().map(|document| &document.value))
+            samples::infer(all.iter().map(|document| &document.value)).into()
         }
-    });
+    };
     if let Some(source) = &request.value {
         document.value = documents::one(source)?.into();
     }
@@ -208,7 +207,7 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
 }
 
 fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
-    let problems = schema::problems(&document.schema.0, &document.value.0, &ctx.budget());
+    let problems = schema::problems(&document.schema, &document.value, &ctx.budget());
     let Some(first) = problems.first() else {
         return Ok(());
     };
@@ -274,7 +273,7 @@ fn text(at: &ContractRef, document: &Contract, reference: Option<&Reference>) ->
             text += "# It is read from this file in the same commit when it is published.\n";
             text += &format!("schema: {}\n", reference.to_yaml());
         }
-        None => text += &entry("schema", &InOrder(&document.schema.0)),
+        None => text += &entry("schema", &InOrder(&document.schema.value())),
     }
     text += "\n# A value that all members agree on; null if they agree only on the schema.\n";
     text += &entry("value", &document.value);
@@ -316,9 +315,8 @@ mod tests {
     #[test]
     fn the_written_file_parses_to_the_same_contract() {
         let mut document = Contract::new("no".parse().unwrap(), "1.10".parse().unwrap());
-        document.schema =
-            Json::from(json!({"type": "object", "description": "a: b\n# c\n", "properties": {"yes": {}}}));
-        document.value = Json::from(json!({"list": [[], {}, "~"], "text": "x\n  y\n"}));
+        document.schema = json!({"type": "object", "description": "a: b\n# c\n", "properties": {"yes": {}}}).into();
+        document.value = json!({"list": [[], {}, "~"], "text": "x\n  y\n"}).into();
         document.evolution = vec![Evolution {
             version: document.version.clone(),
             changes: vec!["Initial release".into()],

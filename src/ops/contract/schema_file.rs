@@ -6,14 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::Value;
-
 use super::documents::{self, Source};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
         bundle::{self, BundleError},
         contract::Flow,
+        json::Json,
         schema::{self, Budget, Part},
     },
     ops::{binding::edit::own_path, ctx::Ctx, publish::references},
@@ -25,11 +24,12 @@ use crate::{
 ///
 /// # Errors
 /// Returns an error if a file cannot be read, nothing is at the pointer, or the file describes an API.
-pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Value, BTreeSet<String>), OpError> {
+pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Json, BTreeSet<String>), OpError> {
     let first = documents::one(source)?;
     if let (true, Some(at)) = (pointer.is_empty(), schema::schemas_of_api(|word| first[word].is_string())) {
         return Err(documents::not_a_schema(&source.name, at));
     }
+    let mut first = Some(first);
     let own = own_path(ctx, Path::new(&source.name)).ok();
     let is_own = own.is_some();
     let name = own.unwrap_or_else(|| source.name.clone());
@@ -38,10 +38,11 @@ pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Va
     let mut read = BTreeSet::new();
     let mut load = |path: &str| {
         read.insert(path.to_owned());
-        match path == name {
-            true => Ok(first.clone()),
-            false if is_own => references::load(&files, path),
-            false => {
+        // A bundle reads each file once.
+        match first.take_if(|_| path == name) {
+            Some(first) => Ok(first),
+            None if is_own => references::load(&files, path),
+            None => {
                 let message = format!("it is next to {name}, which is not in this repository");
                 Err(BundleError { file: path.to_owned(), message })
             }
@@ -49,21 +50,16 @@ pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Va
     };
     let schema = bundle::bundle(&name, pointer, Some(flow), &mut load)
         .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
-    Ok((schema.schema, read))
+    Ok((schema.schema.into(), read))
 }
 
 /// Returns the same as [`read`], without the files, if it is a valid JSON Schema.
 ///
 /// # Errors
 /// Returns the errors of [`read`], and an error if the schema is not valid or too large.
-pub fn read_valid(
-    ctx: &Ctx,
-    (source, pointer): (&Source, &str),
-    flow: Flow,
-    budget: &Budget,
-) -> Result<Value, OpError> {
+pub fn read_valid(ctx: &Ctx, (source, pointer): (&Source, &str), flow: Flow, budget: &Budget) -> Result<Json, OpError> {
     let (schema, _) = read(ctx, source, pointer, flow)?;
-    let problems = schema::problems(&schema, &Value::Null, budget);
+    let problems = schema::problems(&schema, &Json::default(), budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
         Some(problem) => {
             let place = format!("{}#{pointer}{}", source.name, problem.pointer);

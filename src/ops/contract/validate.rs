@@ -132,7 +132,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpE
     let budget = ctx.budget();
     let mut found = Vec::new();
     for contract in &contracts {
-        let all = schema::payloads(&contract.schema.0, &values, &budget).map_err(|problem| {
+        let all = schema::payloads(&contract.schema, &values, &budget).map_err(|problem| {
             let at = format!("{} {}", request.contract, contract.version);
             let message = format!("the schema of {at} is not valid at {:?}: {}", problem.pointer, problem.message);
             OpError::no(ErrorCode::InvalidContract, message)

@@ -48,7 +48,7 @@ pub struct Reference {
 impl Reference {
     /// Parses a schema or value as a reference. Returns `None` if it is anything else.
     pub fn of(json: &Json) -> Option<Self> {
-        let members = json.0.as_object()?;
+        let members = json.parsed().ok()?.as_object()?;
         let file = members.get("file")?.as_str()?;
         let at = match members.get("at") {
             None if members.len() == 1 => "",
@@ -185,7 +185,7 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
             let schema = bundle::bundle(&file, &pointer, None, &mut load);
             *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?.schema.into();
         }
-        if let Some(first) = schema::problems(&expects.0, &Value::Null, &Budget::default()).first() {
+        if let Some(first) = schema::problems(expects, &Json::default(), &Budget::default()).first() {
             return Err(refuse(format!("expects{}: {}", first.pointer, first.message)));
         }
     }

@@ -200,7 +200,7 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
     if contract.flow == Flow::ConsumerToProvider {
         promise_to_senders(bytes, &mut contract.compatibility)?;
     }
-    if let Some(file) = contract.schema.0.as_str() {
+    if let Some(file) = contract.schema.as_str() {
         return Err(problem_at(bytes, "/schema", file_expected("schema", file)));
     }
     if contract.name != *name {
@@ -265,7 +265,7 @@ pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
         .imports
         .iter()
         .enumerate()
-        .find_map(|(index, import)| Some((index, import.expects.as_ref()?.0.as_str()?)));
+        .find_map(|(index, import)| Some((index, import.expects.as_ref()?.as_str()?)));
     if let Some((index, file)) = expected {
         return Err(problem_at(bytes, &format!("/imports/{index}/expects"), file_expected("expects", file)));
     }

@@ -198,7 +198,7 @@ mod tests {
             let rendered = codec::render(&written);
             assert_eq!(codec::value(rendered.as_bytes()), Ok(written), "{rendered}");
             let quoted = format!("[\"{plain}\", '{plain}', \"\u{e9}\"]");
-            assert_eq!(codec::value(quoted.as_bytes()).unwrap().0[1], *plain);
+            assert_eq!(codec::value(quoted.as_bytes()).unwrap().value()[1], *plain);
             assert!(codec::value(format!("a: # |\n  {plain}\n").as_bytes()).is_err(), "{plain} is no block");
             for block in ["|", "|-", ">", ">-", "|2-", "| # why"] {
                 let text = format!("a: {block}\n  {plain}\nb: 1\n");

@@ -71,10 +71,10 @@ fn name(author: &str) -> &str {
 }
 
 fn value(part: &BlamePart) -> String {
-    if part.value.0.is_null() {
+    if part.value.is_null() {
         return String::new();
     }
-    let value = part.value.0.to_string();
+    let value = part.value.to_string();
     match value.char_indices().nth(MAX_VALUE) {
         Some((at, _)) => format!("{}…", &value[..at]),
         None => value,

@@ -166,9 +166,9 @@ fn render_difference(one: &Difference, text: &mut Text) {
 
 /// Prints a value on one line if it fits, and truncates a very long one.
 fn render_value(mark: &str, shown: Style, value: &Json, text: &mut Text) {
-    let mut rendered = value.0.to_string();
+    let mut rendered = value.to_string();
     if rendered.len() > MAX_INLINE {
-        rendered = format!("{:#}", value.0);
+        rendered = format!("{:#}", value);
     }
     let lines: Vec<_> = rendered.lines().collect();
     for line in lines.iter().take(MAX_LINES) {

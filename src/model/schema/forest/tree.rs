@@ -202,6 +202,20 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Returns the tree as a value, without the members of objects that the other tree has too, and equal. Both must be
+    /// in one forest. Items of arrays are kept.
+    pub fn without_equal(self, other: Self) -> Value {
+        if !(self.is_object() && other.is_object()) {
+            return self.to_value();
+        }
+        let of_member = |(name, member): (&str, Self)| match other.get(name) {
+            Some(same) if same == member => None,
+            Some(changed) => Some((name.to_owned(), member.without_equal(changed))),
+            None => Some((name.to_owned(), member.to_value())),
+        };
+        Value::Object(self.members().filter_map(of_member).collect())
+    }
+
     /// Returns the number of values, including itself, but at most `most`.
     pub fn count(self, most: usize) -> usize {
         let mut count = 0;

@@ -214,7 +214,7 @@ fn place(one: &Difference, contents: &[Value]) -> Markup {
 fn item(one: &Difference, contents: &[Value]) -> Option<String> {
     let (list, _) = one.pointer.rsplit_once('/')?;
     contents.iter().find_map(|content| content.pointer(list)?.as_array())?;
-    let word = |value: &Json| match &*value.0 {
+    let word = |value: &Json| match value.parsed().ok()? {
         Value::String(word) => Some(word.clone()),
         Value::Object(_) | Value::Array(_) => None,
         other => Some(other.to_string()),
@@ -227,9 +227,9 @@ fn item(one: &Difference, contents: &[Value]) -> Option<String> {
 }
 
 fn value(mark: &str, value: &Json) -> Markup {
-    let mut rendered = value.0.to_string();
+    let mut rendered = value.to_string();
     if rendered.len() > MAX_INLINE {
-        rendered = format!("{:#}", value.0);
+        rendered = format!("{:#}", value);
     }
     let lines: Vec<_> = rendered.lines().collect();
     html! {

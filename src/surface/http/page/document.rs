@@ -46,7 +46,7 @@ fn part(
     value: &Json,
     origins: Option<&Origins<'_>>,
 ) -> Markup {
-    let mut shown = lines(&value.0, &format!("/{id}"));
+    let mut shown = lines(&value.value(), &format!("/{id}"));
     let all = shown.len();
     shown.truncate(MAX_LINES);
     let origin = |line: &Line| origins.and_then(|origins| origins.of(&line.pointer));

@@ -60,7 +60,7 @@ fn side(body: &ContractGet, marks: &[&str]) -> Markup {
     html! {
         figure.side {
             figcaption { (title) }
-            (marked(&body.contract.schema.0, marks, &title, &command))
+            (marked(&body.contract.schema.value(), marks, &title, &command))
         }
     }
 }
