@@ -2,12 +2,13 @@
 //! it.
 
 use std::{
-    cell::OnceCell,
+    cell::{Cell, OnceCell},
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     io::IsTerminal as _,
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -340,11 +341,23 @@ impl Env {
         move || start.elapsed()
     }
 
-    /// Returns a clock that measures the CPU time of this process since this call. A limit on CPU time, unlike one on
-    /// elapsed time, does not depend on what else the machine does.
-    pub fn cpu_stopwatch(&self) -> impl Fn() -> Duration + Sync + use<> {
-        let start = process::cpu_time();
-        move || process::cpu_time().saturating_sub(start)
+    /// Returns a clock that measures the CPU time of the threads that call it, each from its first call. A limit on
+    /// this time, unlike one on elapsed time, does not depend on other programs, or on other requests to a server.
+    pub fn cpu_stopwatch(&self) -> impl Fn() -> Duration + Send + Sync + use<> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        thread_local! {
+            /// The last stopwatch that this thread called, and when.
+            static LAST: Cell<(u64, Duration)> = const { Cell::new((0, Duration::ZERO)) };
+        }
+        let id = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
+        let total = AtomicU64::new(0);
+        move || {
+            let now = process::thread_cpu_time();
+            let (last, then) = LAST.replace((id, now));
+            let passed = if last == id { now.saturating_sub(then) } else { Duration::ZERO };
+            let passed = u64::try_from(passed.as_nanos()).unwrap_or(u64::MAX);
+            Duration::from_nanos(total.fetch_add(passed, Ordering::Relaxed).saturating_add(passed))
+        }
     }
 
     /// Returns a number that differs between processes.
@@ -431,6 +444,33 @@ mod tests {
         let env = Env::isolated("/", set.map(|name| (name.into(), "x".into()))).of_hook();
         let left: Vec<_> = env.vars().keys().map(|name| name.to_string_lossy()).collect();
         assert_eq!(left, ["GIT_EXEC_PATH", "PATH"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn stopwatch_measures_only_the_threads_that_call_it() {
+        const WORK: Duration = Duration::from_millis(20);
+        let work = || {
+            let start = process::thread_cpu_time();
+            while process::thread_cpu_time() < start + WORK {}
+        };
+        let env = Env::isolated("/", []);
+        let (clock, other) = (env.cpu_stopwatch(), env.cpu_stopwatch());
+        let run = |work: &(dyn Fn() + Sync)| std::thread::scope(|scope| drop(scope.spawn(work).join()));
+        clock();
+        run(&work);
+        run(&|| {
+            other();
+            work();
+            other();
+        });
+        assert!(clock() < WORK && other() >= WORK);
+        run(&|| {
+            clock();
+            work();
+            clock();
+        });
+        assert!((WORK..2 * WORK).contains(&clock()));
     }
 
     #[test]

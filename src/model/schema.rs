@@ -38,6 +38,7 @@ use serde_json::Value;
 use super::json::Json;
 
 pub use assumed::assume_draft;
+use budget::Clock;
 pub use budget::{Budget, Deadline};
 pub use draft::Draft;
 pub use external::{ExternalReference, refers_outside, replace_external};
@@ -106,7 +107,7 @@ pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Prob
             None => judge_large(&document, value, &deadline),
         };
         let judge = move || judge().unwrap_or_else(|spent| vec![undecided(spent, time)]);
-        on_enough_stack(nested * depth(value), judge).unwrap_or_else(|problem| vec![problem])
+        on_enough_stack(nested * depth(value), budget.clock(), judge).unwrap_or_else(|problem| vec![problem])
     })
 }
 
@@ -190,12 +191,18 @@ fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> 
     found.ok().flatten().into_iter().chain([more]).collect()
 }
 
-/// Runs `judge`, which recurses this deep, on a thread with a larger stack if necessary.
-fn on_enough_stack<T: Send>(levels: usize, judge: impl FnOnce() -> T + Send) -> Result<T, Problem> {
+/// Runs `judge`, which recurses this deep, on a thread with a larger stack if necessary. `clock` counts its time there.
+fn on_enough_stack<T: Send>(levels: usize, clock: &Clock, judge: impl FnOnce() -> T + Send) -> Result<T, Problem> {
     if levels <= LEVELS_HERE {
         return Ok(judge());
     }
     let size = levels * LEVEL_SIZE;
+    let judge = || {
+        clock();
+        let judged = judge();
+        clock();
+        judged
+    };
     thread::scope(|scope| match thread::Builder::new().stack_size(size).spawn_scoped(scope, judge) {
         Ok(thread) => Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
         Err(error) => Err(whole(Part::Undecided, format!("it cannot be validated: {error}"))),

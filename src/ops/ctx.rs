@@ -19,7 +19,6 @@ use crate::{
         schema::Budget,
         verdict::Judge,
     },
-    platform::process,
     repo::{CodeRepo, DiscoverOptions},
     store::{Signature, git::Options},
 };
@@ -232,7 +231,7 @@ impl Ctx {
 
     /// Returns the time limit for all comparisons of one request.
     pub fn budget(&self) -> Budget {
-        let budget = Budget::new(self.env.check_timeout()).measured_by(process::cpu_time);
+        let budget = Budget::new(self.env.check_timeout()).measured_by(self.env.cpu_stopwatch());
         budget.cancelled_by(self.progress().flag())
     }
 

@@ -1,6 +1,6 @@
 //! Evaluates whether a value satisfies a node, by the rules of the validator.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::graph::node::{self, Id, Lit, Sym, Table, Words};
 use super::numbers;
@@ -26,7 +26,7 @@ pub(super) fn type_of(value: &Value) -> u8 {
     match value {
         Value::Null => node::NULL,
         Value::Bool(_) => node::BOOLEAN,
-        Value::Number(number) if number.is_i64() || number.is_u64() => node::INTEGER,
+        Value::Number(number) if number.is_i64() || number.is_u64() || is_beyond_integers(number) => node::INTEGER,
         Value::Number(number) if is_whole(number) => node::WHOLE,
         Value::Number(_) => node::FRACTION,
         Value::String(_) => node::STRING,
@@ -35,9 +35,18 @@ pub(super) fn type_of(value: &Value) -> u8 {
     }
 }
 
+/// The validator takes every number that is this far from zero as an integer, also in draft-04, where `1.0` is none:
+/// its text does not show how it was written.
+pub(super) const INTEGERS: u64 = 1 << 63;
+
+fn is_beyond_integers(number: &Number) -> bool {
+    number.as_f64().is_some_and(|float| float.abs() >= INTEGERS as f64)
+}
+
 /// Returns the types of all spellings of a value.
 pub(super) fn types_written(value: &Value) -> u8 {
     match type_of(value) {
+        node::INTEGER if value.as_number().is_some_and(is_beyond_integers) => node::INTEGER,
         node::INTEGER | node::WHOLE => node::INTEGER | node::WHOLE,
         other => other,
     }

@@ -69,7 +69,7 @@ pub fn compare_trees(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Comparison, String> {
-    let found = with_metaschemas([old, new], |old, new| verdict::compare(old, new, options, clock))?;
+    let found = with_metaschemas([old, new], clock, |old, new| verdict::compare(old, new, options, clock))?;
     Ok(Identifier::new(old, new).comparison(found))
 }
 
@@ -83,17 +83,18 @@ fn forest_of(schemas: [&Value; 2]) -> (Forest, [PartId; 2]) {
 /// Does the work on two schemas, together with the meta-schemas that they refer to, if any.
 fn with_metaschemas<T: Send>(
     schemas: [Tree<'_>; 2],
+    clock: &(dyn Fn() -> Duration + Sync),
     work: impl FnOnce(Tree<'_>, Tree<'_>) -> T + Send,
 ) -> Result<T, String> {
     let [old, new] = schemas;
     let (forest, [old, new]) = match schemas.map(metaschemas::with_metaschemas) {
-        [None, None] => return on_own_stack(|| work(old, new)),
+        [None, None] => return on_own_stack(clock, || work(old, new)),
         [old_whole, new_whole] => {
             let whole = |whole: Option<Value>, tree: Tree<'_>| whole.unwrap_or_else(|| tree.to_value());
             forest_of([&whole(old_whole, old), &whole(new_whole, new)])
         }
     };
-    on_own_stack(|| work(forest.tree(old), forest.tree(new)))
+    on_own_stack(clock, || work(forest.tree(old), forest.tree(new)))
 }
 
 /// Decides whether a provider's schema satisfies what a consumer `expects`: every value that the provider sends must
@@ -111,13 +112,19 @@ pub fn satisfies(
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<SchemaVerdict, String> {
     let direction = flow.direction();
-    let answer = with_metaschemas([expects, provided], |expects, provided| {
+    let answer = with_metaschemas([expects, provided], clock, |expects, provided| {
         verdict::answer(expects, provided, direction, options, clock)
     })?;
     Ok(Identifier::new(expects, provided).verdict(answer))
 }
 
-fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+/// Does the work, which begins by reading the clock, on a thread with a large stack. The clock counts its time there.
+fn on_own_stack<T: Send>(clock: &(dyn Fn() -> Duration + Sync), work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    let work = || {
+        let done = work();
+        clock();
+        done
+    };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         let thread = thread.map_err(|error| error.to_string())?;

@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    fmt,
     sync::{
         Arc, LazyLock,
         atomic::{AtomicBool, Ordering},
@@ -13,14 +14,16 @@ use std::{
 /// budget, and the result would depend on the size of the realm.
 const FREE: Duration = Duration::from_millis(5);
 
+/// A clock that may be read in any thread.
+pub(super) type Clock = dyn Fn() -> Duration + Send + Sync;
+
 /// The remaining time for validating values. One request has one budget for all its contracts, so that a realm full of
 /// slow contracts takes little longer than a single one.
-#[derive(Debug)]
 pub struct Budget {
     whole: Option<Duration>,
     left: Cell<Duration>,
     /// Measures the time that validations take.
-    clock: fn() -> Duration,
+    clock: Arc<Clock>,
     cancelled: Arc<AtomicBool>,
 }
 
@@ -38,6 +41,12 @@ impl Deadline {
     }
 }
 
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Budget").field("whole", &self.whole).field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
 impl Default for Budget {
     fn default() -> Self {
         Self::new(None)
@@ -47,19 +56,29 @@ impl Default for Budget {
 impl Budget {
     /// Creates a budget with a time limit, or without one if `time` is `None`.
     pub fn new(time: Option<Duration>) -> Self {
-        Self { whole: time, left: Cell::new(time.unwrap_or_default()), clock: elapsed, cancelled: Arc::default() }
+        Self {
+            whole: time,
+            left: Cell::new(time.unwrap_or_default()),
+            clock: Arc::new(elapsed),
+            cancelled: Arc::default(),
+        }
     }
 
     /// Measures the time that validations take by this clock.
     #[must_use]
-    pub fn measured_by(self, clock: fn() -> Duration) -> Self {
-        Self { clock, ..self }
+    pub fn measured_by(self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        Self { clock: Arc::new(clock), ..self }
     }
 
     /// Ends the budget when `flag` is set, which cancels the request.
     #[must_use]
     pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { cancelled: flag, ..self }
+    }
+
+    /// Returns the clock.
+    pub(super) fn clock(&self) -> &Clock {
+        &*self.clock
     }
 
     /// Returns whether the request was cancelled.

@@ -11,7 +11,8 @@ use unix as system;
 use windows as system;
 
 pub use system::{
-    Descendants, Group, code, cpu_time, detached, leave_session, own_process_group, raise_open_file_limit, shell, stop,
+    Descendants, Group, code, detached, leave_session, own_process_group, raise_open_file_limit, shell, stop,
+    thread_cpu_time,
 };
 
 /// Whether a shell can limit the size of files that a command writes (`ulimit -f`).

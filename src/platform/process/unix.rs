@@ -27,9 +27,9 @@ const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
 /// The interval at which killed processes are checked.
 const STEP: Duration = Duration::from_millis(2);
 
-/// Returns the CPU time of this process so far. On Windows, returns the time since the first call.
-pub fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+/// Returns the CPU time of this thread so far. On Windows, returns the time since the first call.
+pub fn thread_cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 

@@ -81,8 +81,18 @@ impl State {
             }
             wanted.integers = true;
         }
-        match wanted.find() {
-            Found::One(value) => self.spelled(&value),
+        let mut found = wanted.find();
+        if self.types & node::INTEGER == 0 && matches!(&found, Found::One(value) if self.spelled(value).is_none()) {
+            // Look for a number that is not written as an integer.
+            let limit = BigRational::from_integer(evaluate::INTEGERS.into());
+            wanted.above(&-&limit, true);
+            wanted.below(&limit, true);
+            found = wanted.find();
+        }
+        match found {
+            Found::One(value) => {
+                self.spelled(&value).map_or(Answer::Undecided, |value| Answer::Witness(Rc::new(value)))
+            }
             Found::None => Answer::Empty,
             Found::Unsure => {
                 engine.record_obstacle(|| "numbers too large or too precise to compare exactly".to_owned());
@@ -92,9 +102,8 @@ impl State {
     }
 
     /// Returns a number in a spelling that the types allow.
-    fn spelled(&self, value: &Value) -> Answer {
-        let spelling = evaluate::spellings(value).into_iter().find(|value| evaluate::type_of(value) & self.types != 0);
-        spelling.map_or(Answer::Undecided, |value| Answer::Witness(Rc::new(value)))
+    fn spelled(&self, value: &Value) -> Option<Value> {
+        evaluate::spellings(value).into_iter().find(|value| evaluate::type_of(value) & self.types != 0)
     }
 
     pub fn string(&self, engine: &mut Engine<'_>) -> Answer {
