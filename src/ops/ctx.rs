@@ -20,7 +20,7 @@ use crate::{
         verdict::Judge,
     },
     repo::{CodeRepo, DiscoverOptions},
-    store::{Signature, git::Options},
+    store::{FileCache, Signature, git::Options},
 };
 
 /// The time limit for comparing schemas in one request.
@@ -247,7 +247,9 @@ impl Ctx {
     }
 
     fn judge_within(&self, whole: Duration) -> Judge<'_> {
+        let cache = self.realm.as_ref().ok().and_then(|here| here.store.cache());
         Judge::new(self.budget(), self.progress().clock(self.env.cpu_stopwatch()), whole)
+            .with_answers(cache.map(FileCache::comparisons))
     }
 
     /// Returns the progress of the current request.

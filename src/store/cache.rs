@@ -11,7 +11,7 @@ use std::{
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::StoreError;
+use super::{Comparisons, StoreError};
 use crate::platform::files::{self, Stamp};
 
 /// The number of seconds after which two changes have different timestamps on any file system.
@@ -54,6 +54,15 @@ impl FileCache {
         self.folder().join("snapshot")
     }
 
+    /// Returns the cached comparisons of schemas.
+    pub fn comparisons(&self) -> Comparisons {
+        Comparisons::new(self.comparisons_file())
+    }
+
+    fn comparisons_file(&self) -> PathBuf {
+        self.folder().join("comparisons")
+    }
+
     /// Returns the cached data.
     pub fn open(&self) -> Option<CachedData> {
         let open = || CachedData::at(&self.folder());
@@ -73,7 +82,7 @@ impl FileCache {
     pub fn clear(&self) -> Result<u64, StoreError> {
         let _ = std::fs::remove_file(self.note());
         let mut freed = 0;
-        for file in std::iter::once(self.file()).chain(files_named(&self.folder(), &[PARTS])) {
+        for file in [self.file(), self.comparisons_file()].into_iter().chain(files_named(&self.folder(), &[PARTS])) {
             let size = file.metadata().map_or(0, |meta| meta.len());
             match std::fs::remove_file(&file) {
                 Ok(()) => freed += size,

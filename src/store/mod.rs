@@ -4,6 +4,7 @@
 pub mod append_only;
 mod cache;
 pub mod codec;
+mod comparisons;
 mod error;
 pub mod git;
 pub mod history;
@@ -21,6 +22,7 @@ pub mod validate_incoming;
 pub mod write;
 
 pub use cache::{CachedData, FileCache};
+pub use comparisons::Comparisons;
 pub use error::StoreError;
 pub use layout::{StoreRef, TreePath};
 pub use port::{

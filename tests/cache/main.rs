@@ -1,5 +1,6 @@
 //! The cache never changes an answer, whatever happens to the realm or to the cache file.
 
+mod comparisons;
 mod damage;
 mod flat;
 mod sequences;

@@ -59,6 +59,11 @@ impl World {
         self.store().join("blue/cache/snapshot")
     }
 
+    /// Returns the path of the cached comparisons.
+    pub fn comparisons(&self) -> PathBuf {
+        self.kept().with_file_name("comparisons")
+    }
+
     /// Returns the path of the file of parts that the snapshot refers to.
     pub fn parts(&self) -> PathBuf {
         let snapshot = std::fs::read_to_string(self.kept()).unwrap();
@@ -137,9 +142,16 @@ impl World {
     }
 
     pub fn edit(&self, at: u8, number: u8, version: &str) -> Result<(), OpError> {
-        let document = format!(
-            "name: c{number}\nversion: \"{version}\"\nowner: {OWNER}\nsupported: [\">=0.1.0\"]\nvalue: \"{version}\"\n"
-        );
+        let rest = format!("supported: [\">=0.1.0\"]\nvalue: \"{version}\"");
+        self.edit_document(at, number, version, &rest)
+    }
+
+    pub fn edit_schema(&self, at: u8, number: u8, version: &str, schema: &str) {
+        self.edit_document(at, number, version, &format!("schema: {schema}")).unwrap();
+    }
+
+    fn edit_document(&self, at: u8, number: u8, version: &str, rest: &str) -> Result<(), OpError> {
+        let document = format!("name: c{number}\nversion: \"{version}\"\nowner: {OWNER}\n{rest}\n");
         let request = contract::edit::Request {
             contract: name(&format!("d{at}/c{number}")),
             document: document.into(),

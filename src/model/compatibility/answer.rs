@@ -19,7 +19,7 @@ pub const MAX_WITNESS: usize = 2_048;
 const MAX_TEXT: usize = 512;
 
 /// The complete result of comparing two schemas.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Whether every value of the new schema is a value of the old one.
     pub backwards: BothReadings,
@@ -265,6 +265,12 @@ impl Comparison {
         }
     }
 
+    /// Returns whether the verdicts in both directions and readings are known.
+    pub fn is_decided(&self) -> bool {
+        let is_decided = |one: &BothReadings| one.lenient.is_decided() && one.strict.is_decided();
+        is_decided(&self.backwards) && is_decided(&self.forwards)
+    }
+
     /// Returns whether both schemas accept the same values, in both readings.
     pub fn is_same_language(&self) -> bool {
         self.backwards.strict.is_compatible() && self.forwards.strict.is_compatible()
@@ -308,6 +314,11 @@ impl SchemaVerdict {
     /// Returns whether compatibility is proved.
     pub fn is_compatible(&self) -> bool {
         matches!(self, Self::Compatible)
+    }
+
+    /// Returns whether compatibility is proved or refuted.
+    pub fn is_decided(&self) -> bool {
+        !matches!(self, Self::Unknown { .. })
     }
 
     /// Returns whether compatibility is refuted.

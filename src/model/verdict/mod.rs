@@ -17,7 +17,7 @@ use std::{
 };
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 pub use super::{
@@ -102,6 +102,15 @@ impl Verdict {
     }
 }
 
+/// Answers that earlier requests computed with the same engine. A key determines its answer.
+pub trait Answers {
+    /// Returns the answer to a question, as JSON.
+    fn get(&self, key: &str) -> Option<&[u8]>;
+
+    /// Stores an answer, as JSON.
+    fn put(&self, key: &str, answer: &[u8]);
+}
+
 /// Judges documents in one request: values against schemas, and schemas against each other. Every comparison is made
 /// only once, and within the time limit of the request.
 pub struct Judge<'a> {
@@ -110,6 +119,7 @@ pub struct Judge<'a> {
     left: Cell<Duration>,
     known: RefCell<BTreeMap<String, Rc<Comparison>>>,
     expects_answers: RefCell<BTreeMap<String, (SchemaVerdict, Vec<String>)>>,
+    answers: Option<Box<dyn Answers + 'a>>,
 }
 
 impl fmt::Debug for Judge<'_> {
@@ -128,7 +138,34 @@ impl<'a> Judge<'a> {
             left: Cell::new(whole),
             known: RefCell::new(BTreeMap::new()),
             expects_answers: RefCell::new(BTreeMap::new()),
+            answers: None,
         }
+    }
+
+    /// Looks answers up, and stores new ones.
+    #[must_use]
+    pub fn with_answers(self, answers: Option<impl Answers + 'a>) -> Self {
+        Self { answers: answers.map(|answers| Box::new(answers) as Box<dyn Answers>), ..self }
+    }
+
+    /// Returns a stored answer, or computes it. Stores it if it is decided, and every comparison had its full time.
+    fn answer<T: Serialize + DeserializeOwned>(
+        &self,
+        key: &str,
+        is_decided: impl Fn(&T) -> bool,
+        compute: impl FnOnce() -> T,
+    ) -> T {
+        let Some(answers) = &self.answers else { return compute() };
+        if let Some(known) = answers.get(key).and_then(|json| serde_json::from_slice(json).ok()) {
+            return known;
+        }
+        let found = compute();
+        let json =
+            (is_decided(&found) && self.left.get() >= Limits::default().time).then(|| serde_json::to_vec(&found));
+        if let Some(Ok(json)) = json {
+            answers.put(key, &json);
+        }
+        found
     }
 
     /// Returns the time budget for validating values.
@@ -169,7 +206,8 @@ impl<'a> Judge<'a> {
         let reading = document.compatibility.reading;
         let key = format!("expects-{}-{:?}", key(expects, &document.schema, reading), document.flow);
         let known = self.expects_answers.borrow().get(&key).cloned();
-        let (answer, unnamed) = known.unwrap_or_else(|| {
+        let is_decided = |(answer, _): &(SchemaVerdict, Vec<String>)| answer.is_decided();
+        let compute = || {
             let answer = self.expected(expects, document);
             let is_asked = answer.is_compatible() && reading == SchemaReading::Lenient;
             let unnamed = match document.flow {
@@ -180,8 +218,12 @@ impl<'a> Judge<'a> {
                 }
                 _ => Vec::new(),
             };
-            self.expects_answers.borrow_mut().insert(key, (answer.clone(), unnamed.clone()));
             (answer, unnamed)
+        };
+        let (answer, unnamed) = known.unwrap_or_else(|| {
+            let found = self.answer(&key, is_decided, compute);
+            self.expects_answers.borrow_mut().insert(key, found.clone());
+            found
         });
         let (verdict, difference, reason) = outcome(&answer);
         let new_version = document.version.clone();
@@ -243,15 +285,18 @@ impl<'a> Judge<'a> {
         if let Some(known) = self.known.borrow().get(&key) {
             return Rc::clone(known);
         }
-        let found = self.within(reading, |options| {
-            let (forest, parts) = Forest::of_json([&old.schema, &new.schema]);
-            let [old, new] = parts.map(|part| forest.tree(part));
-            compatibility::compare_trees(old, new, options, &*self.clock)
-        });
-        let compared = Rc::new(match found {
-            Ok(found) => found.clipped(),
-            Err(reason) => Comparison::unknown(&reason, Some("time")),
-        });
+        let compute = || {
+            let found = self.within(reading, |options| {
+                let (forest, parts) = Forest::of_json([&old.schema, &new.schema]);
+                let [old, new] = parts.map(|part| forest.tree(part));
+                compatibility::compare_trees(old, new, options, &*self.clock)
+            });
+            match found {
+                Ok(found) => found.clipped(),
+                Err(reason) => Comparison::unknown(&reason, Some("time")),
+            }
+        };
+        let compared = Rc::new(self.answer(&key, Comparison::is_decided, compute));
         self.known.borrow_mut().insert(key, Rc::clone(&compared));
         compared
     }
