@@ -93,8 +93,9 @@ impl Known {
         if !has_header(&mut file)? {
             return Ok(Self::default());
         }
-        let mut bytes = Vec::new();
-        file.take(2 * MAX_SIZE).read_to_end(&mut bytes)?;
+        let size = file.metadata()?.len().min(2 * MAX_SIZE);
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+        file.take(size).read_to_end(&mut bytes)?;
         let (mut lines, mut start) = (HashMap::new(), 0);
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let end = start + line.len();

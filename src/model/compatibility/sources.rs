@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::graph::Graph;
 use super::graph::intern::Classes;
-use super::graph::node::{Id, Lit, Sym, Table};
+use super::graph::node::{Id, Lit, Sym, Table, index};
 use super::rules;
 use crate::model::schema::uri;
 
@@ -41,6 +41,23 @@ impl<'a> Sources<'a> {
     /// Returns the root of a document.
     pub(super) fn root(&self, document: usize) -> Spot<'a> {
         Spot { id: self.roots[document], via: None }
+    }
+
+    /// Returns the place of the first of these nodes in each document, phrased as the end of a sentence; empty if there is
+    /// none below a root.
+    pub(super) fn phrase(&self, nodes: &[Id]) -> String {
+        let raws = (0..index(self.graph.len())).filter(|raw| self.graph.is_written(*raw));
+        let parts: Vec<_> =
+            raws.filter(|raw| nodes.contains(&self.classes.of(*raw))).map(|raw| self.graph.tree(raw).id()).collect();
+        let place = |document: usize| {
+            let root = self.graph.documents[document].root;
+            parts.iter().filter_map(|part| root.pointer_to(*part)).find(|pointer| !pointer.is_empty())
+        };
+        match (place(0), place(1)) {
+            (Some(old), Some(new)) if old != new => format!(" (old: #{old}, new: #{new})"),
+            (Some(place), _) | (None, Some(place)) => format!(" (at #{place})"),
+            (None, None) => String::new(),
+        }
     }
 
     /// Returns the JSON Pointer by which a sub-schema of a document was reached.

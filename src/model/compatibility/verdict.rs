@@ -244,7 +244,7 @@ impl<'a> Judge<'a> {
         let spent = self.engine.budget.spent();
         let reason = match (spent, self.engine.obstacle.take()) {
             (Some(spent), _) => format!("the {spent} limit was reached"),
-            (None, Some(obstacle)) => obstacle,
+            (None, Some(obstacle)) => obstacle.why + &self.sources.phrase(&obstacle.nodes),
             (None, None) if let Some(external) = self.engine.table.words.external => {
                 self.engine.table.words.text(external).to_string()
             }

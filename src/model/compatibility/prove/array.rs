@@ -166,7 +166,8 @@ impl State {
                 }
                 Counted::Unknown => {}
             }
-            engine.record_obstacle(|| "a combination of contains, item counts and uniqueItems".to_owned());
+            engine
+                .record_obstacle(self.nodes(), || "a combination of contains, item counts and uniqueItems".to_owned());
         }
         best
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::branch::{BranchStatus, are_apart};
-use super::engine::{Answer, Atom, Engine};
+use super::engine::{Answer, Atom, Engine, Obstacle};
 use super::flatten::{Branches, Choice, Item, Kind, REFUSED, State, UNLESS};
 use crate::model::compatibility::{
     evaluate,
@@ -234,7 +234,7 @@ impl State {
     }
 
     /// Decides the goal in other ways, if building a value did not.
-    fn otherwise(&self, engine: &mut Engine<'_>, obstacle: Option<String>) -> Option<Answer> {
+    fn otherwise(&self, engine: &mut Engine<'_>, obstacle: Option<Obstacle>) -> Option<Answer> {
         if let Some(answer) = self.every_value(engine) {
             engine.obstacle = obstacle;
             return Some(answer);
@@ -243,7 +243,7 @@ impl State {
     }
 
     /// Decides the goal again, with all other branches of a chosen `oneOf` refused explicitly.
-    fn without_unless(&self, engine: &mut Engine<'_>, obstacle: Option<String>) -> Option<Answer> {
+    fn without_unless(&self, engine: &mut Engine<'_>, obstacle: Option<Obstacle>) -> Option<Answer> {
         let mut others: Vec<_> = self
             .seen
             .iter()

@@ -147,7 +147,16 @@ pub struct Engine<'a> {
     /// Differences that were found before and are treated as allowed. With a node, only its values are.
     pub masked: HashMap<(Id, Lit), Option<Id>>,
     /// The first feature that prevented a decision.
-    pub obstacle: Option<String>,
+    pub obstacle: Option<Obstacle>,
+}
+
+/// A feature that prevented a decision.
+#[derive(Debug, Clone)]
+pub struct Obstacle {
+    /// Its description.
+    pub why: String,
+    /// The sub-schemas that have it.
+    pub nodes: Vec<Id>,
 }
 
 impl<'a> Engine<'a> {
@@ -224,10 +233,10 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Records why the search could not decide.
-    pub fn record_obstacle(&mut self, why: impl FnOnce() -> String) {
+    /// Records why the search could not decide, and the sub-schemas that it is about.
+    pub fn record_obstacle(&mut self, nodes: impl IntoIterator<Item = Id>, why: impl FnOnce() -> String) {
         if self.obstacle.is_none() {
-            self.obstacle = Some(why());
+            self.obstacle = Some(Obstacle { why: why(), nodes: nodes.into_iter().collect() });
         }
     }
 
@@ -250,7 +259,7 @@ impl<'a> Engine<'a> {
             return Answer::Undecided;
         }
         if self.used.len() >= DEEPEST {
-            self.record_obstacle(|| {
+            self.record_obstacle([], || {
                 format!("only a value that is more than {DEEPEST} levels deep may show a difference")
             });
             return Answer::Undecided;
@@ -427,7 +436,7 @@ impl<'a> Engine<'a> {
             Some(_) => {}
             None => {
                 let written = self.table.words.written(pattern);
-                self.record_obstacle(|| format!("the pattern {:?} has no automaton", shown(&written)));
+                self.record_obstacle([], || format!("the pattern {:?} has no automaton", shown(&written)));
             }
         }
         self.patterns.insert(pattern, compiled.clone());

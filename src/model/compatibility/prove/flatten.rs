@@ -332,7 +332,7 @@ impl State {
             }
             (Lit::Opaque(name, _), _) => {
                 let name = engine.table.words.text(*name);
-                engine.record_obstacle(|| name.to_string());
+                engine.record_obstacle([fact.node], || name.to_string());
                 self.facts.push(fact);
             }
             (Lit::AddProp(names, patterns, id), true) if matches!(*engine.table.lits(*id), [Lit::Never]) => {

@@ -10,7 +10,7 @@ use super::flatten::{Kind, State};
 use super::strings;
 use crate::model::compatibility::{
     found::Found,
-    graph::node::{self, Lit},
+    graph::node::{self, Id, Lit},
     {evaluate, numbers},
 };
 
@@ -46,6 +46,11 @@ impl State {
             }
         }
         best
+    }
+
+    /// Returns the sub-schemas that the facts are from.
+    pub fn nodes(&self) -> impl Iterator<Item = Id> {
+        self.facts.iter().map(|fact| fact.node)
     }
 
     pub fn number(&self, engine: &mut Engine<'_>) -> Answer {
@@ -95,7 +100,8 @@ impl State {
             }
             Found::None => Answer::Empty,
             Found::Unsure => {
-                engine.record_obstacle(|| "numbers too large or too precise to compare exactly".to_owned());
+                engine
+                    .record_obstacle(self.nodes(), || "numbers too large or too precise to compare exactly".to_owned());
                 Answer::Undecided
             }
         }
@@ -131,7 +137,7 @@ impl State {
                     [] => format!("strings of at least {} characters", wanted.lengths.least),
                     names => format!("no rule for this combination of string keywords: {}", names.join(", ")),
                 };
-                engine.record_obstacle(|| why);
+                engine.record_obstacle(self.nodes(), || why);
                 Answer::Undecided
             }
         }
