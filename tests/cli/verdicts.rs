@@ -147,6 +147,37 @@ fn break_within_the_range_is_reported_everywhere() {
 }
 
 #[test]
+fn only_consumers_that_an_older_version_helps_are_listed_under_supported() {
+    let world = ids();
+    let provider = world.path("fungal");
+    let members = ["wide", "picky"];
+    for (repo, range) in members.into_iter().zip([">=2.0.0", ">=2.0.0, <3.0.0"]) {
+        world.join(repo);
+        world.ok(&provider, &["realm", "admin", "domain", "--name", "s3-access", "--repos", repo]);
+        world.write(&format!("{repo}/{BINDING_FILE}"), &importing(range));
+    }
+    let expects = "    expects: { type: object, properties: { id: { type: boolean } } }\n";
+    world.write(&format!("picky/{BINDING_FILE}"), &(importing(">=2.0.0, <3.0.0") + expects));
+    for repo in members {
+        world.commit(repo, "Follow");
+    }
+    write(&world, "3.0.0", "integer");
+    for is_published in [false, true] {
+        if is_published {
+            world.commit("fungal", "3.0.0");
+        }
+        let impact = world.ok(&provider, &["contract", "impact", AT, "--worktree"]).stdout;
+        let adapt = match is_published {
+            false => "adapt before 3.0.0 is published, unless you keep what they rely on: wide\n",
+            true => "these repositories are not adapted to 3.0.0: wide\n",
+        };
+        assert!(impact.contains("until these repositories are adapted to 3.0.0: access\n"), "{impact}");
+        assert!(impact.contains(adapt), "{impact}");
+        assert!(impact.contains("can be served any more: they must be adapted to 3.0.0: picky\n"), "{impact}");
+    }
+}
+
+#[test]
 fn several_versions_are_judged_as_one_step() {
     let world = ids();
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0"));

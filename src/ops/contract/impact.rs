@@ -4,7 +4,7 @@ use super::{
     documents::Source,
     draft::{Draft, DraftFields},
     get::at_version,
-    schema_file,
+    schema_file, verdict,
 };
 use crate::{
     error::{NextStep, OpError},
@@ -13,13 +13,13 @@ use crate::{
         domain_view::DomainView,
         name::{ContractFields, ContractName, ContractRef, RepoName, contract_from_fields},
         next_version,
-        range::Range,
-        verdict::{ImportState, Outcome, Promise},
+        oid::Oid,
+        verdict::{ImportState, Judge, Outcome, Promise},
         version::Version,
     },
     ops::{
         Operation,
-        ctx::Ctx,
+        ctx::{Ctx, RealmContext},
         domain::{self, Part},
         operation::given_as,
         runs,
@@ -188,7 +188,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let bump = taken.map(|taken| {
         format!("git blue contract bump {}  # {taken} was already published with different content", request.contract)
     });
-    let next = here.repo.as_ref().and_then(|me| next_step(me, &view, &body));
+    let mut next = Vec::new();
+    if let Some(me) = here.repo.as_ref().filter(|_| body.broken > 0) {
+        let helped = helped_by_serving(here, &tip, (then, name), &judge)?;
+        next = next_steps(me, view.owner(name), &helped, &body);
+    }
     let steps = bump.map(NextStep::from).into_iter().chain(next);
     Ok(steps.fold(Answer::new(body), Answer::next))
 }
@@ -207,38 +211,65 @@ fn is_reused(view: &DomainView, document: &Contract) -> bool {
 }
 
 /// Returns what `me` can do about broken importers: a consumer can adapt its code, and the owner can keep serving the
-/// old version. Other repositories can do nothing.
-fn next_step(me: &RepoName, view: &DomainView, body: &ContractImpact) -> Option<NextStep> {
+/// old version, which helps the consumers in `helped` only. Other repositories can do nothing.
+fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &[RepoName], body: &ContractImpact) -> Vec<NextStep> {
     let broken: Vec<_> = body.importers.iter().filter(|one| one.state == "broken").collect();
     let version = &body.version;
+    let is_current = body.current_version.as_ref() == Some(version);
     if let Some(mine) = broken.iter().find(|one| one.repo == *me) {
-        return Some(own_step(mine, version, body.current_version.as_ref() == Some(version)));
+        return vec![own_step(mine, version, is_current)];
     }
-    let names: Vec<_> = broken.iter().map(|one| one.repo.as_str()).collect();
-    let names = names.join(", ");
-    let are_refused = broken.iter().any(|one| one.resolved_version.is_none());
-    let could_get = |one: &&ImporterImpact| has_usable(view, &body.contract, &one.version_req);
-    (view.owner(&body.contract) == Some(me) && !broken.is_empty()).then(|| match are_refused {
-        true if !broken.iter().any(could_get) => NextStep::advice(format!(
-            "no version that these repositories accept can be served any more: they must be adapted to {version}: {names}"
-        )),
-        true => NextStep::advice(format!(
-            "add the older versions that you still serve to `supported`, until these repositories are adapted to {version}: {names}"
-        )),
-        false if body.current_version.as_ref() == Some(version) => {
-            NextStep::advice(format!("these repositories are not adapted to {version}: {names}"))
+    if owner != Some(me) {
+        return Vec::new();
+    }
+    let (served, others): (Vec<_>, Vec<_>) = broken.into_iter().partition(|one| helped.contains(&one.repo));
+    let (in_range, refused): (Vec<_>, Vec<_>) = others.into_iter().partition(|one| one.resolved_version.is_some());
+    let adapt = match is_current {
+        true => format!("these repositories are not adapted to {version}"),
+        false => {
+            format!("these repositories must adapt before {version} is published, unless you keep what they rely on")
         }
-        false => NextStep::advice(format!(
-            "these repositories must adapt before {version} is published, unless you keep what they rely on: {names}"
-        )),
-    })
+    };
+    let steps = [
+        (
+            served,
+            format!(
+                "add the older versions that you still serve to `supported`, until these repositories are adapted to {version}"
+            ),
+        ),
+        (in_range, adapt),
+        (
+            refused,
+            format!(
+                "no version that helps these repositories can be served any more: they must be adapted to {version}"
+            ),
+        ),
+    ];
+    let named = steps.into_iter().filter(|(repos, _)| !repos.is_empty()).map(|(repos, what)| {
+        let names: Vec<_> = repos.iter().map(|one| one.repo.as_str()).collect();
+        NextStep::advice(format!("{what}: {}", names.join(", ")))
+    });
+    named.collect()
 }
 
-/// Returns whether a published version in the range was not yanked.
-fn has_usable(view: &DomainView, name: &ContractName, range: &Range) -> bool {
-    let is_yanked =
-        |version: &Version| view.contracts.get(name).is_some_and(|now| now.yanked_reason(version).is_some());
-    view.versions.get(name).into_iter().flatten().any(|version| range.matches(version) && !is_yanked(version))
+/// Returns the importers whose imports hold in `domain` once every version in their ranges is served.
+///
+/// # Errors
+/// Returns an error if a version cannot be read.
+fn helped_by_serving(
+    here: &RealmContext,
+    tip: &Oid,
+    (mut domain, name): (DomainView, &ContractName),
+    judge: &Judge<'_>,
+) -> Result<Vec<RepoName>, OpError> {
+    let ranges = domain.importers(name).map(|(_, import)| import.version.clone()).collect();
+    if let Some(contract) = domain.contracts.get_mut(name) {
+        contract.supported = ranges;
+    }
+    let tree = here.store.commit(tip)?.tree;
+    verdict::load_bases(&*here.store, &mut domain, &tree, Some(&[name.clone()].into()))?;
+    let holding = domain.importers(name).filter(|(_, import)| !ImportState::of(&domain, import, judge).is_broken());
+    Ok(holding.map(|(repo, _)| repo.clone()).collect())
 }
 
 /// Returns what this repository can do about its own broken import. A version outside of its range need not break it.
