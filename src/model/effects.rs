@@ -16,8 +16,8 @@ use crate::model::{
     verdict::{ImportState, Judge, Outcome, Promise, Verdict, VersionBump, needed_bump},
 };
 
-/// The maximum number of remarks on ineffective keywords of one schema.
-const MAX_KEYWORDS: usize = 3;
+/// The maximum number of words of one schema that are listed as ineffective. One remark says if there are more.
+const MAX_KEYWORDS: usize = 20;
 
 /// An import that a change breaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -182,7 +182,16 @@ fn ineffective(contract: &ContractName, schema: &Json, at: &str, told: impl Fn(&
         let message = told(&place, one.message());
         Remark { place: Some(place), ..Remark::new(one.rule(), contract, message) }
     };
-    schema::warnings(forest.tree(root)).into_iter().take(MAX_KEYWORDS).map(remark).collect()
+    let mut found = schema::warnings(forest.tree(root));
+    let rest = found.split_off(found.len().min(MAX_KEYWORDS));
+    let mut remarks: Vec<_> = found.into_iter().map(remark).collect();
+    remarks.extend(rest.first().map(|one| {
+        let what = format!(
+            "more than {MAX_KEYWORDS} words have no effect; correct the first {MAX_KEYWORDS}, then check again"
+        );
+        Remark { place: Some(at.to_owned()), ..Remark::new(one.rule(), contract, told(at, what)) }
+    }));
+    remarks
 }
 
 /// Returns remarks on breaks of a promise that are not refused because the version is a pre-release, the break was

@@ -182,6 +182,19 @@ fn misspelled_keyword_is_a_warning_of_check_and_publish() {
 }
 
 #[test]
+fn misspelled_keywords_are_all_listed_or_counted() {
+    let world = World::pair();
+    for (count, listed, has_more) in [(5, 5, false), (20, 20, false), (21, 20, true)] {
+        let slips: String = (0..count).map(|n| format!("    p{n}: {{ maxLenght: 1 }}\n")).collect();
+        let text = contract("2.0.0").replace("    read: {", &format!("{slips}    read: {{"));
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+        let check = world.blue(&world.path("fungal"), &["check", "--worktree"]);
+        assert_eq!(check.stdout.matches("\"maxLenght\" is not a keyword").count(), listed, "{check}");
+        assert_eq!(check.stdout.contains("/schema: more than 20 words have no effect"), has_more, "{check}");
+    }
+}
+
+#[test]
 fn misspelled_keyword_in_expectations_is_a_warning() {
     let world = World::pair();
     let file = world.read("access/.blue/bindings/s3-access.yaml");
