@@ -200,11 +200,20 @@ fn approval_covers_only_that_break() {
     let fingerprint = &refused_break(&world);
     let other = ["contract", "approve", AT, "0123456789abcdef", "--reason", "no"];
     assert!(world.blue(&provider, &other).exits(1).stderr.contains(fingerprint.as_str()));
-    world.blue(&world.path("access"), &["contract", "approve", AT, fingerprint, "--reason", "no"]).exits(1);
+    let stranger =
+        world.blue(&world.path("access"), &["contract", "approve", AT, fingerprint, "--reason", "no"]).exits(1);
+    let only = "only fungal, which owns s3-access/s3-permissions, can approve a break of it, not access";
+    assert!(stranger.stderr.contains(only) && stranger.stderr.contains("run it in fungal"), "{stranger}");
     let approve = ["contract", "approve", AT, fingerprint, "--reason", "nobody reads it"];
     let approved = world.ok(&provider, &approve).stdout;
     assert!(approved.contains("after 2.2.0: it breaks backwards compatibility [widened-type]"), "{approved}");
     assert!(world.ok(&provider, &approve).stdout.starts_with("already approved"));
+    let other = world.blue(&provider, &other).exits(1);
+    assert!(other.stderr.contains(&format!("but {fingerprint}, which was approved")), "{other}");
+    assert!(
+        other.stderr.contains("hint: git blue contract publish") && !other.stderr.contains("approve s3"),
+        "{other}"
+    );
     let otherwise = world.blue(&provider, &[&approve[..5], &["nobody uses it"]].concat()).exits(1);
     assert!(otherwise.stderr.contains("was already approved: nobody reads it"), "{otherwise}");
     let dots = world.blue(&provider, &[&approve[..5], &["…"]].concat()).exits(129);

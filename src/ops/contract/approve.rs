@@ -48,6 +48,9 @@ pub struct Request {
 
 runs!(ContractApproved, run);
 
+/// The step after an approval.
+const PUBLISH: &str = "git blue contract publish  # publish the commit, once it is on the publishing branch";
+
 /// Records the approval of a change that the files of this repository make, at HEAD or in the working tree.
 ///
 /// # Errors
@@ -60,11 +63,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
     let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
     let mut approved = None;
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
+        require_owner(view, acting, &request.contract)?;
         let approval = known(view, request).map_or_else(|| wanted(ctx, acting, view, request, &judge), Ok)?;
         if approval.reason != request.reason {
             let message = format!("{} was already approved: {}", request.fingerprint, approval.reason);
-            return Err(OpError::no(ErrorCode::AlreadyApproved, message)
-                .next("git blue contract publish  # publish the commit, once it is on the publishing branch"));
+            return Err(OpError::no(ErrorCode::AlreadyApproved, message).next(PUBLISH));
         }
         approved = Some(approval.clone());
         Ok(publish::approve(view, acting.repo, approval)?)
@@ -83,8 +86,18 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
         changed: !decision.changes.is_empty(),
     });
     let is_changed = answer.body.changed;
-    let answer = answer.next("git blue contract publish  # publish the commit, once it is on the publishing branch");
-    auto::with_push(ctx, (acting.realm, acting.store), is_changed, answer)
+    auto::with_push(ctx, (acting.realm, acting.store), is_changed, answer.next(PUBLISH))
+}
+
+/// Returns an error if another repository owns the contract.
+fn require_owner(view: &DomainView, acting: ActingRepo<'_>, at: &ContractRef) -> Result<(), OpError> {
+    match view.owner(&at.contract).filter(|owner| *owner != acting.repo) {
+        Some(owner) => {
+            let message = format!("only {owner}, which owns {at}, can approve a break of it, not {}", acting.repo);
+            Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {owner}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Returns the existing approval, if any.
@@ -110,15 +123,20 @@ fn wanted(
             Some(promise) if promise.fingerprint() == request.fingerprint => {
                 return Ok(promise.approval(held, &request.reason));
             }
-            Some(promise) => found = Some(promise.fingerprint()),
+            Some(promise) => found = Some(promise),
             None => {}
         }
     }
     let (at, repo) = (&request.contract, acting.repo);
+    let approvals = view.approvals.get(&at.contract).into_iter().flatten();
+    let is_approved = found.as_ref().is_some_and(|promise| promise.approved(approvals).is_some());
+    let other = found.map(|promise| promise.fingerprint());
     let message =
         format!("neither HEAD nor the working tree of {repo} contains the change {} of {at}", request.fingerprint);
+    let with = |error: OpError, more: &str| OpError { message: format!("{}{more}", error.message), ..error };
     let error = OpError::no(ErrorCode::UnknownChange, message);
-    Err(match found {
+    Err(match other {
+        Some(other) if is_approved => with(error, &format!(", but {other}, which was approved")).next(PUBLISH),
         Some(other) => error.next(format!("git blue contract approve {at} {other} --reason \"…\"  # the change found")),
         None => error.next("git blue check --worktree  # show changes that need approval"),
     })
