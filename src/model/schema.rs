@@ -260,6 +260,12 @@ mod tests {
             ),
             (json!({"pattern": "a\\Z"}), "write ^ for \\A"),
             (json!({"$ref": "#/none"}), "there is nothing at \"#/none\""),
+            (json!({"$ref": "#/$defs/B", "$defs": {}, "definitions": {}}), "write #/$defs/NAME"),
+            (json!({"$ref": "#/definitions/B", "definitions": {"A": {}}}), "write #/definitions/NAME"),
+            (
+                json!({"$ref": "other.json", "definitions": {}}),
+                "copy the target to definitions, and write #/definitions/NAME",
+            ),
             (json!({"$ref": "#none"}), "nothing has the anchor \"none\""),
             (json!(null), "there is no schema"),
             (json!({"exclusiveMinimum": true}), "\"$schema\": \"http://json-schema.org/draft-04/schema#\""),

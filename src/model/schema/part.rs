@@ -13,6 +13,7 @@ use super::{
     document::Document,
     ecma, encoded,
     forest::{PartId, Tree},
+    problem::{OLDER_PARTS, PARTS},
     resources, uri,
     words::{BELOW, IN_PLACE, NAMED, VALUES, is_assertion},
 };
@@ -60,7 +61,11 @@ pub fn problem(document: &Document<'_>) -> Option<Problem> {
     let lost = found.references.iter().filter(|(to, _)| is_lost(to));
     let lost = lost.map(|(to, place)| (json!({"$schema": document.context.draft.uri(), "$ref": to}), place));
     let patterns = found.patterns.iter().map(|(pattern, place)| (json!({"pattern": pattern}), place));
-    lost.chain(patterns).find_map(|(alone, place)| {
+    // The message names the keyword of the parts that the schema has.
+    let parts = [PARTS, OLDER_PARTS].into_iter().filter(|keyword| document.root.get(keyword).is_some());
+    let parts: Vec<_> = parts.map(|keyword| (keyword.to_owned(), json!({}))).collect();
+    lost.chain(patterns).find_map(|(mut alone, place)| {
+        alone.as_object_mut()?.extend(parts.iter().cloned());
         let error = super::options().build(&ecma::patterns(&encoded(&alone))).err()?;
         Some(Problem { pointer: place.clone(), ..super::of_schema(&alone, &error) })
     })

@@ -8,6 +8,11 @@ use super::{Draft, ecma};
 /// The length limit of a problem's message, in characters. It may quote a part of the document.
 const MAX_MESSAGE: usize = 300;
 
+/// The keyword under which a schema has parts with names.
+pub(super) const PARTS: &str = "$defs";
+/// The same keyword before 2019-09.
+pub(super) const OLDER_PARTS: &str = "definitions";
+
 /// A problem at a place in a schema or value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -57,15 +62,21 @@ pub(super) fn of_value(error: &ValidationError<'_>) -> Problem {
 }
 
 pub(super) fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
+    problem_in(part, error, PARTS)
+}
+
+/// Returns a problem. `parts` is the keyword under which the schema has parts with names.
+fn problem_in(part: Part, error: &ValidationError<'_>, parts: &str) -> Problem {
     let pointer = error.instance_path().to_string();
-    let message = (part == Part::Schema).then(|| advice(&pointer, error)).flatten();
+    let message = (part == Part::Schema).then(|| advice(&pointer, error, parts)).flatten();
     Problem { part, pointer, message: message.unwrap_or_else(|| shortened(error.to_string())) }
 }
 
 /// Returns the problem of a schema whose patterns were rewritten for the validator. It shows a pattern as it is
 /// written.
 pub(super) fn of_schema(schema: &Value, error: &ValidationError<'_>) -> Problem {
-    let found = problem(Part::Schema, error);
+    let has = |keyword: &str| schema.get(keyword).is_some();
+    let found = problem_in(Part::Schema, error, if has(OLDER_PARTS) && !has(PARTS) { OLDER_PARTS } else { PARTS });
     let is_pattern = matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex");
     match schema.pointer(&found.pointer).and_then(Value::as_str).filter(|_| is_pattern) {
         Some(written) => Problem { message: of_pattern(written), ..found },
@@ -85,7 +96,7 @@ fn of_pattern(pattern: &str) -> String {
 }
 
 /// Returns advice on mistakes in a schema that the validator's message does not explain.
-fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
+fn advice(pointer: &str, error: &ValidationError<'_>, parts: &str) -> Option<String> {
     let said = error.to_string();
     if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
         if let Some(twice) = error.instance().as_array().and_then(|types| types.iter().find(|one| is_twice(types, one)))
@@ -110,17 +121,17 @@ fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
     }
     match error.kind() {
         ValidationErrorKind::Referencing(referencing::Error::PointerToNowhere { pointer }) => {
-            return Some(shortened(format!("$ref: there is nothing at \"#{pointer}\"; write #/$defs/NAME")));
+            return Some(shortened(format!("$ref: there is nothing at \"#{pointer}\"; write #/{parts}/NAME")));
         }
         ValidationErrorKind::Referencing(referencing::Error::NoSuchAnchor { anchor }) => {
-            return Some(shortened(format!("$ref: nothing has the anchor {anchor:?}; write #/$defs/NAME")));
+            return Some(shortened(format!("$ref: nothing has the anchor {anchor:?}; write #/{parts}/NAME")));
         }
         _ => {}
     }
     let reference = said.strip_prefix("Resource '")?.split('\'').next()?;
     said.contains("is not present in a registry").then(|| {
         shortened(format!(
-            "$ref: {reference:?} points outside the schema; copy the target to $defs, and write #/$defs/NAME"
+            "$ref: {reference:?} points outside the schema; copy the target to {parts}, and write #/{parts}/NAME"
         ))
     })
 }
