@@ -76,7 +76,10 @@ pub fn ci_command(env: &Env) -> Option<String> {
     is_ci(env).then(|| command.join(" "))
 }
 
+/// The values of `CI` outside of CI, in any case.
+const NO_CI: [&str; 5] = ["", "0", "false", "no", "off"];
+
 /// Returns whether this runs in CI, where no state is kept.
 pub fn is_ci(env: &Env) -> bool {
-    env.text("CI").is_some_and(|value| !["", "0", "false"].contains(&value))
+    env.text("CI").is_some_and(|value| !NO_CI.iter().any(|no| value.eq_ignore_ascii_case(no)))
 }

@@ -94,6 +94,11 @@ fn nothing_runs_without_consent() {
     assert!(!ran());
     check(&world, &["--run-scripts"]).exits(0);
     assert!(ran() && !world.path("ran-in-ci").exists());
+    for outside in ["no", "OFF", "False", "0"] {
+        world.set("CI", outside);
+        check(&world, &[]).exits(0);
+        assert!(!ran(), "{outside}");
+    }
     world.set("CI", "true");
     check(&world, &[]).exits(0);
     assert!(ran() && world.path("ran-in-ci").exists());

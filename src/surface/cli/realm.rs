@@ -147,8 +147,8 @@ pub struct Check {
     /// Read the realm from this local store (or clone with its refs) for this check only
     #[arg(long, value_name = "DIR")]
     pub(super) realm_path: Option<std::path::PathBuf>,
-    /// Run the validation scripts that this repository's committed files name. With CI=true,
-    /// a joined clone runs them even without this option.
+    /// Run the validation scripts that this repository's committed files name. With CI=true
+    /// (set, and not 0, false, no or off), a joined clone runs them even without this option.
     #[arg(long)]
     run_scripts: bool,
     /// The time limit for each of these scripts, at most 3600
