@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::{
     error::{ErrorCode, OpError},
     model::json::Json,
+    ops::publish::references::Reference,
     store::codec::{self, Problem},
 };
 
@@ -65,6 +66,36 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     Ok(vec![Document { line: None, value: json.into() }])
 }
 
+/// Samples of the data of a contract.
+#[derive(Debug, Default)]
+pub struct Samples {
+    /// The samples.
+    pub values: Vec<Value>,
+    /// What to do about a file that has one list although other samples are objects.
+    pub advice: Option<String>,
+}
+
+/// Reads the samples in these files.
+///
+/// # Errors
+/// Returns the error of [`read`] for the first file that cannot be read.
+pub fn samples(sources: &[Source]) -> Result<Samples, OpError> {
+    let (mut values, mut list) = (Vec::new(), None);
+    for source in sources {
+        for Document { line, value } in read(source)? {
+            if line.is_none() && value.is_array() {
+                list.get_or_insert(&source.name);
+            }
+            values.push(value);
+        }
+    }
+    let list = list.filter(|_| values.iter().any(Value::is_object));
+    let advice = list.map(|file| {
+        format!("{file} contains a list, which is one sample; write one document per line if its items are the samples")
+    });
+    Ok(Samples { values, advice })
+}
+
 /// Returns the only value of a file.
 ///
 /// # Errors
@@ -78,6 +109,18 @@ pub fn one(source: &Source) -> Result<Value, OpError> {
             Err(OpError::no(ErrorCode::UnreadableFile, message))
         }
     }
+}
+
+/// Returns an error if a part of a file is not a schema but, as in a contract, a reference to the file of one. `place` is
+/// the name of the part.
+///
+/// # Errors
+/// Returns the error, which names the other file.
+pub fn require_schema(place: &str, part: &Json) -> Result<(), OpError> {
+    let Some(Reference { file, pointer }) = Reference::of(part) else { return Ok(()) };
+    let other = if pointer.is_empty() { file } else { format!("{file}#{pointer}") };
+    let message = format!("{place} refers to {other}; name that file instead");
+    Err(OpError::cannot(ErrorCode::UnreadableSchema, message))
 }
 
 /// Returns the error for a document that describes an API instead of being a schema. It names the pointer to the

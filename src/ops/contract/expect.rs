@@ -2,12 +2,12 @@
 //! the code reads.
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     model::{binding::Role, name::ContractRef, samples},
     ops::{
         Operation,
         binding::{edit::Editing, import::widening},
-        contract::documents::{self, Source},
+        contract::documents::{self, Samples, Source},
         ctx::Ctx,
         publish::{references::Reference, work_file::WorkFile},
     },
@@ -46,10 +46,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         return Err(OpError::no(ErrorCode::NotImported, message).next(format!("git blue import {at}")));
     };
     let widening = widening(at, &import.version);
-    let mut values = Vec::new();
-    for source in &request.samples {
-        values.extend(documents::read(source)?.into_iter().map(|document| document.value));
-    }
+    let Samples { values, advice } = documents::samples(&request.samples)?;
     if values.is_empty() {
         return Err(OpError::usage("the files contain no sample"));
     }
@@ -93,7 +90,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         samples: values.len(),
     };
     let all = file.pathspec(ctx).replace(file.relative(), FOLDER);
-    let answer = Answer::new(body)
+    let answer = advice.into_iter().fold(Answer::new(body), |answer, advice| answer.next(NextStep::advice(advice)));
+    let answer = answer
         .next(format!("edit {}: remove what the code does not read", file.relative()))
         .next("git blue check --worktree  # check that the contract meets the expectations");
     let answer = widening.into_iter().fold(answer, Answer::next);

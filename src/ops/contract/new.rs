@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{
-    documents::{self, Source},
+    documents::{self, Samples, Source},
     schema_file,
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     model::{
         bundle::BundleError,
         contract::{Compatibility, Contract, Evolution, Flow},
@@ -102,13 +102,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         current_repo: acting.repo.clone(),
         file: file.relative().to_owned(),
         version: document.version,
-        samples,
+        samples: samples.values.len(),
         created_domain: made.as_ref().is_some_and(|made| made.created),
         added: made.map(|made| made.added).unwrap_or_default(),
     });
     let ignored = ctx.code()?.ignored(sources.iter().map(String::as_str)).into_iter().next();
     let ignored = ignored.map(|file| format!("  # git ignores {file}, but publishing reads it from the commit"));
     let paths = file.pathspecs(ctx, sources)?;
+    let answer = samples.advice.into_iter().fold(answer, |answer, advice| answer.next(NextStep::advice(advice)));
     let answer = match is_member {
         true => answer,
         false => answer.next(format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo)),
@@ -173,14 +174,14 @@ fn set_domain(
     admin::domain::set(ctx, ctx.realm()?, &request, &[])
 }
 
-/// Returns the contract, the number of samples that its schema was inferred from, and the files that it refers to.
-fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract, usize, BTreeSet<String>), OpError> {
+/// Returns the contract, the samples that its schema was inferred from, and the files that it refers to.
+fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract, Samples, BTreeSet<String>), OpError> {
     let mut document = Contract::new(request.contract.contract.clone(), owner.clone());
     let first = "1.0.0".parse().unwrap_or_else(|_| Version::first());
     document.version = request.version.clone().unwrap_or(first);
     document.description = request.description.clone().unwrap_or_default();
     (document.flow, document.compatibility) = (request.flow, request.flow.into());
-    let (mut count, mut sources) = (0, BTreeSet::new());
+    let (mut samples, mut sources) = (Samples::default(), BTreeSet::new());
     document.schema = match &request.schema {
         Schema::Open => json!({"type": "object"}).into(),
         Schema::Copy(source, pointer) => schema_file::read(ctx, source, pointer, request.flow)?.0,
@@ -189,13 +190,9 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
             sources = read;
             schema
         }
-        Schema::Samples(samples) => {
-            let mut all = Vec::new();
-            for source in samples {
-                all.extend(documents::read(source)?);
-            }
-            count = all.len();
-            samples::infer(all.iter().map(|document| &document.value)).into()
+        Schema::Samples(files) => {
+            samples = documents::samples(files)?;
+            samples::infer(&samples.values).into()
         }
     };
     if let Some(source) = &request.value {
@@ -203,7 +200,7 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     }
     let changes = vec!["Initial release".to_owned()];
     document.evolution = vec![Evolution { version: document.version.clone(), changes, compatible: true }];
-    Ok((document, count, sources))
+    Ok((document, samples, sources))
 }
 
 fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
