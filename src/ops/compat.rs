@@ -69,6 +69,8 @@ impl Source {
         };
         let bundle = bundle::bundle(&self.name, pointer, None, &mut load)
             .map_err(|error| OpError::cannot(ErrorCode::UnreadableSchema, error.to_string()))?;
+        let schema = bundle.schema.clone();
+        documents::require_schema(&format!("{}#{pointer}", shown(&self.name)), &schema.into())?;
         Ok(Self { part: Some(SchemaPart { pointer: pointer.to_owned(), bundle }), ..self })
     }
 

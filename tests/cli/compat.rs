@@ -101,6 +101,12 @@ fn reads_a_part_of_an_openapi_document() {
         let missing = world.blue(&world.root(), &["compat", place, "new.json"]).exits(128);
         assert!(missing.stderr.contains(message), "{missing}");
     }
+    for (at, target) in [("", "schemas/order.json"), (", at: '#/$defs/A'", "schemas/order.json#/$defs/A")] {
+        world.write("contract.yaml", &format!("name: order\nschema: {{ file: schemas/order.json{at} }}\n"));
+        let refused = world.blue(&world.root(), &["compat", "contract.yaml#/schema", "new.json"]).exits(128);
+        let said = format!("contract.yaml#/schema refers to {target}; name that file instead");
+        assert!(refused.stderr.contains(&said), "{refused}");
+    }
     world.write("other.yaml", "$defs: { a: { $ref: 'old.yaml' } }");
     let other = world.blue(&world.root(), &["compat", "other.yaml#/$defs/a", "new.json"]).exits(128);
     assert!(other.stderr.contains("old.yaml: it is another file"), "{other}");

@@ -50,7 +50,9 @@ pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Js
     };
     let schema = bundle::bundle(&name, pointer, Some(flow), &mut load)
         .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
-    Ok((schema.schema.into(), read))
+    let schema = schema.schema.into();
+    documents::require_schema(&format!("{}#{pointer}", source.name), &schema)?;
+    Ok((schema, read))
 }
 
 /// Returns the same as [`read`], without the files, if it is a valid JSON Schema.
