@@ -51,11 +51,15 @@ pub struct ContractDiff {
     pub bump: Option<VersionBump>,
     /// The comparison of the schemas; null if neither document has a schema.
     pub compared: Option<SchemasCompared>,
+    /// The verdict that the side which sends the values became the one that receives them; null if it is the same.
+    #[serde(default)]
+    pub flow: Option<Verdict>,
     /// The changes to the agreed value, and whether they break the promise about it; null if the value is the same.
     pub values: Option<ValuesCompared>,
 }
 
-/// A comparison of two schemas, in both directions and both readings. A witness is at most 2 KB long.
+/// A comparison of two schemas, in both directions and both readings. Over MCP and HTTP, a witness is at
+/// most 2 KB long; `git blue contract diff --json` has longer ones too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemasCompared {
     /// The decisive reading, from the contract.

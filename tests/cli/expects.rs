@@ -202,7 +202,22 @@ fn reversing_the_flow_breaks_importers() {
         assert!(check.stdout.contains(said), "{check}");
     }
     let diff = world.json(&provider, &["contract", "diff", AT, "--worktree"]);
-    assert_eq!(diff["compared"]["bump"], "major", "{diff}");
+    assert_eq!((&diff["compared"]["bump"], &diff["compared"]["differences"]), (&json!("major"), &json!([])), "{diff}");
+    assert_eq!(
+        (&diff["flow"]["basis"], &diff["flow"]["difference"]["rule"]),
+        (&json!("flow"), &json!("flow-reversed"))
+    );
+    let text = world.ok(&provider, &["contract", "diff", AT, "--worktree"]);
+    assert!(text.stdout.contains("  /flow consumers sent the values, and now receive them [flow-reversed]"), "{text}");
+    let file = world.path("report");
+    let report = world
+        .blue(&provider, &["contract", "diff", AT, "--worktree", "--output", &format!("github={}", file.display())]);
+    let report = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}: {report}"));
+    let line =
+        world.read(&format!("fungal/{CONTRACT_FILE}")).lines().position(|one| one.starts_with("flow:")).unwrap() + 1;
+    assert!(report.contains(&format!(",line={line},")) && report.contains("and now receive them"), "{report}");
+    let same = world.json(&provider, &["contract", "diff", AT, "2.0.0", "2.0.0"]);
+    assert_eq!(same["flow"], json!(null), "{same}");
     let bump = world.blue(&provider, &["contract", "bump", AT, "auto"]).exits(0);
     assert!(bump.all().contains("3.0.0") && bump.all().contains("about the flow"), "{bump}");
     let commit = world.commit("fungal", "Turn it round");
@@ -343,6 +358,14 @@ fn expects_is_inferred_from_samples() {
     world.write("access/two.json", "{\"read\": [], \"mark\": 1}");
     let again = ["contract", "expect", AT, "--from-samples", "two.json"];
     assert!(world.blue(&consumer, &again).exits(1).stderr.contains("already exists, and was not overwritten"));
+    let alone = world.ok(&consumer, &[&again[..], &["--replace"]].concat());
+    assert!(!alone.stdout.contains("contains a list"), "{alone}");
+    world.write("access/list.json", "[{\"read\": []}]");
+    let mixed = world.ok(&consumer, &[&again[..], &["list.json", "--replace"]].concat());
+    assert!(
+        mixed.stdout.contains("list.json contains a list, which is one sample; write one document per line"),
+        "{mixed}"
+    );
     world.ok(&consumer, &[&again[..], &["--replace"]].concat());
     let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
     assert!(check.stdout.contains("1.0.0 allows {\"read\":[]}"), "{check}");

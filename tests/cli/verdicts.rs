@@ -279,6 +279,24 @@ fn patch_that_changes_which_values_are_valid_is_a_warning() {
     }
 }
 
+/// Answers over MCP and HTTP have witnesses of at most 2 KB.
+#[test]
+fn diff_on_the_command_line_has_witnesses_of_any_size() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    write(&world, "2.0.0", "string, maxLength: 10");
+    world.commit("fungal", "Short");
+    write(&world, "3.0.0", "string, minLength: 3000");
+    let diff = world.json(&provider, &["contract", "diff", AT, "--worktree"]);
+    let one = &diff["compared"]["backwards"]["lenient"]["difference"];
+    assert!(one["witness_bytes"].as_u64() > Some(3_000), "{one}");
+    for witness in [&one["witness"], &diff["compared"]["differences"][0]["witness"]] {
+        assert!(witness["id"].as_str().is_some_and(|id| id.len() >= 3_000), "{diff}");
+    }
+    let text = world.ok(&provider, &["contract", "diff", AT, "--worktree"]).stdout;
+    assert!(text.contains(" bytes; --json shows all)"), "{text}");
+}
+
 /// A version number would claim what is unknown, so the owner must choose it.
 #[test]
 fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {

@@ -278,9 +278,10 @@ impl Comparison {
 
     /// Removes whatever is too long for a response about contracts.
     #[must_use]
-    pub fn clipped(self) -> Self {
-        let differences = self.differences.into_iter().map(|one| one.clipped(MAX_WITNESS)).collect();
-        Self { backwards: self.backwards.clipped(), forwards: self.forwards.clipped(), differences, ..self }
+    pub fn clipped(self, max_witness: usize) -> Self {
+        let differences = self.differences.into_iter().map(|one| one.clipped(max_witness)).collect();
+        let [backwards, forwards] = [self.backwards, self.forwards].map(|both| both.clipped(max_witness));
+        Self { backwards, forwards, differences, ..self }
     }
 }
 
@@ -300,8 +301,8 @@ impl BothReadings {
 
     /// Removes whatever is too long for a response about contracts.
     #[must_use]
-    pub fn clipped(self) -> Self {
-        Self { lenient: self.lenient.clipped(), strict: self.strict.clipped() }
+    pub fn clipped(self, max_witness: usize) -> Self {
+        Self { lenient: self.lenient.clipped(max_witness), strict: self.strict.clipped(max_witness) }
     }
 }
 
@@ -328,10 +329,10 @@ impl SchemaVerdict {
 
     /// Removes whatever is too long for a response about contracts.
     #[must_use]
-    pub fn clipped(self) -> Self {
+    pub fn clipped(self, max_witness: usize) -> Self {
         match self {
             Self::Incompatible { difference } => {
-                Self::Incompatible { difference: Box::new(difference.clipped(MAX_WITNESS)) }
+                Self::Incompatible { difference: Box::new(difference.clipped(max_witness)) }
             }
             other => other,
         }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BrokenDirection, Verdict};
+use super::{BrokenDirection, FLOW, Verdict};
 
 /// The documents that a verdict compares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,9 @@ impl Verdict {
     fn first_phrase(&self) -> String {
         match (self.basis, &self.difference) {
             (Basis::Values, Some(difference)) => return difference.phrase(),
-            (Basis::Flow, Some(difference)) => return format!("{} ({} at /flow)", difference.message, difference.rule),
+            (Basis::Flow, Some(difference)) => {
+                return format!("{} ({} at {FLOW})", difference.message, difference.rule);
+            }
             (Basis::Expects, _) => return self.of_expects(),
             _ => {}
         }

@@ -8,6 +8,9 @@ use crate::model::contract::{Contract, Flow};
 /// The id of the rule that the flow of a contract must not be reversed.
 pub const FLOW_REVERSED: &str = "flow-reversed";
 
+/// The place of the flow in a contract.
+pub const FLOW: &str = "/flow";
+
 /// Returns the verdict that the flow was reversed, or `None` if it was not. Code that reads values does not send any,
 /// and code that sends values does not read any, whatever the schemas allow.
 pub fn verdict(old: &Contract, new: &Contract) -> Option<Verdict> {

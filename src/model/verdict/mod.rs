@@ -2,7 +2,7 @@
 //! documents.
 
 mod basis;
-mod flow;
+pub mod flow;
 mod import;
 mod promise;
 mod unnamed;
@@ -28,7 +28,7 @@ pub use super::{
     contract::{BrokenDirection, SchemaReading},
 };
 pub use basis::Basis;
-pub use flow::FLOW_REVERSED;
+pub use flow::{FLOW, FLOW_REVERSED};
 pub use import::{ImportEffect, ImportState, States, needed_versions, of_documents};
 pub use promise::{Promise, declared, needed_bump};
 
@@ -117,6 +117,8 @@ pub struct Judge<'a> {
     values: Budget,
     clock: Box<dyn Fn() -> Duration + Sync + 'a>,
     left: Cell<Duration>,
+    max_witness: usize,
+    is_in_hook: bool,
     known: RefCell<BTreeMap<String, Rc<Comparison>>>,
     expects_answers: RefCell<BTreeMap<String, (SchemaVerdict, Vec<String>)>>,
     answers: Option<Box<dyn Answers + 'a>>,
@@ -136,6 +138,8 @@ impl<'a> Judge<'a> {
             values,
             clock: Box::new(clock),
             left: Cell::new(whole),
+            max_witness: MAX_WITNESS,
+            is_in_hook: false,
             known: RefCell::new(BTreeMap::new()),
             expects_answers: RefCell::new(BTreeMap::new()),
             answers: None,
@@ -166,6 +170,23 @@ impl<'a> Judge<'a> {
             answers.put(key, &json);
         }
         found
+    }
+
+    /// Returns a judge whose comparisons have their witnesses in full.
+    #[must_use]
+    pub fn with_whole_witnesses(self) -> Self {
+        Self { max_witness: usize::MAX, ..self }
+    }
+
+    /// Returns a judge for a hook, whose time limit is shorter than that of a command.
+    #[must_use]
+    pub fn in_hook(self) -> Self {
+        Self { is_in_hook: true, ..self }
+    }
+
+    /// Returns whether a command has more time for what is undecided: the time limit of a hook was reached.
+    pub fn has_command_more_time(&self) -> bool {
+        self.is_in_hook && self.left.get() < LEAST
     }
 
     /// Returns the time budget for validating values.
@@ -204,7 +225,7 @@ impl<'a> Judge<'a> {
     /// send must be expected. If importers send, the document must allow all values that they expect to send.
     pub fn satisfies_expects(&self, expects: &Json, adapted: Option<&Version>, document: &Contract) -> Verdict {
         let reading = document.compatibility.reading;
-        let key = format!("expects-{}-{:?}", key(expects, &document.schema, reading), document.flow);
+        let key = format!("expects-{}-{:?}", self.key(expects, &document.schema, reading), document.flow);
         let known = self.expects_answers.borrow().get(&key).cloned();
         let is_decided = |(answer, _): &(SchemaVerdict, Vec<String>)| answer.is_decided();
         let compute = || {
@@ -239,7 +260,7 @@ impl<'a> Judge<'a> {
             compatibility::satisfies(expects, provided, document.flow, options, &*self.clock)
         });
         match found {
-            Ok(found) => found.clipped(),
+            Ok(found) => found.clipped(self.max_witness),
             Err(reason) => SchemaVerdict::unknown(&reason, Some("time")),
         }
     }
@@ -281,7 +302,7 @@ impl<'a> Judge<'a> {
             return Rc::new(Comparison::equal());
         }
         let reading = reading(old, new);
-        let key = key(&old.schema, &new.schema, reading);
+        let key = self.key(&old.schema, &new.schema, reading);
         if let Some(known) = self.known.borrow().get(&key) {
             return Rc::clone(known);
         }
@@ -292,13 +313,20 @@ impl<'a> Judge<'a> {
                 compatibility::compare_trees(old, new, options, &*self.clock)
             });
             match found {
-                Ok(found) => found.clipped(),
+                Ok(found) => found.clipped(self.max_witness),
                 Err(reason) => Comparison::unknown(&reason, Some("time")),
             }
         };
         let compared = Rc::new(self.answer(&key, Comparison::is_decided, compute));
         self.known.borrow_mut().insert(key, Rc::clone(&compared));
         compared
+    }
+
+    /// Returns the cache key of a comparison: the exact text of both schemas, the reading, and the limit of witnesses.
+    fn key(&self, old: &Json, new: &Json, reading: SchemaReading) -> String {
+        let word = if reading == SchemaReading::Strict { "strict" } else { "lenient" };
+        let [old, new] = [old, new].map(|schema| hash::of_text(schema.to_string()));
+        format!("{old}-{new}-{word}-{}", self.max_witness)
     }
 
     /// Runs a comparison within the remaining time.
@@ -340,13 +368,6 @@ fn reading(old: &Contract, new: &Contract) -> SchemaReading {
     if is_strict { SchemaReading::Strict } else { SchemaReading::Lenient }
 }
 
-/// Returns the cache key of a comparison: the exact text of both schemas, and the reading.
-fn key(old: &Json, new: &Json, reading: SchemaReading) -> String {
-    let word = if reading == SchemaReading::Strict { "strict" } else { "lenient" };
-    let [old, new] = [old, new].map(|schema| hash::of_text(schema.to_string()));
-    format!("{old}-{new}-{word}")
-}
-
 fn says_nothing(schema: &Json) -> bool {
     match schema.parsed() {
         Ok(Value::Object(keywords)) => keywords.keys().all(|keyword| DESCRIPTIVE.contains(&&**keyword)),
@@ -384,5 +405,13 @@ mod tests {
         let looked = looks.load(Ordering::Relaxed);
         assert!(Rc::ptr_eq(&judge.compare(&old, &new), &first));
         assert_eq!(looks.load(Ordering::Relaxed), looked);
+    }
+
+    #[test]
+    fn only_the_time_limit_of_a_hook_is_shorter_than_that_of_a_command() {
+        let judge = |whole: u64| Judge::new(Budget::default(), || Duration::ZERO, Duration::from_secs(whole));
+        assert!(judge(0).in_hook().has_command_more_time());
+        assert!(!judge(1).in_hook().has_command_more_time());
+        assert!(!judge(0).has_command_more_time());
     }
 }

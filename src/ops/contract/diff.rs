@@ -21,7 +21,7 @@ use crate::{
         contract::{BrokenDirection, Contract},
         diff::diff,
         name::{ContractFields, ContractRef, contract_from_fields},
-        verdict::{Judge, VersionBump, declared, needed_bump, values_compared},
+        verdict::{Judge, VersionBump, declared, flow, needed_bump, values_compared},
         version::Version,
     },
     store::{StoreRef, layout, read},
@@ -58,6 +58,10 @@ pub struct Request {
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub new: Newer,
+    /// Whether the answer has witnesses of any size, as on the command line.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub whole_witnesses: bool,
 }
 
 runs!(ContractDiff, run);
@@ -126,12 +130,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     };
     let (old, new) = (older.typed(), newer.typed());
     let [old_origin, new_origin] = origins(ctx, at, [(&older.version, old_source), (&newer.version, source)])?;
-    let (changes, bump) = (diff(&document(&older), &document(&newer)), needed_bump(&old, &new, &ctx.judge()));
+    let (judge, most) = match request.whole_witnesses {
+        true => (ctx.judge().with_whole_witnesses(), usize::MAX),
+        false => (ctx.judge(), MAX_WITNESSES),
+    };
+    let (changes, bump) = (diff(&document(&older), &document(&newer)), needed_bump(&old, &new, &judge));
     let body = ContractDiff {
         old_origin,
         new_origin,
         bump: Some(bump).filter(|_| !changes.is_empty()),
-        compared: compared((&old, &new), bump, &ctx.judge()),
+        compared: compared((&old, &new), bump, &judge, most),
+        flow: flow::verdict(&old, &new),
         values: Some(values_compared(&old, &new)).filter(|values| !values.differences.is_empty()),
         realm: ctx.realm()?.realm.clone(),
         domain: at.domain.clone(),
@@ -197,11 +206,16 @@ pub fn file(ctx: &Ctx, request: &Request, body: &ContractDiff) -> Option<DraftFi
 /// The maximum size, in bytes, of all witnesses together, apart from the first one of each direction.
 const MAX_WITNESSES: usize = 2_048;
 
-/// Compares two documents. Returns `None` if neither has a schema.
-fn compared((old, new): (&Contract, &Contract), bump: VersionBump, judge: &Judge<'_>) -> Option<SchemasCompared> {
+/// Compares two documents. The witnesses have at most `left` bytes together. Returns `None` if neither document has a
+/// schema.
+fn compared(
+    (old, new): (&Contract, &Contract),
+    bump: VersionBump,
+    judge: &Judge<'_>,
+    mut left: usize,
+) -> Option<SchemasCompared> {
     let reading = judge.verdict(old, new, BrokenDirection::Backwards)?.reading;
     let compared = judge.compare(old, new);
-    let mut left = MAX_WITNESSES;
     let differences = compared.differences.iter().cloned().map(|one| {
         let one = one.clipped(left);
         left = left.saturating_sub(one.witness.as_ref().map_or(0, |_| one.witness_bytes));

@@ -18,7 +18,7 @@ enum Node {
 }
 
 /// Returns the lines of a contract's `name` and `version` and, if `all` is set, that of its `owner` and those of
-/// everything below `/schema` and `/value`, by pointer. Returns none if the text cannot be parsed.
+/// `/flow` and everything below `/schema` and `/value`, by pointer. Returns none if the text cannot be parsed.
 pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
     if let Some(lines) = heading_lines(bytes).filter(|_| !all) {
         return lines;
@@ -29,7 +29,7 @@ pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
         match &*key {
             "name" | "version" => drop(lines.insert(key, line)),
             "owner" if all => drop(lines.insert(key, line)),
-            "schema" | "value" if all => node.list(format!("/{key}"), line, &mut lines),
+            "schema" | "value" | "flow" if all => node.list(format!("/{key}"), line, &mut lines),
             _ => {}
         }
     }

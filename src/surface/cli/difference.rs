@@ -17,7 +17,7 @@ use crate::{
         contract::Values,
         diff::{Difference, Kind},
         json::Json,
-        verdict::{Outcome, ValuesCompared, VersionBump},
+        verdict::{FLOW, Outcome, ValuesCompared, VersionBump},
     },
     ops::{
         contract::{self, draft::DraftFile, impact::Candidate},
@@ -52,7 +52,8 @@ pub struct Diff {
 }
 
 impl Diff {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        self.request.whole_witnesses = true;
         let answer = contract::diff::run(ctx, &self.request)?;
         let file = || {
             let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
@@ -90,6 +91,10 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
     if let Some(compared) = &body.compared {
         render_compared(body, compared, text);
     }
+    if let Some(reversed) = body.flow.as_ref().and_then(|verdict| verdict.difference.as_ref()) {
+        text.line(&[styled("flow:", Style::Bold), styled("breaks the promise", Style::Red)]);
+        render_break(FLOW, &reversed.message, &reversed.rule, text);
+    }
     if let Some(values) = &body.values {
         render_values(values, text);
     }
@@ -109,15 +114,16 @@ fn render_values(values: &ValuesCompared, text: &mut Text) {
     let breaking: Vec<_> = values.differences.iter().filter(|one| one.bump == VersionBump::Major).collect();
     for one in breaking.iter().take(MAX_BREAKS) {
         let place = one.old_pointer.as_ref().or(one.new_pointer.as_ref()).map_or("", String::as_str);
-        text.line(&[
-            styled(format!("  /value{place}"), Style::Bold),
-            plain(&one.message),
-            styled(format!("[{}]", one.rule), Style::Dim),
-        ]);
+        render_break(&format!("/value{place}"), &one.message, &one.rule, text);
     }
     if let Some(more @ 1..) = (breaking.len() + values.more).checked_sub(MAX_BREAKS) {
         text.line(&[styled(format!("  and {more} more; use --json to show all"), Style::Dim)]);
     }
+}
+
+/// Prints one break of a part of the contract other than the schema.
+fn render_break(place: &str, message: &str, rule: &str, text: &mut Text) {
+    text.line(&[styled(format!("  {place}"), Style::Bold), plain(message), styled(format!("[{rule}]"), Style::Dim)]);
 }
 
 /// Prints what the change means for values: a witness for each decisive break, then the verdicts.

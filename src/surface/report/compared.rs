@@ -8,7 +8,7 @@ use crate::{
         compatibility::RULES,
         pointer,
         text::count,
-        verdict::{ValueChange, VersionBump},
+        verdict::{FLOW, ValueChange, VersionBump},
     },
     ops::compat::shown,
     surface::cli::text::clean,
@@ -114,6 +114,7 @@ pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
             cases.extend(comparison.judged.contains(&direction).then(|| comparison.case(Some(direction))));
         }
     }
+    entries.extend(body.flow.iter().filter_map(|verdict| Some(comparison.flow(verdict.difference.as_ref()?))));
     let values = body.values.iter().flat_map(|values| &values.differences);
     entries.extend(values.map(|one| comparison.value(one)));
     let report = Report {
@@ -185,6 +186,14 @@ impl Comparison {
             fingerprint: self.fingerprint(UNKNOWN, direction.word(), None),
             ..self.entry((Level::Warning, UNKNOWN), Some(direction), message, place)
         })
+    }
+
+    fn flow(&self, one: &SchemaDifference) -> Entry {
+        Entry {
+            old: Some(self.related(FLOW, None)),
+            fingerprint: self.fingerprint(&one.rule, "flow", one.id.as_deref()),
+            ..self.entry((Level::Error, &one.rule), None, one.message.clone(), self.place(FLOW, None))
+        }
     }
 
     fn value(&self, one: &ValueChange) -> Entry {

@@ -64,6 +64,7 @@ pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Resu
         contract: wanted.clone(),
         old: old.map(VersionOrCommit::Version),
         new: Newer::Version(new.or_else(|| at.clone())),
+        whole_witnesses: false,
     };
     let diff = contract::diff::run(ctx, &request).map(|answer| answer.body);
     let both = |diff: &ContractDiff| {

@@ -14,14 +14,12 @@ use crate::{
         diff::{Difference, Kind},
         json::Json,
         pointer::unescape,
-        verdict::{BothReadings, SchemaDifference, ValuesCompared, VersionBump},
+        verdict::{BothReadings, FLOW, SchemaDifference, ValuesCompared, VersionBump},
         version::Version,
     },
     wire::{ContractDiff, ContractGet, SchemaReading, SchemaVerdict, SchemasCompared},
 };
 
-/// The place of the flow in a contract.
-const FLOW: &str = "/flow";
 /// The maximum number of differences that are shown.
 const MAX_SHOWN: usize = 100;
 /// The maximum number of lines of one value.
@@ -50,6 +48,14 @@ pub fn differences(body: &ContractDiff, documents: Option<[&ContractGet; 2]>) ->
         }
         @if let Some(compared) = &body.compared { (verdicts(body, compared, &command)) }
         @if let Some([old, new]) = documents { (side_by_side::render(body, old, new)) }
+        @if let Some(reversed) = body.flow.as_ref().and_then(|verdict| verdict.difference.as_ref()) {
+            ul.problems {
+                li {
+                    (badge(Tone::Bad, "breaks")) " The flow: " (text(&reversed.message)) " "
+                    span.note { "[" (reversed.rule) "]" }
+                }
+            }
+        }
         @if let Some(values) = &body.values { (agreed(values)) }
         @if !body.changes.is_empty() {
             ol.diff { @for one in body.changes.iter().take(MAX_SHOWN) { li { (difference(body, one, &contents)) } } }
@@ -76,7 +82,7 @@ pub fn outcome(body: &ContractDiff) -> Option<Markup> {
         SchemaVerdict::Unknown { .. } => (word, unknown.clone()),
     });
     let is_value = body.values.as_ref().is_some_and(|values| values.bump == VersionBump::Major);
-    let is_flow = body.changes.iter().any(|one| one.pointer == FLOW);
+    let is_flow = body.flow.is_some();
     let others = [(is_value, "the value"), (is_flow, "the flow")];
     let others = others.into_iter().filter(|(is_broken, _)| *is_broken).map(|(_, word)| (word, breaks.clone()));
     let outcomes: Vec<_> = directions.chain(others).collect();
@@ -129,7 +135,7 @@ fn refused(difference: &SchemaDifference, (reader, sender): (&Version, &Version)
             Some(witness) => {
                 (side_by_side::marked(witness, place.as_slice(), &format!("A value that {reader} rejects"), command))
             }
-            None => { p.note { "The value has " (grouped(difference.witness_bytes)) " bytes." } }
+            None => { p.note { "The value has " (grouped(difference.witness_bytes)) " bytes; show it: " code { (command) } } }
         }
     }
 }
