@@ -288,7 +288,11 @@ impl From<Refusal> for OpError {
                     .next(format!("{}, and commit, which publishes it as a breaking change", write(bump)))
                     .next(approve(&at, &promise.fingerprint()))
             }
-            Reason::UndecidedVersion { minor, major, .. } => {
+            Reason::UndecidedVersion { minor, major, has_command_more_time, .. } => {
+                let error = match has_command_more_time {
+                    true => error.next("git blue contract publish  # which has more time to compare than a hook"),
+                    false => error,
+                };
                 error.next(format!("{} if it may break consumers, or \"{minor}\" if it does not", write(major)))
             }
             // A clone that lacks the newer version is refused before its files are judged.
@@ -357,6 +361,18 @@ mod tests {
             let error = OpError::from(StoreError::Remote { url: "h.git".into(), problem: problem.into() });
             let step = error.next_steps[0].command().unwrap();
             assert_eq!(step, "git init --bare --object-format=sha1 DIR", "{problem}");
+        }
+    }
+
+    #[test]
+    fn what_a_hook_had_no_time_to_decide_is_published_by_a_command() {
+        let [current, minor, major] = ["1.0.0", "1.1.0", "2.0.0"].map(|version| version.parse::<Version>().unwrap());
+        for (has_command_more_time, first) in [(true, Some("git blue contract publish")), (false, None)] {
+            let (current, minor, major) = (current.clone(), minor.clone(), major.clone());
+            let reason = Reason::UndecidedVersion { current, minor, major, why: None, has_command_more_time };
+            let (domain, reason) = ("s3-access".parse().unwrap(), Box::new(reason));
+            let error = OpError::from(Refusal { domain, contract: None, reason, version_in: None });
+            assert_eq!(error.next_steps[0].command().as_deref(), first);
         }
     }
 

@@ -237,8 +237,10 @@ impl Ctx {
 
     /// Returns a judge that validates values and compares schemas within the time limit of this request.
     pub fn judge(&self) -> Judge<'_> {
-        let whole = if self.env.in_hook() { HOOK_COMPARES } else { REQUEST_COMPARES };
-        self.judge_within(whole)
+        match self.env.in_hook() {
+            true => self.judge_within(HOOK_COMPARES).in_hook(),
+            false => self.judge_within(REQUEST_COMPARES),
+        }
     }
 
     /// Returns a judge with a shorter time limit, for notifications that are added to an answer.
