@@ -19,6 +19,7 @@ use super::{
 };
 
 mod base;
+mod exact;
 mod openapi;
 mod origins;
 

@@ -2,7 +2,8 @@
 //!
 //! - Duplicate keys are refused (RFC 8259 section 4 leaves their meaning open).
 //! - Numbers must be ones that every JSON reader keeps exactly (RFC 7493 section 2.2): integers beyond ±2^53 would get
-//!   equal hashes in canonical JSON, and `NaN` and infinities have no JSON form.
+//!   equal hashes in canonical JSON, and `NaN` and infinities have no JSON form. Files that other programs wrote may have
+//!   larger integers in parts that nobody asked for ([`MachineJson`]).
 //! - Nesting and size are bounded, so that hostile input costs bounded time and memory.
 
 use std::{borrow::Cow, cell::Cell, fmt, sync::Arc};
@@ -13,6 +14,8 @@ use serde::{
     de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Number, Value};
+
+use super::pointer::escape;
 
 /// The maximum nesting depth that is accepted.
 pub const MAX_DEPTH: usize = 64;
@@ -133,7 +136,24 @@ impl JsonSchema for Json {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Reader { depth: MAX_DEPTH, left: &Cell::new(MAX_VALUES) }.deserialize(deserializer).map(Self::from)
+        Reader::new(Numbers::Exact, &Cell::new(MAX_VALUES)).deserialize(deserializer).map(Self::from)
+    }
+}
+
+/// A JSON value that was read like a [`Json`], but with any number that fits a machine type: a whole number of up to 64
+/// bits, or else a finite double.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MachineJson(Value);
+
+impl From<MachineJson> for Value {
+    fn from(MachineJson(value): MachineJson) -> Self {
+        value
+    }
+}
+
+impl<'de> Deserialize<'de> for MachineJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Reader::new(Numbers::Machine, &Cell::new(MAX_VALUES)).deserialize(deserializer).map(Self)
     }
 }
 
@@ -142,26 +162,60 @@ pub fn is_whole(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
 }
 
+/// The reason why [`inexact`] numbers are refused.
+pub const INEXACT: &str = "many JSON parsers cannot represent integers beyond ±2^53 exactly";
+
+/// Returns the JSON Pointer to the first whole number that many parsers do not keep exactly.
+pub fn inexact(value: &Value) -> Option<String> {
+    let below = |step: &str, value: &Value| Some(format!("/{}{}", escape(step), inexact(value)?));
+    match value {
+        Value::Number(number) => (!is_exact(number)).then(String::new),
+        Value::Array(items) => items.iter().enumerate().find_map(|(at, item)| below(&at.to_string(), item)),
+        Value::Object(members) => members.iter().find_map(|(name, member)| below(name, member)),
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
+/// Returns whether every JSON parser keeps a number as exactly as it keeps fractions.
+fn is_exact(number: &Number) -> bool {
+    let magnitude = number.as_i64().map(i64::unsigned_abs).or_else(|| number.as_u64());
+    // Parsers turn integers that exceed 64 bits into floats.
+    let magnitude = magnitude.or_else(|| number.as_f64().filter(|_| is_whole(number)).map(|float| float.abs() as u64));
+    magnitude.is_none_or(|magnitude| magnitude <= MAX_EXACT)
+}
+
+/// The numbers that a document may have.
+#[derive(Clone, Copy, PartialEq)]
+enum Numbers {
+    /// Those that every JSON parser keeps exactly.
+    Exact,
+    /// Those that fit a machine type.
+    Machine,
+}
+
 /// Parses one value. Nested values share the remaining limits.
 struct Reader<'c> {
+    numbers: Numbers,
     depth: usize,
     left: &'c Cell<usize>,
 }
 
-impl Reader<'_> {
+impl<'c> Reader<'c> {
+    fn new(numbers: Numbers, left: &'c Cell<usize>) -> Self {
+        Self { numbers, depth: MAX_DEPTH, left }
+    }
+
     fn inner<E: Error>(&self) -> Result<Self, E> {
         let depth = self.depth.checked_sub(1);
         let depth = depth.ok_or_else(|| E::custom(format_args!("nested deeper than {MAX_DEPTH} levels")))?;
         Ok(Self { depth, ..*self })
     }
 
-    fn check<E: Error>(&self, magnitude: u64) -> Result<(), E> {
-        if magnitude > MAX_EXACT {
-            return Err(E::custom(
-                "many JSON parsers cannot represent integers beyond ±2^53 exactly; write it as a string",
-            ));
+    fn number<E: Error>(&self, number: Number) -> Result<Value, E> {
+        if self.numbers == Numbers::Exact && !is_exact(&number) {
+            return Err(E::custom(format_args!("{INEXACT}; write it as a string")));
         }
-        Ok(())
+        Ok(Value::Number(number))
     }
 }
 
@@ -199,30 +253,31 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        self.check(value.unsigned_abs()).map(|()| value.into())
+        self.number(value.into())
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        self.check(value).map(|()| value.into())
+        self.number(value.into())
     }
 
     fn visit_i128<E: Error>(self, value: i128) -> Result<Value, E> {
-        self.check(u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX))?;
-        self.visit_i64(value as i64)
+        match i64::try_from(value) {
+            Ok(value) => self.visit_i64(value),
+            Err(_) => self.visit_f64(value as f64),
+        }
     }
 
     fn visit_u128<E: Error>(self, value: u128) -> Result<Value, E> {
-        self.visit_u64(u64::try_from(value).unwrap_or(u64::MAX))
+        match u64::try_from(value) {
+            Ok(value) => self.visit_u64(value),
+            Err(_) => self.visit_f64(value as f64),
+        }
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        // Parsers turn integers that exceed 64 bits into floats. Refuse them like large integers.
-        if value.fract() == 0.0 {
-            self.check(value.abs() as u64)?;
-        }
-        Number::from_f64(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("NaN and infinities cannot be represented in JSON; write them as strings"))
+        let number = Number::from_f64(value)
+            .ok_or_else(|| E::custom("NaN and infinities cannot be represented in JSON; write them as strings"))?;
+        self.number(number)
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
@@ -297,6 +352,29 @@ pub(in crate::model) mod tests {
         }
         assert!(read("9007199254740992").is_ok());
         assert!(read("1e-5").is_ok());
+    }
+
+    #[test]
+    fn machine_numbers_are_read_as_they_are() {
+        for (text, number) in [
+            ("9007199254740993", json!(9_007_199_254_740_993_i64)),
+            ("-9223372036854775808", json!(i64::MIN)),
+            ("18446744073709551615", json!(u64::MAX)),
+            ("18446744073709551616", json!(18_446_744_073_709_551_616.0)),
+            ("1e300", json!(1e300)),
+        ] {
+            let MachineJson(read) = serde_json::from_str(text).unwrap();
+            assert_eq!(read, number);
+            let document = json!({"a": 1e-9, "b": [9_007_199_254_740_992_i64, {"c/d": number}], "e": number});
+            assert_eq!(inexact(&document), Some("/b/1/c~1d".to_owned()));
+        }
+        let inner = serde::de::value::I128Deserializer::<serde_json::Error>::new;
+        assert_eq!(MachineJson::deserialize(inner(-1 << 64)).unwrap().0, json!(-18_446_744_073_709_551_616.0));
+        assert!(Json::deserialize(inner(-1 << 64)).is_err());
+        for text in [r#"{"a":1,"a":2}"#, "1e400"] {
+            assert!(serde_json::from_str::<MachineJson>(text).is_err(), "{text}");
+        }
+        assert_eq!(inexact(&json!([9_007_199_254_740_992_i64, -0.5, "9007199254740993", null])), None);
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Source {
     /// # Errors
     /// Returns an error if the document cannot be read, has no such part, or the part refers to another file.
     pub fn part(self, pointer: &str) -> Result<Self, OpError> {
-        let document = documents::one(&documents::Source { name: self.name.clone(), bytes: self.bytes.clone() })
+        let document = documents::generated(&documents::Source { name: self.name.clone(), bytes: self.bytes.clone() })
             // A schema that cannot be read is not an incompatible one.
             .map_err(|error| OpError { kind: Kind::Cannot, ..error })?;
         let mut load = |file: &str| match file == self.name {

@@ -112,6 +112,38 @@ fn reads_a_part_of_an_openapi_document() {
     assert!(other.stderr.contains("old.yaml: it is another file"), "{other}");
 }
 
+/// A number in one part does not concern another one, and generated schemas have the bounds of 64-bit integers.
+#[test]
+fn machine_numbers_are_read_in_every_file_and_part() {
+    let world = World::new();
+    world.repo("code");
+    let dir = world.path("code");
+    let both = |old: &str, new: &str, place: &str| {
+        for (name, maximum) in [("old", old), ("new", new)] {
+            let text = format!("a: {{type: integer, maximum: {maximum}}}\nb: {{type: string}}\n");
+            world.write(&format!("code/{name}.yaml"), &text);
+            let text = format!(r#"{{"a": {{"type": "integer", "maximum": {maximum}}}, "b": {{"type": "string"}}}}"#);
+            world.write(&format!("code/{name}.json"), &text);
+        }
+        world.commit("code", "Write schemas");
+        let sides = ["old", "new"].map(|name| ["json", "yaml"].map(|end| format!("{name}.{end}#{place}")));
+        let [old, new] = sides;
+        let commit = (format!("HEAD:{}", old[1]), new[0].clone());
+        let pairs = old.into_iter().zip(new).chain([commit]);
+        pairs.map(|(old, new)| world.blue(&dir, &["compat", &old, &new]).stdout).collect::<Vec<_>>()
+    };
+    for large in ["9223372036854775807", "18446744073709551615", "1e16", "1e300"] {
+        for answer in both(large, large, "/a").into_iter().chain(both(large, "7", "/b")) {
+            assert!(answer.contains("the same values are valid"), "{large}: {answer}");
+        }
+    }
+    for answer in both("9007199254740993", "9007199254740992", "/a") {
+        assert!(answer.contains("9007199254740993 is greater than the maximum of 9007199254740992"), "{answer}");
+    }
+    world.write("code/whole.yaml", "maximum: 9223372036854775807\n");
+    world.blue(&dir, &["compat", "whole.yaml", "whole.yaml"]).exits(0);
+}
+
 #[test]
 fn documents_that_are_no_schema_are_named() {
     let world = world();

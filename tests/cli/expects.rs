@@ -297,7 +297,12 @@ fn expects_may_be_a_file() {
     let commit = world.commit("access", "Expect a number");
     assert!(commit.stderr.contains("the import does not expect"), "{commit}");
     assert_eq!(held(), "integer");
+    let large = json!({"a": {"maximum": i64::MAX}, "b": {"type": "object"}});
+    world.write("access/large.json", &large.to_string());
+    import(&world, "expects: { file: large.json, at: /b }");
+    world.blue(&consumer, &["check", "--worktree"]).exits(0);
     for (expected, said) in [
+        ("expects: { file: large.json, at: /a }", "expects: large.json: /a/maximum: many JSON parsers"),
         ("expects: { file: none.json }", "there is no such file in this repository"),
         ("expects: { type: strnig }", "the import of s3-permissions: expects/type:"),
     ] {

@@ -47,6 +47,7 @@ mod hook_matrix;
 mod hooks;
 mod init;
 mod joining;
+mod large_numbers;
 mod locate;
 mod many_changes;
 mod merge_steps;

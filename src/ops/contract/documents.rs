@@ -1,10 +1,11 @@
-//! Reads JSON, JSON Lines and YAML documents: payloads to validate, samples to derive a schema from.
+//! Reads JSON, JSON Lines and YAML documents: payloads to validate, samples to derive a schema from, schemas.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
     error::{ErrorCode, OpError},
-    model::json::Json,
+    model::json::{Json, MachineJson},
     ops::publish::references::Reference,
     store::codec::{self, Problem},
 };
@@ -37,33 +38,7 @@ pub struct Document {
 /// # Errors
 /// Returns an error if the file has none of these formats; the message names the file, line and column.
 pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
-    let refuse = |problem: Problem| OpError::from(problem.in_file(&source.name));
-    if source.bytes.len() > MAX_BYTES {
-        return Err(refuse(Problem::whole(format!("the file is larger than {} MiB", MAX_BYTES >> 20))));
-    }
-    if source.bytes.trim_ascii().is_empty() {
-        return Err(refuse(Problem::whole("the file is empty")));
-    }
-    let plain = codec::plain(&source.bytes);
-    let whole = codec::decode::<Json>(&plain);
-    let problem = match whole {
-        Ok(json) => return Ok(vec![Document { line: None, value: json.into() }]),
-        Err(problem) => problem,
-    };
-    let mut lines = source.bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let has_several = lines.next().is_some_and(|first| codec::decode::<Json>(first).is_ok()) && lines.next().is_some();
-    if has_several {
-        return by_line(&source.bytes).map_err(refuse);
-    }
-    // A YAML parser accepts any line of text, and some malformed JSON. So a file with the name of a JSON file is never
-    // read as YAML, and one that begins like JSON only if its name says so.
-    let has_end = |ends: &[&str]| ends.iter().any(|end| source.name.ends_with(end));
-    let is_like_json = matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'['));
-    if has_end(&[".json", ".jsonl", ".ndjson"]) || (is_like_json && !has_end(&[".yaml", ".yml"])) {
-        return Err(refuse(problem));
-    }
-    let json = codec::value(&source.bytes).map_err(refuse)?;
-    Ok(vec![Document { line: None, value: json.into() }])
+    read_as::<Json>(source)
 }
 
 /// Samples of the data of a contract.
@@ -101,7 +76,19 @@ pub fn samples(sources: &[Source]) -> Result<Samples, OpError> {
 /// # Errors
 /// Returns an error if the file has several values, or cannot be read.
 pub fn one(source: &Source) -> Result<Value, OpError> {
-    let mut documents = read(source)?;
+    only(source, read_as::<Json>(source)?)
+}
+
+/// Returns the only value of a file that another program may have written, such as a schema: with any number that fits
+/// a machine type.
+///
+/// # Errors
+/// Returns the errors of [`one`].
+pub fn generated(source: &Source) -> Result<Value, OpError> {
+    only(source, read_as::<MachineJson>(source)?)
+}
+
+fn only(source: &Source, mut documents: Vec<Document>) -> Result<Value, OpError> {
     match documents.len() {
         1 => Ok(documents.remove(0).value),
         count => {
@@ -123,6 +110,36 @@ pub fn require_schema(place: &str, part: &Json) -> Result<(), OpError> {
     Err(OpError::cannot(ErrorCode::UnreadableSchema, message))
 }
 
+fn read_as<T: DeserializeOwned + Into<Value>>(source: &Source) -> Result<Vec<Document>, OpError> {
+    let refuse = |problem: Problem| OpError::from(problem.in_file(&source.name));
+    if source.bytes.len() > MAX_BYTES {
+        return Err(refuse(Problem::whole(format!("the file is larger than {} MiB", MAX_BYTES >> 20))));
+    }
+    if source.bytes.trim_ascii().is_empty() {
+        return Err(refuse(Problem::whole("the file is empty")));
+    }
+    let plain = codec::plain(&source.bytes);
+    let whole = codec::decode::<T>(&plain);
+    let problem = match whole {
+        Ok(json) => return Ok(vec![Document { line: None, value: json.into() }]),
+        Err(problem) => problem,
+    };
+    let mut lines = source.bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let has_several = lines.next().is_some_and(|first| codec::decode::<T>(first).is_ok()) && lines.next().is_some();
+    if has_several {
+        return by_line::<T>(&source.bytes).map_err(refuse);
+    }
+    // A YAML parser accepts any line of text, and some malformed JSON. So a file with the name of a JSON file is never
+    // read as YAML, and one that begins like JSON only if its name says so.
+    let has_end = |ends: &[&str]| ends.iter().any(|end| source.name.ends_with(end));
+    let is_like_json = matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'['));
+    if has_end(&[".json", ".jsonl", ".ndjson"]) || (is_like_json && !has_end(&[".yaml", ".yml"])) {
+        return Err(refuse(problem));
+    }
+    let json: T = codec::value_as(&source.bytes).map_err(refuse)?;
+    Ok(vec![Document { line: None, value: json.into() }])
+}
+
 /// Returns the error for a document that describes an API instead of being a schema. It names the pointer to the
 /// schemas.
 pub fn not_a_schema(file: &str, pointer: &str) -> OpError {
@@ -130,7 +147,7 @@ pub fn not_a_schema(file: &str, pointer: &str) -> OpError {
     OpError::cannot(ErrorCode::UnreadableSchema, message)
 }
 
-fn by_line(bytes: &[u8]) -> Result<Vec<Document>, Problem> {
+fn by_line<T: DeserializeOwned + Into<Value>>(bytes: &[u8]) -> Result<Vec<Document>, Problem> {
     let mut documents = Vec::new();
     for (number, line) in (1u32..).zip(bytes.split(|byte| *byte == b'\n')) {
         if line.trim_ascii().is_empty() {
@@ -139,7 +156,7 @@ fn by_line(bytes: &[u8]) -> Result<Vec<Document>, Problem> {
         if documents.len() >= MAX_DOCUMENTS {
             return Err(Problem::whole(format!("the file has more than {MAX_DOCUMENTS} documents")));
         }
-        let json: Json = codec::decode(line).map_err(|problem| Problem { line: Some(number), ..problem })?;
+        let json: T = codec::decode(line).map_err(|problem| Problem { line: Some(number), ..problem })?;
         documents.push(Document { line: Some(number), value: json.into() });
     }
     Ok(documents)
@@ -179,6 +196,14 @@ mod tests {
             assert!(read(&Source { name: name.into(), ..source("not json") }).is_err());
         }
         assert_eq!(read(&source("not json")).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn only_generated_files_may_have_large_numbers() {
+        for text in ["{\"a\": 9223372036854775807}", "a: 9223372036854775807"] {
+            assert!(one(&source(text)).unwrap_err().message.contains("2^53"), "{text}");
+            assert_eq!(generated(&source(text)).unwrap(), json!({"a": i64::MAX}));
+        }
     }
 
     #[test]

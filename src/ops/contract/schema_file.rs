@@ -23,9 +23,10 @@ use crate::{
 /// files that were read.
 ///
 /// # Errors
-/// Returns an error if a file cannot be read, nothing is at the pointer, or the file describes an API.
+/// Returns an error if a file cannot be read, nothing is at the pointer, the schema has a number that a contract must
+/// not have, or the file describes an API.
 pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Json, BTreeSet<String>), OpError> {
-    let first = documents::one(source)?;
+    let first = documents::generated(source)?;
     if let (true, Some(at)) = (pointer.is_empty(), schema::schemas_of_api(|word| first[word].is_string())) {
         return Err(documents::not_a_schema(&source.name, at));
     }
@@ -49,8 +50,9 @@ pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Js
         }
     };
     let schema = bundle::bundle(&name, pointer, Some(flow), &mut load)
+        .and_then(bundle::Bundle::exact)
         .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
-    let schema = schema.schema.into();
+    let schema = Json::from(schema);
     documents::require_schema(&format!("{}#{pointer}", source.name), &schema)?;
     Ok((schema, read))
 }

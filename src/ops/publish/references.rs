@@ -15,9 +15,9 @@ use crate::{
     error::OpError,
     model::{
         binding::Binding,
-        bundle::{self, BundleError},
+        bundle::{self, Bundle, BundleError},
         contract::{Contract, VersionFrom},
-        json::Json,
+        json::{self, Json},
         name::ContractName,
         oid::Oid,
         schema::{self, Budget},
@@ -157,14 +157,19 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
     let seen = RefCell::new(BTreeSet::new());
     let mut load = |path: &str| noted(files, path, &seen);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
-        let schema = bundle::bundle(&file, &pointer, Some(contract.flow), &mut load);
-        contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?.schema.into();
+        let schema = bundle::bundle(&file, &pointer, Some(contract.flow), &mut load).and_then(Bundle::exact);
+        contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?.into();
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
         let document = load(&file).map_err(|error| refuse("/value", format!("value: {error}")))?;
         let value = document.pointer(&pointer).cloned();
         let missing = || refuse("/value", format!("value: {file}: there is nothing at {pointer}"));
-        contract.value = value.ok_or_else(missing)?.into();
+        let value = value.ok_or_else(missing)?;
+        if let Some(at) = json::inexact(&value) {
+            let error = BundleError::inexact(&file, &format!("{pointer}{at}"), "write it as a string");
+            return Err(refuse("/value", format!("value: {error}")));
+        }
+        contract.value = value.into();
     }
     Ok(seen.into_inner())
 }
@@ -182,8 +187,8 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
         let Some(expects) = &mut import.expects else { continue };
         let refuse = |message: String| (index, Problem::whole(format!("the import of {}: {message}", import.contract)));
         if let Some(Reference { file, pointer }) = Reference::of(expects) {
-            let schema = bundle::bundle(&file, &pointer, None, &mut load);
-            *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?.schema.into();
+            let schema = bundle::bundle(&file, &pointer, None, &mut load).and_then(Bundle::exact);
+            *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?.into();
         }
         if let Some(first) = schema::problems(expects, &Json::default(), &Budget::default()).first() {
             return Err(refuse(format!("expects{}: {}", first.pointer, first.message)));
@@ -210,7 +215,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
         return toml_document(&bytes).map_err(refuse);
     }
     let source = Source { name: path.to_owned(), bytes };
-    documents::one(&source).map_err(|error| {
+    documents::generated(&source).map_err(|error| {
         // The message already names the file.
         let message = error.problems.first().map_or(error.message.clone(), |problem| {
             let line = problem.line.map(|line| format!("line {line}: ")).unwrap_or_default();

@@ -3,14 +3,17 @@
 use serde_json::Deserializer;
 
 use super::{Problem, jsonc, yaml};
-use crate::model::schema::{Forest, PartId};
+use crate::model::{
+    json::MachineJson,
+    schema::{Forest, PartId},
+};
 
 /// The size limit of a schema, in bytes.
 pub const MAX_SCHEMA: usize = 8 << 20;
 
-/// Reads a schema that another program may have written into a compact representation: JSON with any machine number, or
-/// YAML with the restrictions of a contract file. Encodes the fragments of its references. With `only_json`, YAML and
-/// comments are errors.
+/// Reads a schema that another program may have written into a compact representation: JSON, or YAML with the
+/// restrictions of a contract file, both with any machine number. Encodes the fragments of its references. With
+/// `only_json`, YAML and comments are errors.
 ///
 /// # Errors
 /// Returns the location of the problem and what to write instead.
@@ -26,9 +29,9 @@ pub fn schema_into(forest: &mut Forest, bytes: &[u8], only_json: bool) -> Result
         }
         (_, Some(plain)) => match read_json(forest, &plain, true)? {
             Some(root) => root,
-            None => forest.add(&yaml::large(&plain)?),
+            None => read_yaml(forest, &plain)?,
         },
-        (Ok(None), None) => forest.add(&yaml::large(bytes)?),
+        (Ok(None), None) => read_yaml(forest, bytes)?,
         (Err(problem), None) => return Err(problem),
     };
     Ok(forest.encoded(root))
@@ -52,6 +55,10 @@ fn read_json(forest: &mut Forest, bytes: &[u8], only_json: bool) -> Result<Optio
     }
 }
 
+fn read_yaml(forest: &mut Forest, bytes: &[u8]) -> Result<PartId, Problem> {
+    yaml::value_as::<MachineJson>(bytes).map(|value| forest.add(&value.into()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,7 +74,11 @@ mod tests {
     #[test]
     fn json_and_yaml_are_read() {
         let expected = json!({"maximum": 18_446_744_073_709_551_615_u64});
-        assert_eq!(schema(br#"{"maximum": 18446744073709551615}"#), Ok(expected));
+        assert_eq!(schema(br#"{"maximum": 18446744073709551615}"#), Ok(expected.clone()));
+        assert_eq!(schema(b"maximum: 18446744073709551615"), Ok(expected));
+        for text in [r#"{"maximum": 18446744073709551616}"#, "maximum: 18446744073709551616"] {
+            assert_eq!(schema(text.as_bytes()), Ok(json!({"maximum": 18_446_744_073_709_551_616.0})));
+        }
         assert_eq!(schema(b" {type: string}"), Ok(json!({"type": "string"})));
         assert_eq!(schema(b"type: string\n"), Ok(json!({"type": "string"})));
         assert_eq!(schema(b"true"), Ok(json!(true)));
@@ -81,7 +92,8 @@ mod tests {
             ("{\n\"a\": 1, \"a\": 2}", "duplicate key \"a\"", Some(2)),
             ("{\n\"a\": ]", "mismatched bracket", Some(1)),
             ("a: 1\na: 2\n", "duplicate key \"a\"", Some(2)),
-            ("maximum: 18446744073709551615", "2^53", Some(1)),
+            ("maximum: 0xff", "YAML parsers disagree", Some(1)),
+            ("maximum: 1e400", "too large", Some(1)),
         ] {
             let problem = schema(text.as_bytes()).unwrap_err();
             assert!(problem.message.contains(hint) && problem.line == line, "{text}: {problem:?}");

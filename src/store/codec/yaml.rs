@@ -71,11 +71,6 @@ pub fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     sized(bytes, WRITTEN)
 }
 
-/// Parses a schema in its own file.
-pub(super) fn large(bytes: &[u8]) -> Result<serde_json::Value, Problem> {
-    sized::<Json>(bytes, GENERATED).map(Into::into)
-}
-
 /// Parses a document with the limits of a schema file, including scalars that YAML versions read differently.
 pub(super) fn generated<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = text(bytes, GENERATED)?;
@@ -290,6 +285,14 @@ fn problem_at(bytes: &[u8], pointer: &str, message: impl Into<String>) -> Proble
 /// # Errors
 /// Returns the location of the problem and what to write instead.
 pub fn value(bytes: &[u8]) -> Result<Json, Problem> {
+    value_as(bytes)
+}
+
+/// Parses any schema or value in its own file, as [`value`] does, into another type.
+///
+/// # Errors
+/// Returns the location of the problem and what to write instead.
+pub fn value_as<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     sized(bytes, GENERATED)
 }
 
