@@ -1,11 +1,14 @@
 //! Places of differences: equal sub-schemas occur in many places, and the right one is named.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use git_blue::model::compatibility::{self, Options, SchemaVerdict};
 use serde_json::{Value, json};
 
-use crate::world::compare;
+use crate::world::{compare, shared_ids};
 
 /// Returns the places where a schema and a copy with another limit differ, on both sides.
 fn places(schema: &dyn Fn(Value) -> Value) -> [Option<String>; 2] {
@@ -49,6 +52,7 @@ fn place_is_where_the_witness_fails() {
 fn differences(old: &Value, new: &Value) -> Vec<(String, String, String)> {
     let options = Options { backwards: false, ..Options::default() };
     let found = compatibility::compare(old, new, &options, &|| Duration::ZERO).unwrap();
+    assert!(shared_ids(&found).is_empty(), "{found:#?}");
     let found = found.differences.into_iter();
     found.map(|one| (one.rule, one.new_pointer.unwrap_or_default(), one.message)).collect()
 }
@@ -304,4 +308,25 @@ fn place_in_the_other_schema_is_as_close_as_possible() {
     new["patternProperties"] = json!({"^x-": {}});
     let found = compare(&old, &new).differences;
     assert_eq!(found[0].new_pointer.as_deref(), Some("/patternProperties/^x-"));
+}
+
+/// Returns the id of each difference by its message.
+fn ids(old: &Value, new: &Value) -> BTreeMap<String, String> {
+    let found = compatibility::compare(old, new, &Options::default(), &|| Duration::ZERO).unwrap();
+    assert!(shared_ids(&found).is_empty(), "{found:#?}");
+    found.differences.into_iter().map(|one| (one.message, one.id.unwrap())).collect()
+}
+
+#[test]
+fn differences_of_one_keyword_have_ids_of_their_own() {
+    let old = json!({"minProperties": 4, "required": ["a", "b", "c", "d", "e"]});
+    let five = ids(&old, &json!({"minProperties": 5}));
+    assert_eq!(five.len(), 5, "{five:?}");
+    // The rest of the schemas does not matter.
+    let within = |one: Value, rest: u64| json!({"properties": {"o": one, "n": {"type": "integer", "minimum": rest}}});
+    let open = json!({"required": ["e"]});
+    let [first, second] =
+        [[1, 1], [2, 3]].map(|[before, after]| ids(&within(old.clone(), before), &within(open.clone(), after)));
+    let is_kept = |(message, id)| second.get(message) == Some(id);
+    assert!(first.len() > 3 && first.iter().all(is_kept), "{first:?} {second:?}");
 }

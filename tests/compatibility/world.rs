@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use git_blue::model::compatibility::{self, Comparison, Limits, Options, SchemaVerdict};
+use git_blue::model::compatibility::{self, Comparison, Limits, Options, SchemaDifference, SchemaVerdict};
 use jsonschema::{Keyword, ValidationError};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -89,7 +89,7 @@ impl<'i> Keyword<'i> for MultipleOf {
     }
 }
 
-/// Returns errors of a comparison's witnesses: one side must accept them, the other refuse them.
+/// Returns errors of a comparison: one side must accept its witnesses, the other refuse them, and its ids must differ.
 pub fn unconfirmed(old: &Value, new: &Value, found: &Comparison) -> Vec<String> {
     let (Some(old), Some(new)) = (validator(old), validator(new)) else { return Vec::new() };
     let mut wrong = Vec::new();
@@ -105,5 +105,22 @@ pub fn unconfirmed(old: &Value, new: &Value, found: &Comparison) -> Vec<String> 
         look(&readings.strict, inner, outer);
         look(&readings.lenient, inner, outer);
     }
+    wrong.extend(shared_ids(found).into_iter().map(|one| format!("not its own id: {one:?}")));
     wrong
+}
+
+/// Returns the differences that have the id of another one, and the verdicts whose difference is listed with another id.
+pub fn shared_ids(found: &Comparison) -> Vec<&SchemaDifference> {
+    let listed = &found.differences;
+    let is_shared = |one: &&SchemaDifference| listed.iter().any(|other| *one != other && one.id == other.id);
+    let verdicts = [&found.backwards, &found.forwards].into_iter().flat_map(|both| [&both.lenient, &both.strict]);
+    let verdicts = verdicts.filter_map(|verdict| match verdict {
+        SchemaVerdict::Incompatible { difference } => Some(&**difference),
+        _ => None,
+    });
+    let is_renamed = |one: &&SchemaDifference| {
+        let same = |other: &SchemaDifference| SchemaDifference { id: None, ..other.clone() };
+        listed.iter().any(|other| same(one) == same(other) && one.id != other.id)
+    };
+    listed.iter().filter(is_shared).chain(verdicts.filter(is_renamed)).collect()
 }

@@ -1,6 +1,6 @@
 //! The answers about two schemas and two agreed values, as they are cached and shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,8 @@ pub struct SchemaDifference {
     /// JSON Pointer to the place in the witness.
     pub at: String,
     /// The id of the difference, the same between any versions: 12 hex digits of a hash over the rule, both places and
-    /// both schemas there. Left out if the documents are not available.
+    /// both schemas there, and over the message if several differences of the answer agree in these. Left out if the
+    /// documents are not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
@@ -220,22 +221,32 @@ impl<'a> Identifier<'a> {
 
     /// Sets the id of the difference of a verdict, if it has one.
     pub fn verdict(&mut self, verdict: SchemaVerdict) -> SchemaVerdict {
-        match verdict {
-            SchemaVerdict::Incompatible { difference } => {
-                SchemaVerdict::Incompatible { difference: Box::new(self.difference(*difference)) }
-            }
-            other => other,
-        }
+        verdict.with_difference(|difference| self.difference(difference))
     }
 
-    /// Sets the ids of all differences of a comparison.
+    /// Sets the ids of all differences of a comparison. Messages tell differences apart that have the same rule, places
+    /// and schemas, such as two missing properties.
     pub fn comparison(&mut self, found: Comparison) -> Comparison {
+        let differences: Vec<_> = found.differences.into_iter().map(|one| self.difference(one)).collect();
+        let shared = shared(&differences);
+        let told_apart = |one: SchemaDifference| match one.id.as_ref().filter(|id| shared.contains(*id)) {
+            Some(id) => SchemaDifference { id: Some(hash::short_id(&[id, &one.message])), ..one },
+            None => one,
+        };
         let [backwards, forwards] = [found.backwards, found.forwards].map(|BothReadings { lenient, strict }| {
-            BothReadings { lenient: self.verdict(lenient), strict: self.verdict(strict) }
+            let [lenient, strict] = [lenient, strict].map(|one| self.verdict(one).with_difference(told_apart));
+            BothReadings { lenient, strict }
         });
-        let differences = found.differences.into_iter().map(|one| self.difference(one)).collect();
+        let differences = differences.into_iter().map(told_apart).collect();
         Comparison { backwards, forwards, differences, ..found }
     }
+}
+
+/// Returns the ids that differences with different messages have.
+fn shared(differences: &[SchemaDifference]) -> BTreeSet<String> {
+    let mut messages = BTreeMap::new();
+    let ids = differences.iter().filter_map(|one| Some((one.id.as_ref()?, &one.message)));
+    ids.filter(|(id, message)| *messages.entry(*id).or_insert(*message) != *message).map(|(id, _)| id.clone()).collect()
 }
 
 /// The size limit of a witness in a sentence, in bytes.
@@ -330,10 +341,13 @@ impl SchemaVerdict {
     /// Removes whatever is too long for a response about contracts.
     #[must_use]
     pub fn clipped(self, max_witness: usize) -> Self {
+        self.with_difference(|difference| difference.clipped(max_witness))
+    }
+
+    /// Replaces the difference, if it has one.
+    fn with_difference(self, replaced: impl FnOnce(SchemaDifference) -> SchemaDifference) -> Self {
         match self {
-            Self::Incompatible { difference } => {
-                Self::Incompatible { difference: Box::new(difference.clipped(max_witness)) }
-            }
+            Self::Incompatible { difference } => Self::Incompatible { difference: Box::new(replaced(*difference)) },
             other => other,
         }
     }
