@@ -372,7 +372,7 @@ mod tests {
             let reason = Reason::UndecidedVersion { current, minor, major, why: None, has_command_more_time };
             let (domain, reason) = ("s3-access".parse().unwrap(), Box::new(reason));
             let error = OpError::from(Refusal { domain, contract: None, reason, version_in: None });
-            assert_eq!(error.next_steps[0].command().as_deref(), first);
+            assert_eq!(error.next_steps[0].command(), first);
         }
     }
 
