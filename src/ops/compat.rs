@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt::Display};
 
 use serde_json::Value;
 
-use super::{Operation, contract::documents, ctx::Ctx};
+use super::{Operation, contract::documents, ctx::Ctx, publish::references};
 use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
@@ -69,8 +69,7 @@ impl Source {
         };
         let bundle = bundle::bundle(&self.name, pointer, None, &mut load)
             .map_err(|error| OpError::cannot(ErrorCode::UnreadableSchema, error.to_string()))?;
-        let schema = bundle.schema.clone();
-        documents::require_schema(&format!("{}#{pointer}", shown(&self.name)), &schema.into())?;
+        references::require_schema(&format!("{}#{pointer}", shown(&self.name)), &bundle.schema)?;
         Ok(Self { part: Some(SchemaPart { pointer: pointer.to_owned(), bundle }), ..self })
     }
 

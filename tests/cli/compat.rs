@@ -219,7 +219,7 @@ fn what_is_outside_of_a_schema_is_not_known() {
     assert_eq!(warnings, ["external-reference", "external-reference"]);
     let (verdicts, reason, _, code) = compare(&schema(there, "integer"), &schema(other, "integer"));
     assert_eq!((verdicts, code), (["unknown", "unknown"].map(str::to_owned), 0));
-    assert!(reason.ends_with("is outside the schemas"), "{reason}");
+    assert!(reason.ends_with("is outside the schemas (at #/properties/a)"), "{reason}");
     // A file beside the schema may have changed with it.
     let beside = schema("./a.json", "integer");
     let (verdicts, reason, ..) = compare(&beside, &beside);

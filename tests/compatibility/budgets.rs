@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use git_blue::model::compatibility::{self, Limits, Options, SchemaVerdict};
+use git_blue::{
+    env::Env,
+    model::compatibility::{self, Limits, Options, SchemaVerdict},
+};
 use serde_json::{Value, json};
 
 use crate::world::{label, within};
@@ -59,6 +62,23 @@ fn exceeded_time_stays_exceeded() {
     let (old, new) = hard();
     let found = compatibility::compare(&old, &new, &Options::default(), &clock).unwrap();
     assert!(is_spent(&found.forwards.strict), "{:?}", found.forwards.strict);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn stopwatch_measures_only_the_threads_that_call_it() {
+    const WORK: Duration = Duration::from_millis(20);
+    let env = Env::isolated("/", []);
+    let (clock, other) = (env.cpu_stopwatch(), env.cpu_stopwatch());
+    let run = |clock: &(dyn Fn() -> Duration + Sync)| {
+        let work = || while clock() < WORK {};
+        std::thread::scope(|scope| scope.spawn(work).join().unwrap());
+    };
+    clock();
+    run(&other);
+    assert!(clock() < WORK);
+    run(&clock);
+    assert!(clock() >= WORK);
 }
 
 #[test]

@@ -6,7 +6,6 @@ use serde_json::Value;
 use crate::{
     error::{ErrorCode, OpError},
     model::json::{Json, MachineJson},
-    ops::publish::references::Reference,
     store::codec::{self, Problem},
 };
 
@@ -96,18 +95,6 @@ fn only(source: &Source, mut documents: Vec<Document>) -> Result<Value, OpError>
             Err(OpError::no(ErrorCode::UnreadableFile, message))
         }
     }
-}
-
-/// Returns an error if a part of a file is not a schema but, as in a contract, a reference to the file of one. `place` is
-/// the name of the part.
-///
-/// # Errors
-/// Returns the error, which names the other file.
-pub fn require_schema(place: &str, part: &Json) -> Result<(), OpError> {
-    let Some(Reference { file, pointer }) = Reference::of(part) else { return Ok(()) };
-    let other = if pointer.is_empty() { file } else { format!("{file}#{pointer}") };
-    let message = format!("{place} refers to {other}; name that file instead");
-    Err(OpError::cannot(ErrorCode::UnreadableSchema, message))
 }
 
 fn read_as<T: DeserializeOwned + Into<Value>>(source: &Source) -> Result<Vec<Document>, OpError> {

@@ -52,9 +52,8 @@ pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Js
     let schema = bundle::bundle(&name, pointer, Some(flow), &mut load)
         .and_then(bundle::Bundle::exact)
         .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
-    let schema = Json::from(schema);
-    documents::require_schema(&format!("{}#{pointer}", source.name), &schema)?;
-    Ok((schema, read))
+    references::require_schema(&format!("{}#{pointer}", source.name), &schema)?;
+    Ok((schema.into(), read))
 }
 
 /// Returns the same as [`read`], without the files, if it is a valid JSON Schema.

@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         binding::Binding,
         bundle::{self, Bundle, BundleError},
@@ -48,7 +48,11 @@ pub struct Reference {
 impl Reference {
     /// Parses a schema or value as a reference. Returns `None` if it is anything else.
     pub fn of(json: &Json) -> Option<Self> {
-        let members = json.parsed().ok()?.as_object()?;
+        Self::of_value(json.parsed().ok()?)
+    }
+
+    fn of_value(value: &Value) -> Option<Self> {
+        let members = value.as_object()?;
         let file = members.get("file")?.as_str()?;
         let at = match members.get("at") {
             None if members.len() == 1 => "",
@@ -85,6 +89,18 @@ impl Reference {
         };
         format!("{{ file: {}{at} }}", yaml_text::plain(&self.file))
     }
+}
+
+/// Returns an error if a part of a file is not a schema but, as in a contract, a reference to the file of one. `place` is
+/// the name of the part.
+///
+/// # Errors
+/// Returns the error, which names the other file.
+pub fn require_schema(place: &str, part: &Value) -> Result<(), OpError> {
+    let Some(Reference { file, pointer }) = Reference::of_value(part) else { return Ok(()) };
+    let other = if pointer.is_empty() { file } else { format!("{file}#{pointer}") };
+    let message = format!("{place} refers to {other}; name that file instead");
+    Err(OpError::cannot(ErrorCode::UnreadableSchema, message))
 }
 
 /// Returns whether a contract refers to a file.
