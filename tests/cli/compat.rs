@@ -225,7 +225,7 @@ fn what_is_outside_of_a_schema_is_not_known() {
     let (verdicts, reason, ..) = compare(&beside, &beside);
     assert_eq!(
         (verdicts, &*reason),
-        (["unknown", "unknown"].map(str::to_owned), "\"./a.json\" is outside the new schema")
+        (["unknown", "unknown"].map(str::to_owned), "\"./a.json\" is outside the new schema (at #/properties/a)")
     );
     let itself = world.blue(&world.root(), &["compat", "old.json", "old.json"]).exits(0);
     assert!(itself.stdout.contains("warning[external-reference]: old.json#/properties/a/$ref"), "{itself}");
