@@ -157,6 +157,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
     };
     let found = compatibility::compare_trees(old, new, &options, &env.cpu_stopwatch())
         .map_err(|error| OpError::cannot(ErrorCode::NotCompared, format!("cannot compare the schemas: {error}")))?;
+    let found = found.with_differences(&|one| Source::difference((&request.old, &request.new), one));
     let asked = [(&found.backwards, options.backwards), (&found.forwards, options.forwards)];
     let asked: Vec<_> =
         asked.iter().filter(|(_, is_asked)| *is_asked).map(|(readings, _)| readings.of(options.reading)).collect();
@@ -171,11 +172,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         compatible,
         backwards: found.backwards,
         forwards: found.forwards,
-        differences: found
-            .differences
-            .into_iter()
-            .map(|one| Source::difference((&request.old, &request.new), one))
-            .collect(),
+        differences: found.differences,
         bump: found.bump,
         warnings: [&request.old, &request.new]
             .into_iter()

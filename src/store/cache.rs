@@ -75,6 +75,16 @@ impl FileCache {
         std::fs::read_to_string(self.note()).ok()
     }
 
+    /// Returns its size in bytes, or `None` if nothing is cached.
+    pub fn size(&self) -> Option<u64> {
+        self.files().filter_map(|file| Some(file.metadata().ok()?.len())).reduce(|sum, size| sum + size)
+    }
+
+    /// Returns the paths of its files, which may not exist.
+    fn files(&self) -> impl Iterator<Item = PathBuf> + use<> {
+        [self.file(), self.comparisons_file()].into_iter().chain(files_named(&self.folder(), &[PARTS]))
+    }
+
     /// Deletes the cache. Returns its size in bytes.
     ///
     /// # Errors
@@ -82,7 +92,7 @@ impl FileCache {
     pub fn clear(&self) -> Result<u64, StoreError> {
         let _ = std::fs::remove_file(self.note());
         let mut freed = 0;
-        for file in [self.file(), self.comparisons_file()].into_iter().chain(files_named(&self.folder(), &[PARTS])) {
+        for file in self.files() {
             let size = file.metadata().map_or(0, |meta| meta.len());
             match std::fs::remove_file(&file) {
                 Ok(()) => freed += size,
@@ -162,11 +172,6 @@ impl CachedData {
         name.strip_prefix(PARTS).filter(|random| is_plain(random))?;
         let parts = File::open(folder.join(&name)).ok()?;
         Some(Self { snapshot, parts, name })
-    }
-
-    /// Returns the size in bytes.
-    pub fn size(&self) -> Option<u64> {
-        Some(self.snapshot.metadata().ok()?.len() + self.parts.metadata().ok()?.len())
     }
 
     /// Returns an identity that differs from that of any other data that is or was cached, if there is one.
@@ -289,7 +294,7 @@ fn sweep(folder: &Path, used: Option<&str>) {
 }
 
 /// Returns the files whose names start with one of the prefixes.
-fn files_named(folder: &Path, prefixes: &[&str]) -> impl Iterator<Item = PathBuf> {
+fn files_named(folder: &Path, prefixes: &'static [&'static str]) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
     let is_named = |name: &OsStr| prefixes.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
     entries.filter(move |entry| is_named(&entry.file_name())).map(|entry| entry.path())

@@ -175,3 +175,21 @@ fn ignored_files_are_committed() {
     commit(&world, "fungal", "", &made);
     assert_eq!(world.line(&fungal, &["ls-files", ".blue/contracts/s3-access/s3-paths.yaml"]).lines().count(), 1);
 }
+
+/// A contract's own reference is no schema, so that nothing is compared with a schema that allows everything.
+#[test]
+fn schema_of_a_contract_with_a_schema_file_is_no_schema_file() {
+    let world = with_schema_file();
+    let said = format!("{CONTRACT_FILE}#/schema refers to paths.json; name that file instead");
+    let access = world.path("access");
+    world.write(&format!("access/{CONTRACT_FILE}"), &world.read(&format!("fungal/{CONTRACT_FILE}")));
+    world.write("access/paths.json", PATHS);
+    let place = format!("{CONTRACT_FILE}#/schema");
+    let refused = world.blue(&access, &["import", AT, "--expects", &place]);
+    assert!(refused.code != 0 && refused.stderr.contains(&said), "{refused}");
+    let text = world.read(&format!("fungal/{CONTRACT_FILE}"));
+    let other = text.replace("file: paths.json", &format!("file: {CONTRACT_FILE}, at: '#/schema'"));
+    world.write("fungal/.blue/contracts/s3-access/other.yaml", &other.replace("name: s3-permissions", "name: other"));
+    let refused = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
+    assert!(refused.stdout.contains(&said), "{refused}");
+}

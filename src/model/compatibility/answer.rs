@@ -290,8 +290,16 @@ impl Comparison {
     /// Removes whatever is too long for a response about contracts.
     #[must_use]
     pub fn clipped(self, max_witness: usize) -> Self {
-        let differences = self.differences.into_iter().map(|one| one.clipped(max_witness)).collect();
-        let [backwards, forwards] = [self.backwards, self.forwards].map(|both| both.clipped(max_witness));
+        self.with_differences(&|one| one.clipped(max_witness))
+    }
+
+    /// Replaces all differences, including those of the verdicts.
+    #[must_use]
+    pub fn with_differences(self, replaced: &dyn Fn(SchemaDifference) -> SchemaDifference) -> Self {
+        let [backwards, forwards] = [self.backwards, self.forwards].map(|BothReadings { lenient, strict }| {
+            BothReadings { lenient: lenient.with_difference(replaced), strict: strict.with_difference(replaced) }
+        });
+        let differences = self.differences.into_iter().map(replaced).collect();
         Self { backwards, forwards, differences, ..self }
     }
 }
@@ -308,12 +316,6 @@ impl BothReadings {
             SchemaReading::Strict => &self.strict,
             SchemaReading::Lenient => &self.lenient,
         }
-    }
-
-    /// Removes whatever is too long for a response about contracts.
-    #[must_use]
-    pub fn clipped(self, max_witness: usize) -> Self {
-        Self { lenient: self.lenient.clipped(max_witness), strict: self.strict.clipped(max_witness) }
     }
 }
 

@@ -54,8 +54,8 @@ impl<'a> Sources<'a> {
             parts.iter().filter_map(|part| root.pointer_to(*part)).find(|pointer| !pointer.is_empty())
         };
         match (place(0), place(1)) {
-            (Some(old), Some(new)) if old != new => format!(" (old: #{old}, new: #{new})"),
-            (Some(place), _) | (None, Some(place)) => format!(" (at #{place})"),
+            (Some(old), Some(new)) if old != new => format!(" (old: {old}, new: {new})"),
+            (Some(place), _) | (None, Some(place)) => format!(" (at {place})"),
             (None, None) => String::new(),
         }
     }

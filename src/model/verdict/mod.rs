@@ -17,7 +17,10 @@ use std::{
 };
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::Value;
 
 pub use super::{
@@ -166,7 +169,8 @@ impl<'a> Judge<'a> {
         let found = compute();
         let json =
             (is_decided(&found) && self.left.get() >= Limits::default().time).then(|| serde_json::to_vec(&found));
-        if let Some(Ok(json)) = json {
+        // A witness may be nested too deeply to be read back.
+        if let Some(Ok(json)) = json.filter(|json| json.as_deref().is_ok_and(is_readable::<T>)) {
             answers.put(key, &json);
         }
         found
@@ -344,6 +348,10 @@ impl<'a> Judge<'a> {
     }
 }
 
+fn is_readable<T: DeserializeOwned>(json: &[u8]) -> bool {
+    serde_json::from_slice::<T>(json).is_ok()
+}
+
 fn outcome(answer: &SchemaVerdict) -> (Outcome, Option<SchemaDifference>, Option<String>) {
     match answer {
         SchemaVerdict::Compatible => (Outcome::Compatible, None, None),
@@ -372,7 +380,9 @@ fn says_nothing(schema: &Json) -> bool {
     match schema.parsed() {
         Ok(Value::Object(keywords)) => keywords.keys().all(|keyword| DESCRIPTIVE.contains(&&**keyword)),
         Ok(other) => *other == Value::Bool(true),
-        Err(_) => false,
+        // Reads the names only, since the text is large.
+        Err(text) => serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text)
+            .is_ok_and(|keywords| keywords.keys().all(|keyword| DESCRIPTIVE.contains(&&**keyword))),
     }
 }
 
@@ -391,6 +401,46 @@ mod tests {
         let mut contract = Contract::new("orders".parse().unwrap(), "shop".parse().unwrap());
         contract.schema = json!({"anyOf": (0..60).map(branch).collect::<Vec<_>>()}).into();
         contract
+    }
+
+    #[test]
+    fn large_schema_may_say_nothing_too() {
+        for count in [1, 30_000] {
+            assert!(says_nothing(&json!({"title": "t", "examples": vec![0; count]}).into()));
+            assert!(!says_nothing(&json!({"enum": vec![0; count]}).into()));
+            assert!(!says_nothing(&json!(vec![0; count]).into()));
+        }
+    }
+
+    /// Remembers everything, as a list of keys.
+    #[derive(Default)]
+    struct Keys(RefCell<Vec<String>>);
+
+    impl Answers for &Keys {
+        fn get(&self, _: &str) -> Option<&[u8]> {
+            None
+        }
+
+        fn put(&self, key: &str, _: &[u8]) {
+            self.0.borrow_mut().push(key.to_owned());
+        }
+    }
+
+    #[test]
+    fn answer_that_cannot_be_read_back_is_not_stored() {
+        let stored = |levels: usize| {
+            let schema = |inner: &str| (0..levels).fold(json!({"type": inner}), |inner, _| json!({"items": inner}));
+            let schema = |inner| json!({"minItems": 1, "contains": schema(inner), "type": "array"});
+            let [mut old, mut new] = [contract("integer"), contract("integer")];
+            (old.schema, new.schema) = (schema("string").into(), schema("integer").into());
+            let keys = Keys::default();
+            let judge =
+                Judge::new(Budget::default(), || Duration::ZERO, Duration::from_secs(9)).with_answers(Some(&keys));
+            assert!(judge.compare(&old, &new).is_decided());
+            drop(judge);
+            keys.0.into_inner().len()
+        };
+        assert_eq!([stored(5), stored(150)], [1, 0]);
     }
 
     #[test]

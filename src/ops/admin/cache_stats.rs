@@ -3,7 +3,7 @@
 use crate::ops::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
-    store::overview::CacheState,
+    store::{FileCache, overview::CacheState},
     wire::{Answer, CacheStats},
 };
 
@@ -25,7 +25,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<CacheStats>, OpError> {
     let answer = Answer::new(CacheStats {
         realm: here.realm.clone(),
         file: cache.map(|cache| cache.file().display().to_string()),
-        bytes: cache.and_then(|cache| cache.open()?.size()),
+        bytes: cache.and_then(FileCache::size),
         usable: kept.is_some(),
         current: kept.as_ref().is_some_and(|kept| kept.is_current),
         domains: kept.as_ref().map_or(0, |kept| kept.domains),

@@ -16,7 +16,7 @@ use crate::{
     model::{
         binding::Binding,
         bundle::{self, Bundle, BundleError},
-        contract::{Contract, VersionFrom},
+        contract::{Contract, Flow, VersionFrom},
         json::{self, Json},
         name::ContractName,
         oid::Oid,
@@ -173,7 +173,7 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
     let seen = RefCell::new(BTreeSet::new());
     let mut load = |path: &str| noted(files, path, &seen);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
-        let schema = bundle::bundle(&file, &pointer, Some(contract.flow), &mut load).and_then(Bundle::exact);
+        let schema = bundled((&file, &pointer), Some(contract.flow), &mut load);
         contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?.into();
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
@@ -190,6 +190,18 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
     Ok(seen.into_inner())
 }
 
+/// Returns the schema at a place in a file, with everything that it refers to, or the problem with it.
+fn bundled(
+    (file, pointer): (&str, &str),
+    flow: Option<Flow>,
+    load: &mut dyn FnMut(&str) -> Result<Value, BundleError>,
+) -> Result<Value, String> {
+    let schema =
+        bundle::bundle(file, pointer, flow, load).and_then(Bundle::exact).map_err(|error| error.to_string())?;
+    require_schema(&format!("{file}#{pointer}"), &schema).map_err(|error| error.message)?;
+    Ok(schema)
+}
+
 /// Replaces the references to expected schemas in imports with the content that they refer to. Returns the files that
 /// were read.
 ///
@@ -203,7 +215,7 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
         let Some(expects) = &mut import.expects else { continue };
         let refuse = |message: String| (index, Problem::whole(format!("the import of {}: {message}", import.contract)));
         if let Some(Reference { file, pointer }) = Reference::of(expects) {
-            let schema = bundle::bundle(&file, &pointer, None, &mut load).and_then(Bundle::exact);
+            let schema = bundled((&file, &pointer), None, &mut load);
             *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?.into();
         }
         if let Some(first) = schema::problems(expects, &Json::default(), &Budget::default()).first() {
