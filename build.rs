@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What an answer about schemas depends on. Other versions' cached answers are ignored.
+/// The sources of the engine. Answers that were cached by an engine built from other sources are ignored.
 const ENGINE: [&str; 2] = ["Cargo.toml", "src/model"];
 
 #[expect(clippy::disallowed_methods, reason = "cargo tells the target in variables")]

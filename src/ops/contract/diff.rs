@@ -58,7 +58,7 @@ pub struct Request {
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub new: Newer,
-    /// Whether the answer has witnesses of any size, as on the command line.
+    /// Whether to include witnesses of any size, as on the command line.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub whole_witnesses: bool,

@@ -45,7 +45,7 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
 pub struct Samples {
     /// The samples.
     pub values: Vec<Value>,
-    /// What to do about a file that has one list although other samples are objects.
+    /// Advice on a file that contains one list, if other samples are objects.
     pub advice: Option<String>,
 }
 
