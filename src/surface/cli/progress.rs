@@ -21,21 +21,31 @@ impl Progress {
     /// Shows `what` and the elapsed time on standard error after `delay`. Returns `None` if no thread can be started;
     /// the line is not essential.
     pub fn start(what: String, delay: Duration) -> Option<Self> {
-        let mut terminal = std::io::stderr();
         let (stop, stopped) = mpsc::channel();
         let start = Instant::now();
         let show = move || {
-            let mut wait = delay;
-            while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                let _ = write!(terminal, "\r{what} … {} s", start.elapsed().as_secs());
-                wait = STEP;
-            }
-            if wait == STEP {
-                // Clears the line.
-                let _ = write!(terminal, "\r\u{1b}[K");
+            let _ = write!(std::io::stderr(), "\r{what} … {} s", start.elapsed().as_secs());
+        };
+        let is_shown_at_once = delay.is_zero();
+        let update = {
+            let show = show.clone();
+            move || {
+                let mut is_shown = is_shown_at_once;
+                while stopped.recv_timeout(if is_shown { STEP } else { delay }) == Err(RecvTimeoutError::Timeout) {
+                    show();
+                    is_shown = true;
+                }
+                if is_shown {
+                    // Clears the line.
+                    let _ = write!(std::io::stderr(), "\r\u{1b}[K");
+                }
             }
         };
-        let thread = std::thread::Builder::new().spawn(show).ok()?;
+        let thread = std::thread::Builder::new().spawn(update).ok()?;
+        // Not in the thread, which may start only when the work is done already.
+        if is_shown_at_once {
+            show();
+        }
         Some(Self { stop: Some(stop), thread: Some(thread) })
     }
 }
