@@ -3,13 +3,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    rc::Rc,
+    sync::Arc,
 };
 
 use serde_json::{Map, Value};
 
 use super::{
     contract::Flow,
+    json::Json,
     percent,
     pointer::escape,
     schema::{
@@ -50,7 +51,7 @@ impl BundleError {
 #[derive(Debug, Clone)]
 pub struct Bundle {
     /// The schema.
-    pub schema: Value,
+    pub schema: Json,
     /// The places that its parts come from.
     pub origins: Origins,
 }
@@ -66,7 +67,7 @@ pub fn bundle(
     file: &str,
     pointer: &str,
     flow: Option<Flow>,
-    load: &mut dyn FnMut(&str) -> Result<Value, BundleError>,
+    load: &mut dyn FnMut(&str) -> Result<Json, BundleError>,
 ) -> Result<Bundle, BundleError> {
     let mut work = Work {
         load,
@@ -80,7 +81,13 @@ pub fn bundle(
         open: Vec::new(),
         parts_of_openapi: BTreeSet::new(),
     };
-    let document = work.file(file)?;
+    let whole = (work.load)(file)?;
+    if pointer.is_empty() && !refers_outside(&whole) {
+        let origins = Origins { root: work.root, key: work.key, definitions: BTreeMap::new() };
+        return Ok(Bundle { schema: whole, origins });
+    }
+    let document = Arc::<Value>::from(whole);
+    work.files.insert(file.to_owned(), Arc::clone(&document));
     let Some(target) = document.pointer(pointer) else {
         let example = if document.get("components").is_some() { "/components/schemas/Order" } else { "/$defs/Order" };
         let message = match pointer.strip_prefix('/') {
@@ -89,13 +96,6 @@ pub fn bundle(
         };
         return Err(BundleError::new(file, message));
     };
-    if pointer.is_empty() && (!has_outside(target) || !refers_outside(target)) {
-        let Work { root, key, files, .. } = work;
-        // The last owner of a document need not copy it.
-        drop(files);
-        let origins = Origins { root, key, definitions: BTreeMap::new() };
-        return Ok(Bundle { schema: Rc::unwrap_or_clone(document), origins });
-    }
     let dialect = base::dialect(&document, pointer);
     let is_old = dialect.as_ref().and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-0"));
     work.key = if is_old { "definitions" } else { "$defs" };
@@ -122,12 +122,12 @@ pub fn bundle(
         }
     }
     let definitions = work.given.into_iter().map(|(place, name)| (name, place)).collect();
-    Ok(Bundle { schema: body, origins: Origins { root: work.root, key: work.key, definitions } })
+    Ok(Bundle { schema: body.into(), origins: Origins { root: work.root, key: work.key, definitions } })
 }
 
 struct Work<'a> {
-    load: &'a mut dyn FnMut(&str) -> Result<Value, BundleError>,
-    files: BTreeMap<String, Rc<Value>>,
+    load: &'a mut dyn FnMut(&str) -> Result<Json, BundleError>,
+    files: BTreeMap<String, Arc<Value>>,
     root: (String, String),
     flow: Option<Flow>,
     /// The keyword that holds the definitions.
@@ -145,15 +145,15 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn file(&mut self, path: &str) -> Result<Rc<Value>, BundleError> {
+    fn file(&mut self, path: &str) -> Result<Arc<Value>, BundleError> {
         if !self.files.contains_key(path) {
             if self.files.len() >= MAX_FILES {
                 return Err(BundleError::new(path, format!("the schema refers to more than {MAX_FILES} files")));
             }
             let document = (self.load)(path)?;
-            self.files.insert(path.to_owned(), Rc::new(document));
+            self.files.insert(path.to_owned(), document.into());
         }
-        Ok(Rc::clone(&self.files[path]))
+        Ok(Arc::clone(&self.files[path]))
     }
 
     /// Returns the schema at a pointer into a document, with references that point into the bundle.
@@ -175,7 +175,7 @@ impl Work<'_> {
                         ("$dynamicRef" | "$recursiveRef", Value::String(_)) => {
                             return Err(BundleError::new(file, format!("{key} is not supported; use $ref")));
                         }
-                        (key, value) if is_data(key) => value.clone(),
+                        (key, value) if VALUES.contains(&key) => value.clone(),
                         (key, Value::Object(named)) if NAMED.contains(&key) => self.below(key, |work| {
                             let each = named.iter().map(|(name, one)| Ok((name.clone(), work.part(name, one, file)?)));
                             Ok(Value::Object(each.collect::<Result<_, BundleError>>()?))
@@ -291,24 +291,6 @@ impl Work<'_> {
     }
 }
 
-/// Returns whether the value of a keyword is data. `example` is a keyword of OpenAPI.
-fn is_data(keyword: &str) -> bool {
-    VALUES.contains(&keyword) || keyword == "example"
-}
-
-/// Returns whether a document has a reference that may lead outside of it, which is one that does not start with `#`.
-fn has_outside(schema: &Value) -> bool {
-    match schema {
-        Value::Object(members) => members.iter().any(|(key, value)| match (key.as_str(), value) {
-            ("$ref", Value::String(reference)) => !reference.starts_with('#'),
-            (key, _) if is_data(key) => false,
-            (_, value) => has_outside(value),
-        }),
-        Value::Array(items) => items.iter().any(has_outside),
-        _ => false,
-    }
-}
-
 /// Resolves a path in a file against the root of the repository. Returns `None` if it leads out of the repository.
 fn beside(file: &str, path: &str) -> Option<String> {
     if path.starts_with('/') || path.contains('\\') || path.contains('\0') {
@@ -334,9 +316,9 @@ mod tests {
     fn put_together(files: &[(&str, Value)], file: &str, pointer: &str) -> Result<Value, String> {
         let mut load = |path: &str| {
             let found = files.iter().find(|(name, _)| *name == path).map(|(_, value)| value.clone());
-            found.ok_or_else(|| BundleError::new(path, "there is no such file"))
+            found.map(Json::from).ok_or_else(|| BundleError::new(path, "there is no such file"))
         };
-        bundle(file, pointer, None, &mut load).map(|bundle| bundle.schema).map_err(|error| error.to_string())
+        bundle(file, pointer, None, &mut load).map(|bundle| bundle.schema.into()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -350,9 +332,9 @@ mod tests {
         let api =
             json!({"x": {"$defs": {"own": {}}, "items": {"$ref": "part.yaml#/y"}, "not": {"$ref": "#/z"}}, "z": {}});
         let files = [("api.yaml", api), ("part.yaml", json!({"y": {"type": "string"}}))];
-        let mut load = |path: &str| Ok(files.iter().find(|(name, _)| *name == path).unwrap().1.clone());
+        let mut load = |path: &str| Ok(files.iter().find(|(name, _)| *name == path).unwrap().1.clone().into());
         let Bundle { schema, origins } = bundle("api.yaml", "/x", None, &mut load).unwrap();
-        assert_eq!(schema["items"]["$ref"], "#/$defs/y");
+        assert_eq!(schema.value()["items"]["$ref"], "#/$defs/y");
         for (pointer, file, at) in [
             ("", "api.yaml", "/x"),
             ("/items", "api.yaml", "/x/items"),

@@ -6,15 +6,15 @@
 //!   larger integers in parts that nobody asked for ([`MachineJson`]).
 //! - Nesting and size are bounded, so that hostile input costs bounded time and memory.
 
-use std::{borrow::Cow, cell::Cell, fmt, sync::Arc};
+mod reader;
+
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
-};
-use serde_json::{Map, Number, Value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Number, Value};
 
+use self::reader::{Numbers, Part, read};
 use super::pointer::escape;
 
 /// The maximum nesting depth that is accepted.
@@ -27,7 +27,7 @@ const MAX_EXACT: u64 = 1 << 53;
 /// The number of values from which a [`Json`] is stored as text.
 const LARGE: usize = 20_000;
 
-/// A JSON value that was read strictly.
+/// A JSON value, usually one that was read strictly.
 ///
 /// Copies share it. A large one is stored as text: parsed, an object takes at least 600 bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +66,15 @@ impl Json {
         self.parsed().ok()?.as_str()
     }
 
+    /// Returns the JSON Pointer to the first whole number that many parsers do not keep exactly.
+    pub fn inexact(&self) -> Option<String> {
+        match self.parsed() {
+            Ok(value) => inexact(value),
+            Err(text) if serde_json::from_str::<Self>(text).is_ok() => None,
+            Err(_) => inexact(&self.value()),
+        }
+    }
+
     /// Returns whether it is null.
     pub fn is_null(&self) -> bool {
         self.parsed().is_ok_and(Value::is_null)
@@ -94,12 +103,27 @@ impl From<Value> for Json {
     }
 }
 
-impl From<Json> for Value {
+impl From<Part> for Json {
+    fn from(part: Part) -> Self {
+        Self(match part {
+            Part::Small(value) => Form::Parsed(Arc::new(value)),
+            Part::Large(text) => Form::Text(text.into()),
+        })
+    }
+}
+
+impl From<Json> for Arc<Value> {
     fn from(json: Json) -> Self {
-        Arc::unwrap_or_clone(match json.0 {
+        match json.0 {
             Form::Parsed(value) => value,
             Form::Text(_) => json.value(),
-        })
+        }
+    }
+}
+
+impl From<Json> for Value {
+    fn from(json: Json) -> Self {
+        Arc::unwrap_or_clone(json.into())
     }
 }
 
@@ -116,7 +140,10 @@ fn count(value: &Value, most: usize) -> usize {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.value().serialize(serializer)
+        match self.parsed() {
+            Ok(value) => value.serialize(serializer),
+            Err(text) => serde_transcode::transcode(&mut serde_json::Deserializer::from_str(text), serializer),
+        }
     }
 }
 
@@ -136,24 +163,24 @@ impl JsonSchema for Json {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Reader::new(Numbers::Exact, &Cell::new(MAX_VALUES)).deserialize(deserializer).map(Self::from)
+        read(Numbers::Exact, deserializer)
     }
 }
 
 /// A JSON value that was read like a [`Json`], but with any number that fits a machine type: a whole number of up to 64
 /// bits, or else a finite double.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MachineJson(Value);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineJson(Json);
 
-impl From<MachineJson> for Value {
-    fn from(MachineJson(value): MachineJson) -> Self {
-        value
+impl From<MachineJson> for Json {
+    fn from(MachineJson(json): MachineJson) -> Self {
+        json
     }
 }
 
 impl<'de> Deserialize<'de> for MachineJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Reader::new(Numbers::Machine, &Cell::new(MAX_VALUES)).deserialize(deserializer).map(Self)
+        read(Numbers::Machine, deserializer).map(Self)
     }
 }
 
@@ -166,7 +193,7 @@ pub fn is_whole(number: &Number) -> bool {
 pub const INEXACT: &str = "many JSON parsers cannot represent integers beyond ±2^53 exactly";
 
 /// Returns the JSON Pointer to the first whole number that many parsers do not keep exactly.
-pub fn inexact(value: &Value) -> Option<String> {
+fn inexact(value: &Value) -> Option<String> {
     let below = |step: &str, value: &Value| Some(format!("/{}{}", escape(step), inexact(value)?));
     match value {
         Value::Number(number) => (!is_exact(number)).then(String::new),
@@ -182,131 +209,6 @@ fn is_exact(number: &Number) -> bool {
     // Parsers turn integers that exceed 64 bits into floats.
     let magnitude = magnitude.or_else(|| number.as_f64().filter(|_| is_whole(number)).map(|float| float.abs() as u64));
     magnitude.is_none_or(|magnitude| magnitude <= MAX_EXACT)
-}
-
-/// The numbers that a document may have.
-#[derive(Clone, Copy, PartialEq)]
-enum Numbers {
-    /// Those that every JSON parser keeps exactly.
-    Exact,
-    /// Those that fit a machine type.
-    Machine,
-}
-
-/// Parses one value. Nested values share the remaining limits.
-struct Reader<'c> {
-    numbers: Numbers,
-    depth: usize,
-    left: &'c Cell<usize>,
-}
-
-impl<'c> Reader<'c> {
-    fn new(numbers: Numbers, left: &'c Cell<usize>) -> Self {
-        Self { numbers, depth: MAX_DEPTH, left }
-    }
-
-    fn inner<E: Error>(&self) -> Result<Self, E> {
-        let depth = self.depth.checked_sub(1);
-        let depth = depth.ok_or_else(|| E::custom(format_args!("nested deeper than {MAX_DEPTH} levels")))?;
-        Ok(Self { depth, ..*self })
-    }
-
-    fn number<E: Error>(&self, number: Number) -> Result<Value, E> {
-        if self.numbers == Numbers::Exact && !is_exact(&number) {
-            return Err(E::custom(format_args!("{INEXACT}; write it as a string")));
-        }
-        Ok(Value::Number(number))
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        let left = self.left.get().checked_sub(1);
-        self.left.set(left.ok_or_else(|| D::Error::custom(format_args!("it has more than {MAX_VALUES} values")))?);
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Reader<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        self.deserialize(deserializer)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        self.number(value.into())
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        self.number(value.into())
-    }
-
-    fn visit_i128<E: Error>(self, value: i128) -> Result<Value, E> {
-        match i64::try_from(value) {
-            Ok(value) => self.visit_i64(value),
-            Err(_) => self.visit_f64(value as f64),
-        }
-    }
-
-    fn visit_u128<E: Error>(self, value: u128) -> Result<Value, E> {
-        match u64::try_from(value) {
-            Ok(value) => self.visit_u64(value),
-            Err(_) => self.visit_f64(value as f64),
-        }
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        let number = Number::from_f64(value)
-            .ok_or_else(|| E::custom("NaN and infinities cannot be represented in JSON; write them as strings"))?;
-        self.number(number)
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element_seed(self.inner()?)? {
-            items.push(item);
-        }
-        Ok(Value::Array(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some(key) = map.next_key::<String>()? {
-            if object.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("duplicate key {key:?}")));
-            }
-            let value = map.next_value_seed(self.inner()?)?;
-            object.insert(key, value);
-        }
-        Ok(Value::Object(object))
-    }
 }
 
 #[cfg(test)]
@@ -364,12 +266,15 @@ pub(in crate::model) mod tests {
             ("1e300", json!(1e300)),
         ] {
             let MachineJson(read) = serde_json::from_str(text).unwrap();
-            assert_eq!(read, number);
+            assert_eq!(Value::from(read), number);
             let document = json!({"a": 1e-9, "b": [9_007_199_254_740_992_i64, {"c/d": number}], "e": number});
             assert_eq!(inexact(&document), Some("/b/1/c~1d".to_owned()));
         }
         let inner = serde::de::value::I128Deserializer::<serde_json::Error>::new;
-        assert_eq!(MachineJson::deserialize(inner(-1 << 64)).unwrap().0, json!(-18_446_744_073_709_551_616.0));
+        assert_eq!(
+            Value::from(MachineJson::deserialize(inner(-1 << 64)).unwrap().0),
+            json!(-18_446_744_073_709_551_616.0)
+        );
         assert!(Json::deserialize(inner(-1 << 64)).is_err());
         for text in [r#"{"a":1,"a":2}"#, "1e400"] {
             assert!(serde_json::from_str::<MachineJson>(text).is_err(), "{text}");

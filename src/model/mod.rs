@@ -52,6 +52,7 @@ pub mod schema;
 pub mod secret_file;
 pub mod session;
 pub mod set_aside;
+pub(crate) mod stack;
 pub mod text;
 pub mod trailer;
 pub mod transfer;

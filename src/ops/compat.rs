@@ -201,7 +201,7 @@ fn warnings<'a>(source: &'a Source, schema: Tree<'_>) -> impl Iterator<Item = Sc
 
 fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
     if let Some(part) = &source.part {
-        let root = forest.add(&part.bundle.schema);
+        let root = forest.add_json(&part.bundle.schema);
         return Ok(forest.encoded(root));
     }
     let refuse = |problem: &dyn Display| {

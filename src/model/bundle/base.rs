@@ -76,8 +76,8 @@ mod tests {
     const D2020: &str = "https://json-schema.org/draft/2020-12/schema";
 
     fn part(document: &Value, pointer: &str) -> Result<Value, String> {
-        let found = bundle("a.json", pointer, None, &mut |_| Ok(document.clone()));
-        found.map(|bundle| bundle.schema).map_err(|error| error.to_string())
+        let found = bundle("a.json", pointer, None, &mut |_| Ok(document.clone().into()));
+        found.map(|bundle| bundle.schema.into()).map_err(|error| error.to_string())
     }
 
     #[test]

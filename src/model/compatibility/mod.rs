@@ -22,7 +22,10 @@ mod sources;
 mod values;
 mod verdict;
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -30,6 +33,7 @@ use self::answer::Identifier;
 use super::{
     contract::Flow,
     schema::{Forest, PartId, Tree, metaschemas},
+    stack,
 };
 
 pub use answer::{
@@ -40,14 +44,11 @@ pub use rules::{RULES, Rule};
 pub use values::{VALUE_RULES, ValueRule, values};
 pub use verdict::{MAX_DIFFERENCES, Options};
 
-/// The stack size of the comparing thread, since schemas and the search may nest deeply.
-const STACK: usize = 256 << 20;
-
 /// Compares two schemas. `clock` returns the time since any fixed point, for the budget.
 ///
 /// # Errors
 ///
-/// Returns an error if the comparing thread could not be started or failed.
+/// Returns an error if the comparison panicked.
 pub fn compare(
     old: &Value,
     new: &Value,
@@ -69,7 +70,7 @@ pub fn compare_trees(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Comparison, String> {
-    let found = with_metaschemas([old, new], clock, |old, new| verdict::compare(old, new, options, clock))?;
+    let found = with_metaschemas([old, new], |old, new| verdict::compare(old, new, options, clock))?;
     Ok(Identifier::new(old, new).comparison(found))
 }
 
@@ -81,20 +82,16 @@ fn forest_of(schemas: [&Value; 2]) -> (Forest, [PartId; 2]) {
 }
 
 /// Does the work on two schemas, together with the meta-schemas that they refer to, if any.
-fn with_metaschemas<T: Send>(
-    schemas: [Tree<'_>; 2],
-    clock: &(dyn Fn() -> Duration + Sync),
-    work: impl FnOnce(Tree<'_>, Tree<'_>) -> T + Send,
-) -> Result<T, String> {
+fn with_metaschemas<T>(schemas: [Tree<'_>; 2], work: impl FnOnce(Tree<'_>, Tree<'_>) -> T) -> Result<T, String> {
     let [old, new] = schemas;
     let (forest, [old, new]) = match schemas.map(metaschemas::with_metaschemas) {
-        [None, None] => return on_own_stack(clock, || work(old, new)),
+        [None, None] => return on_large_stack(|| work(old, new)),
         [old_whole, new_whole] => {
             let whole = |whole: Option<Value>, tree: Tree<'_>| whole.unwrap_or_else(|| tree.to_value());
             forest_of([&whole(old_whole, old), &whole(new_whole, new)])
         }
     };
-    on_own_stack(clock, || work(forest.tree(old), forest.tree(new)))
+    on_large_stack(|| work(forest.tree(old), forest.tree(new)))
 }
 
 /// Decides whether a provider's schema satisfies what a consumer `expects`: every value that the provider sends must
@@ -103,7 +100,7 @@ fn with_metaschemas<T: Send>(
 ///
 /// # Errors
 ///
-/// Returns an error if the comparing thread could not be started or failed.
+/// Returns an error if the comparison panicked.
 pub fn satisfies(
     expects: Tree<'_>,
     provided: Tree<'_>,
@@ -112,22 +109,14 @@ pub fn satisfies(
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<SchemaVerdict, String> {
     let direction = flow.direction();
-    let answer = with_metaschemas([expects, provided], clock, |expects, provided| {
+    let answer = with_metaschemas([expects, provided], |expects, provided| {
         verdict::answer(expects, provided, direction, options, clock)
     })?;
     Ok(Identifier::new(expects, provided).verdict(answer))
 }
 
-/// Does the work, which begins by reading the clock, on a thread with a large stack. The clock counts its time there.
-fn on_own_stack<T: Send>(clock: &(dyn Fn() -> Duration + Sync), work: impl FnOnce() -> T + Send) -> Result<T, String> {
-    let work = || {
-        let done = work();
-        clock();
-        done
-    };
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
-        let thread = thread.map_err(|error| error.to_string())?;
-        thread.join().map_err(|_| "the comparison failed".to_owned())
-    })
+/// Does the work on a large stack. A panic is an error in the comparison, which leaves it undecided.
+fn on_large_stack<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let work = AssertUnwindSafe(|| stack::for_comparisons(work));
+    catch_unwind(work).map_err(|_| "the comparison failed".to_owned())
 }

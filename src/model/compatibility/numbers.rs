@@ -2,7 +2,7 @@
 //!
 //! A number has the value that the validator reads ([`rational`]).
 
-use std::{cmp::Ordering, collections::HashSet};
+use std::{cmp::Ordering, collections::HashSet, sync::LazyLock};
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -92,20 +92,21 @@ const EXACT_POWER: u32 = 22;
 
 /// Returns whole numbers within the bounds, the roundest first: multiples of powers of ten, since only such numbers are
 /// written exactly, then multiples of powers of two, since of larger numbers only these are exact as a double.
-fn round(first: Option<&BigInt>, last: Option<&BigInt>) -> Vec<BigInt> {
-    let bits = first.into_iter().chain(last).map(BigInt::bits).max().map_or(0, |bits| bits + 2);
+fn round(first: Option<BigInt>, last: Option<BigInt>) -> impl Iterator<Item = BigInt> {
+    let bits = first.iter().chain(&last).map(BigInt::bits).max().map_or(0, |bits| bits + 2);
     let decimal = (0..=EXACT_POWER).rev().map(|power| BigInt::from(10).pow(power));
     let binary = (0..bits).rev().map(|power| BigInt::one() << power);
-    let multiple = |unit: BigInt| {
-        let of = |bound: &BigInt| BigRational::new(bound.clone(), unit.clone());
-        match (first, last) {
-            (Some(first), _) => Some(of(first).ceil().to_integer() * &unit),
-            (None, last) => last.map(|last| of(last).floor().to_integer() * &unit),
-        }
+    let is_within = last.clone();
+    let multiple = move |unit: BigInt| match (&first, &last) {
+        (Some(first), _) => Some(first.div_ceil(&unit) * unit),
+        (None, last) => last.as_ref().map(|last| last.div_floor(&unit) * unit),
     };
-    let is_within = |k: &BigInt| last.is_none_or(|last| k <= last);
-    decimal.chain(binary).filter_map(multiple).filter(is_within).collect()
+    decimal.chain(binary).filter_map(multiple).filter(move |k| is_within.as_ref().is_none_or(|last| k <= last))
 }
+
+/// The largest and the least double.
+static LARGEST: LazyLock<BigRational> = LazyLock::new(|| BigRational::from_f64(f64::MAX).unwrap_or_default());
+static LEAST: LazyLock<BigRational> = LazyLock::new(|| -&*LARGEST);
 
 /// The demands on a number.
 #[derive(Debug, Default)]
@@ -151,12 +152,11 @@ impl Wanted {
 
     /// Returns whether no number is within the bounds. There are none beyond the largest double.
     fn is_interval_empty(&self) -> bool {
-        let largest = BigRational::from_f64(f64::MAX).unwrap_or_default();
-        let is_beyond = |bound: &Option<(BigRational, bool)>, sign: i64| {
-            let signed = |value: &BigRational| value * BigRational::from_integer(sign.into());
-            bound.as_ref().is_some_and(|(value, strict)| signed(value) > largest || *strict && signed(value) == largest)
-        };
-        if is_beyond(&self.low, 1) || is_beyond(&self.high, -1) {
+        let is_beyond_low =
+            self.low.as_ref().is_some_and(|(low, strict)| *low > *LARGEST || *strict && *low == *LARGEST);
+        let is_beyond_high =
+            self.high.as_ref().is_some_and(|(high, strict)| *high < *LEAST || *strict && *high == *LEAST);
+        if is_beyond_low || is_beyond_high {
             return true;
         }
         match (&self.low, &self.high) {
@@ -178,17 +178,18 @@ impl Wanted {
         if !self.integers && step.is_integer() || self.not_multiples.iter().any(are_all_divided) {
             return Found::None;
         }
+        let steps_to = |bound: &BigRational| if step.is_one() { bound.clone() } else { bound / step };
         let first = self.low.as_ref().map(|(low, strict)| {
-            let k = (low / step).ceil().to_integer();
+            let k = steps_to(low).ceil().to_integer();
             if *strict && BigRational::from_integer(k.clone()) * step == *low { k + 1 } else { k }
         });
         let last = self.high.as_ref().map(|(high, strict)| {
-            let k = (high / step).floor().to_integer();
+            let k = steps_to(high).floor().to_integer();
             if *strict && BigRational::from_integer(k.clone()) * step == *high { k - 1 } else { k }
         });
         let tries = TRIES.saturating_add(i64::try_from(self.excluded.len()).unwrap_or(i64::MAX));
         let found = nearest(first.clone(), last.clone(), tries)
-            .chain(round(first.as_ref(), last.as_ref()))
+            .chain(round(first.clone(), last.clone()))
             .map(|k| BigRational::from_integer(k) * step)
             .filter(|value| self.accepts(value))
             .find_map(|value| to_json(&value));

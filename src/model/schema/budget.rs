@@ -76,11 +76,6 @@ impl Budget {
         Self { cancelled: flag, ..self }
     }
 
-    /// Returns the clock.
-    pub(super) fn clock(&self) -> &Clock {
-        &*self.clock
-    }
-
     /// Returns whether the request was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)

@@ -9,7 +9,7 @@ use super::{
     official, uri,
     words::{DEFINITIONS, NAMED, VALUES},
 };
-use crate::model::pointer;
+use crate::model::{json::Json, pointer};
 
 /// The keyword that replaces a reference out of a schema. Its value is the reason why nothing is known about it.
 /// Validators ignore the keyword; a comparison treats it as equal to nothing but the same keyword.
@@ -54,8 +54,8 @@ pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2], one_file
 }
 
 /// Returns whether a schema refers to another document. Its own parts may have an `$id`; they are not outside.
-pub fn refers_outside(schema: &Value) -> bool {
-    let (mut forest, root) = Forest::of(schema);
+pub fn refers_outside(schema: &Json) -> bool {
+    let (mut forest, [root]) = Forest::of_json([schema]);
     !replace_external(&mut forest, &mut [root, root], true).is_empty()
 }
 

@@ -37,7 +37,8 @@ pub struct Document {
 /// # Errors
 /// Returns an error if the file has none of these formats; the message names the file, line and column.
 pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
-    read_as::<Json>(source)
+    let documents = read_as::<Json>(source)?;
+    Ok(documents.into_iter().map(|(line, json)| Document { line, value: json.into() }).collect())
 }
 
 /// Samples of the data of a contract.
@@ -74,7 +75,7 @@ pub fn samples(sources: &[Source]) -> Result<Samples, OpError> {
 ///
 /// # Errors
 /// Returns an error if the file has several values, or cannot be read.
-pub fn one(source: &Source) -> Result<Value, OpError> {
+pub fn one(source: &Source) -> Result<Json, OpError> {
     only(source, read_as::<Json>(source)?)
 }
 
@@ -83,13 +84,13 @@ pub fn one(source: &Source) -> Result<Value, OpError> {
 ///
 /// # Errors
 /// Returns the errors of [`one`].
-pub fn generated(source: &Source) -> Result<Value, OpError> {
+pub fn generated(source: &Source) -> Result<Json, OpError> {
     only(source, read_as::<MachineJson>(source)?)
 }
 
-fn only(source: &Source, mut documents: Vec<Document>) -> Result<Value, OpError> {
+fn only(source: &Source, mut documents: Vec<Line>) -> Result<Json, OpError> {
     match documents.len() {
-        1 => Ok(documents.remove(0).value),
+        1 => Ok(documents.remove(0).1),
         count => {
             let message = format!("{} contains {count} documents; keep one", source.name);
             Err(OpError::no(ErrorCode::UnreadableFile, message))
@@ -97,7 +98,10 @@ fn only(source: &Source, mut documents: Vec<Document>) -> Result<Value, OpError>
     }
 }
 
-fn read_as<T: DeserializeOwned + Into<Value>>(source: &Source) -> Result<Vec<Document>, OpError> {
+/// A value in a file, and the line on which it begins if the file has several.
+type Line = (Option<u32>, Json);
+
+fn read_as<T: DeserializeOwned + Into<Json>>(source: &Source) -> Result<Vec<Line>, OpError> {
     let refuse = |problem: Problem| OpError::from(problem.in_file(&source.name));
     if source.bytes.len() > MAX_BYTES {
         return Err(refuse(Problem::whole(format!("the file is larger than {} MiB", MAX_BYTES >> 20))));
@@ -108,7 +112,7 @@ fn read_as<T: DeserializeOwned + Into<Value>>(source: &Source) -> Result<Vec<Doc
     let plain = codec::plain(&source.bytes);
     let whole = codec::decode::<T>(&plain);
     let problem = match whole {
-        Ok(json) => return Ok(vec![Document { line: None, value: json.into() }]),
+        Ok(json) => return Ok(vec![(None, json.into())]),
         Err(problem) => problem,
     };
     let mut lines = source.bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
@@ -124,7 +128,7 @@ fn read_as<T: DeserializeOwned + Into<Value>>(source: &Source) -> Result<Vec<Doc
         return Err(refuse(problem));
     }
     let json: T = codec::value_as(&source.bytes).map_err(refuse)?;
-    Ok(vec![Document { line: None, value: json.into() }])
+    Ok(vec![(None, json.into())])
 }
 
 /// Returns the error for a document that describes an API instead of being a schema. It names the pointer to the
@@ -134,7 +138,7 @@ pub fn not_a_schema(file: &str, pointer: &str) -> OpError {
     OpError::cannot(ErrorCode::UnreadableSchema, message)
 }
 
-fn by_line<T: DeserializeOwned + Into<Value>>(bytes: &[u8]) -> Result<Vec<Document>, Problem> {
+fn by_line<T: DeserializeOwned + Into<Json>>(bytes: &[u8]) -> Result<Vec<Line>, Problem> {
     let mut documents = Vec::new();
     for (number, line) in (1u32..).zip(bytes.split(|byte| *byte == b'\n')) {
         if line.trim_ascii().is_empty() {
@@ -144,7 +148,7 @@ fn by_line<T: DeserializeOwned + Into<Value>>(bytes: &[u8]) -> Result<Vec<Docume
             return Err(Problem::whole(format!("the file has more than {MAX_DOCUMENTS} documents")));
         }
         let json: T = codec::decode(line).map_err(|problem| Problem { line: Some(number), ..problem })?;
-        documents.push(Document { line: Some(number), value: json.into() });
+        documents.push((Some(number), json.into()));
     }
     Ok(documents)
 }
@@ -189,7 +193,7 @@ mod tests {
     fn only_generated_files_may_have_large_numbers() {
         for text in ["{\"a\": 9223372036854775807}", "a: 9223372036854775807"] {
             assert!(one(&source(text)).unwrap_err().message.contains("2^53"), "{text}");
-            assert_eq!(generated(&source(text)).unwrap(), json!({"a": i64::MAX}));
+            assert_eq!(generated(&source(text)).unwrap(), json!({"a": i64::MAX}).into());
         }
     }
 

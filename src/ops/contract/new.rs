@@ -196,7 +196,7 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
         }
     };
     if let Some(source) = &request.value {
-        document.value = documents::one(source)?.into();
+        document.value = documents::one(source)?;
     }
     let changes = vec!["Initial release".to_owned()];
     document.evolution = vec![Evolution { version: document.version.clone(), changes, compatible: true }];

@@ -13,7 +13,7 @@ use crate::{
         bundle::{self, BundleError},
         contract::Flow,
         json::Json,
-        schema::{self, Budget, Part},
+        schema::{self, Budget, Forest, Part, Tree},
     },
     ops::{binding::edit::own_path, ctx::Ctx, publish::references},
     repo::blue_files::Files,
@@ -27,7 +27,7 @@ use crate::{
 /// not have, or the file describes an API.
 pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Json, BTreeSet<String>), OpError> {
     let first = documents::generated(source)?;
-    if let (true, Some(at)) = (pointer.is_empty(), schema::schemas_of_api(|word| first[word].is_string())) {
+    if let (true, Some(at)) = (pointer.is_empty(), schemas_of_api(&first)) {
         return Err(documents::not_a_schema(&source.name, at));
     }
     let mut first = Some(first);
@@ -53,7 +53,13 @@ pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Js
         .and_then(bundle::Bundle::exact)
         .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))?;
     references::require_schema(&format!("{}#{pointer}", source.name), &schema)?;
-    Ok((schema.into(), read))
+    Ok((schema, read))
+}
+
+/// Returns the JSON Pointer to the schemas of a document, if it describes an API.
+fn schemas_of_api(document: &Json) -> Option<&'static str> {
+    let (forest, [root]) = Forest::of_json([document]);
+    schema::schemas_of_api(|word| forest.tree(root).get(word).and_then(Tree::as_str).is_some())
 }
 
 /// Returns the same as [`read`], without the files, if it is a valid JSON Schema.

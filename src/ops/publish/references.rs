@@ -17,7 +17,7 @@ use crate::{
         binding::Binding,
         bundle::{self, Bundle, BundleError},
         contract::{Contract, Flow, VersionFrom},
-        json::{self, Json},
+        json::Json,
         name::ContractName,
         oid::Oid,
         schema::{self, Budget},
@@ -96,8 +96,8 @@ impl Reference {
 ///
 /// # Errors
 /// Returns the error, which names the other file.
-pub fn require_schema(place: &str, part: &Value) -> Result<(), OpError> {
-    let Some(Reference { file, pointer }) = Reference::of_value(part) else { return Ok(()) };
+pub fn require_schema(place: &str, part: &Json) -> Result<(), OpError> {
+    let Some(Reference { file, pointer }) = Reference::of(part) else { return Ok(()) };
     let other = if pointer.is_empty() { file } else { format!("{file}#{pointer}") };
     let message = format!("{place} refers to {other}; name that file instead");
     Err(OpError::cannot(ErrorCode::UnreadableSchema, message))
@@ -145,7 +145,7 @@ fn fits(contract: &Contract) -> Result<(), Problem> {
 /// Reads the version from the file that contains it.
 fn version(files: &Files<'_>, VersionFrom { from: file, at }: &VersionFrom) -> Result<Version, Problem> {
     let refuse = |message: String| Problem::whole(format!("version: {message}"));
-    let document = load(files, file).map_err(|error| refuse(error.to_string()))?;
+    let document = load(files, file).map_err(|error| refuse(error.to_string()))?.value();
     let usual = match file.rsplit('/').next() {
         Some("Cargo.toml") => &["/package/version", "/workspace/package/version"][..],
         Some("pyproject.toml") => &["/project/version", "/tool/poetry/version"],
@@ -174,18 +174,21 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
     let mut load = |path: &str| noted(files, path, &seen);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
         let schema = bundled((&file, &pointer), Some(contract.flow), &mut load);
-        contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?.into();
+        contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?;
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
         let document = load(&file).map_err(|error| refuse("/value", format!("value: {error}")))?;
-        let value = document.pointer(&pointer).cloned();
+        let value = match pointer.is_empty() {
+            true => Some(document),
+            false => document.value().pointer(&pointer).cloned().map(Json::from),
+        };
         let missing = || refuse("/value", format!("value: {file}: there is nothing at {pointer}"));
         let value = value.ok_or_else(missing)?;
-        if let Some(at) = json::inexact(&value) {
+        if let Some(at) = value.inexact() {
             let error = BundleError::inexact(&file, &format!("{pointer}{at}"), "write it as a string");
             return Err(refuse("/value", format!("value: {error}")));
         }
-        contract.value = value.into();
+        contract.value = value;
     }
     Ok(seen.into_inner())
 }
@@ -194,8 +197,8 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
 fn bundled(
     (file, pointer): (&str, &str),
     flow: Option<Flow>,
-    load: &mut dyn FnMut(&str) -> Result<Value, BundleError>,
-) -> Result<Value, String> {
+    load: &mut dyn FnMut(&str) -> Result<Json, BundleError>,
+) -> Result<Json, String> {
     let schema =
         bundle::bundle(file, pointer, flow, load).and_then(Bundle::exact).map_err(|error| error.to_string())?;
     require_schema(&format!("{file}#{pointer}"), &schema).map_err(|error| error.message)?;
@@ -216,7 +219,7 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
         let refuse = |message: String| (index, Problem::whole(format!("the import of {}: {message}", import.contract)));
         if let Some(Reference { file, pointer }) = Reference::of(expects) {
             let schema = bundled((&file, &pointer), None, &mut load);
-            *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?.into();
+            *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?;
         }
         if let Some(first) = schema::problems(expects, &Json::default(), &Budget::default()).first() {
             return Err(refuse(format!("expects{}: {}", first.pointer, first.message)));
@@ -226,7 +229,7 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
 }
 
 /// Reads one document, and adds its path to `seen`.
-fn noted(files: &Files<'_>, path: &str, seen: &RefCell<BTreeSet<String>>) -> Result<Value, BundleError> {
+fn noted(files: &Files<'_>, path: &str, seen: &RefCell<BTreeSet<String>>) -> Result<Json, BundleError> {
     seen.borrow_mut().insert(path.to_owned());
     load(files, path)
 }
@@ -235,12 +238,12 @@ fn noted(files: &Files<'_>, path: &str, seen: &RefCell<BTreeSet<String>>) -> Res
 ///
 /// # Errors
 /// Returns an error if it is not a regular file of the repository, or cannot be read.
-pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
+pub fn load(files: &Files<'_>, path: &str) -> Result<Json, BundleError> {
     let refuse = |message: String| BundleError { file: path.to_owned(), message };
     let bytes = files.read(&regular(files, path)?).map_err(|error| refuse(error.message))?;
     let bytes = bytes.ok_or_else(|| refuse(format!("it is larger than {} MiB", codec::MAX_SCHEMA >> 20)))?;
     if path.ends_with(".toml") {
-        return toml_document(&bytes).map_err(refuse);
+        return toml_document(&bytes).map(Json::from).map_err(refuse);
     }
     let source = Source { name: path.to_owned(), bytes };
     documents::generated(&source).map_err(|error| {

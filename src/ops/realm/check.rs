@@ -18,6 +18,7 @@ use crate::{
         domain_summary::DomainSummary,
         domain_view::{self, Damage},
         name::{ReaderName, RepoName, RfcName},
+        stack,
         verdict::{Judge, States},
     },
     ops::{
@@ -261,7 +262,7 @@ impl<'a> Work<'a> {
         let (now, judge) = (self.ctx.env.now(), &self.judge);
         let me = judged.first().map(|judged| judged.repo).or(self.here.repo.as_ref());
         let input = CheckInput { repos, me, judged, scope, now, mode, listed, cycles, judge };
-        self::judge(self.ctx, self.overview, judged, Check::new(input), judge)
+        stack::for_comparisons(|| self::judge(self.ctx, self.overview, judged, Check::new(input), judge))
     }
 
     fn base(&self, found: &Found<'_>) -> Result<check_base::Base, OpError> {

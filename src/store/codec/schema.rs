@@ -56,7 +56,7 @@ fn read_json(forest: &mut Forest, bytes: &[u8], only_json: bool) -> Result<Optio
 }
 
 fn read_yaml(forest: &mut Forest, bytes: &[u8]) -> Result<PartId, Problem> {
-    yaml::value_as::<MachineJson>(bytes).map(|value| forest.add(&value.into()))
+    yaml::value_as::<MachineJson>(bytes).map(|json| forest.add_json(&json.into()))
 }
 
 #[cfg(test)]
