@@ -173,6 +173,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         backwards: found.backwards,
         forwards: found.forwards,
         differences: found.differences,
+        more_differences: found.more,
         bump: found.bump,
         warnings: [&request.old, &request.new]
             .into_iter()

@@ -30,6 +30,9 @@ pub struct Compat {
     pub forwards: BothReadings,
     /// The differences in the requested directions, at most 20 per direction, with pointers into the files.
     pub differences: Vec<SchemaDifference>,
+    /// Whether there may be further differences.
+    #[serde(default)]
+    pub more_differences: bool,
     /// The smallest version bump that the change requires.
     pub bump: VersionBump,
     /// The words in the schemas that look like keywords but have no effect, at most 50 per schema.

@@ -73,6 +73,9 @@ pub struct SchemasCompared {
     pub forwards: BothReadings,
     /// The differences, at most 20 in each direction. The first ones have witnesses.
     pub differences: Vec<SchemaDifference>,
+    /// Whether there may be further differences.
+    #[serde(default)]
+    pub more_differences: bool,
     /// The smallest version bump that the change requires by the contract's promise.
     pub bump: VersionBump,
 }

@@ -330,3 +330,91 @@ fn differences_of_one_keyword_have_ids_of_their_own() {
     let is_kept = |(message, id)| second.get(message) == Some(id);
     assert!(first.len() > 3 && first.iter().all(is_kept), "{first:?} {second:?}");
 }
+
+/// A value can be as far from an alternative that did not change as from the one that did.
+#[test]
+fn the_alternative_that_changed_is_explained() {
+    let closed = |members: Value| json!({"type": "object", "additionalProperties": false, "properties": members});
+    let open = json!({"type": "object", "properties": {"a": {"type": "boolean"}}});
+    let either = |one: Value| json!({"anyOf": [one, open]});
+    let old = either(closed(json!({"a": {"type": "object"}, "show": {"type": "boolean"}})));
+    let new = either(closed(json!({"a": {"type": "object"}})));
+    differ(&old, &new, &[("removed-property", "/anyOf/0/additionalProperties")]);
+}
+
+/// An alternative of another type is far from a value, however it says so.
+#[test]
+fn alternatives_of_another_type_do_not_hide_a_change() {
+    let object =
+        |name: &str| json!({"type": "object", "additionalProperties": false, "properties": {name: {"type": "string"}}});
+    for other in [
+        json!({"enum": ["x"]}),
+        json!({"const": "x"}),
+        json!({"oneOf": [{"type": "string", "const": "x"}, {"type": "null"}]}),
+        json!({"$ref": "#/$defs/text"}),
+    ] {
+        let either = |one: Value| {
+            let member = json!({"anyOf": [other, one]});
+            json!({"properties": {"m": member}, "$defs": {"text": {"anyOf": [{"const": "y"}, {"type": "integer"}]}}})
+        };
+        let place = "/properties/m/anyOf/1/additionalProperties";
+        differ(&either(object("a")), &either(object("b")), &[("removed-property", place)]);
+    }
+}
+
+/// Properties that only another alternative names were never accepted here.
+#[test]
+fn a_closed_object_is_listed_once() {
+    let branch = |kind: &str, member: Value| {
+        let properties = json!({"kind": {"const": kind}, "c": member});
+        json!({"type": "object", "required": ["kind"], "additionalProperties": false, "properties": properties})
+    };
+    let either = |first: Value| {
+        let named = json!({"type": "object", "properties": {"p": {}, "q": {}, "r": {}}});
+        json!({"oneOf": [branch("A", first), branch("B", named)]})
+    };
+    let closed = json!({"type": "object", "additionalProperties": false, "properties": {"s": {}}});
+    let found = differences(&either(json!({"type": "object"})), &either(closed));
+    let places: Vec<_> = found.iter().map(|(rule, pointer, _)| (&**rule, &**pointer)).collect();
+    assert_eq!(places, [("closed-object", "/oneOf/0/properties/c/additionalProperties")], "{found:?}");
+}
+
+#[test]
+fn one_place_does_not_hide_the_others() {
+    let schema = |constraints: Value, last: Value| {
+        let names = (0..30).map(|at| (format!("p{at:02}"), json!({"enum": [at]})));
+        let all: serde_json::Map<_, _> =
+            names.chain([("constraints".to_owned(), constraints), ("z".to_owned(), last)]).collect();
+        json!({"type": "object", "properties": all})
+    };
+    let old =
+        schema(json!({"type": "object", "additionalProperties": {"type": "string"}}), json!({"enum": ["a", "b"]}));
+    let new = schema(json!({"$ref": "#"}), json!({"enum": ["a"]}));
+    let options = Options { backwards: false, ..Options::default() };
+    let found = compatibility::compare(&old, &new, &options, &|| Duration::ZERO).unwrap();
+    let of_z = found.differences.iter().filter(|one| one.new_pointer.as_deref() == Some("/properties/z/enum"));
+    assert_eq!(of_z.count(), 1, "{:#?}", found.differences);
+    assert!(found.differences.len() < 10 && found.more);
+}
+
+#[test]
+fn a_list_says_whether_it_is_complete() {
+    let schema = |count: usize, kind: &str| {
+        let all: serde_json::Map<_, _> = (0..count).map(|at| (format!("p{at}"), json!({"type": kind}))).collect();
+        json!({"properties": all})
+    };
+    for (count, listed, more) in [(1, 1, false), (20, 20, false), (21, 20, true)] {
+        let (old, new) = (schema(count, "string"), schema(count, "integer"));
+        let found = compatibility::compare(&old, &new, &Options::default(), &|| Duration::ZERO).unwrap();
+        assert_eq!((found.differences.len(), found.more), (2 * listed, more), "{count}");
+    }
+}
+
+#[test]
+fn a_difference_between_drafts_names_them() {
+    let schema = |draft: &str| json!({"$schema": draft, "properties": {"a": {"type": "integer"}}});
+    let [old, new] = ["http://json-schema.org/draft-07/schema#", "http://json-schema.org/draft-04/schema#"];
+    let found = differences(&schema(old), &schema(new));
+    let messages: Vec<_> = found.iter().map(|(_, _, message)| &**message).collect();
+    assert_eq!(messages, ["0.0 is not an integer in draft-04; the other schema is draft-07"]);
+}

@@ -27,6 +27,8 @@ pub struct Comparison {
     pub forwards: BothReadings,
     /// The differences by direction, limited by [`Options`](super::Options).
     pub differences: Vec<SchemaDifference>,
+    /// Whether there may be further differences.
+    pub more: bool,
     /// The bump that the change needs.
     pub bump: VersionBump,
 }
@@ -265,7 +267,7 @@ impl Comparison {
 
     fn with(verdict: SchemaVerdict, bump: VersionBump) -> Self {
         let (backwards, forwards) = (BothReadings::both(verdict.clone()), BothReadings::both(verdict));
-        Self { backwards, forwards, differences: Vec::new(), bump }
+        Self { backwards, forwards, differences: Vec::new(), more: false, bump }
     }
 
     /// Returns the verdict in a direction and a reading.

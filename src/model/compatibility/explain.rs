@@ -10,7 +10,7 @@ use super::graph::node::{Id, Lit, Sym, Table};
 use super::rules::{self, Place};
 use super::sources::{Sources, Spot};
 use crate::model::contract::BrokenDirection;
-use crate::model::schema::uri;
+use crate::model::schema::{Draft, uri};
 
 /// The distance between a value and a schema of another type.
 const OTHER_TYPE: usize = 1_000;
@@ -19,6 +19,9 @@ const OTHER_TYPE: usize = 1_000;
 const OTHER_MEMBER: usize = 30;
 /// The number of alternatives above which more make no difference.
 const MOST_LISTING: usize = 20;
+
+/// The maximum nesting of alternatives that are compared with a value.
+const MOST_NESTED: usize = 8;
 
 /// The maximum number of properties that are tried as the reason why an object is refused.
 const MOST_MEMBERS: usize = 100;
@@ -78,12 +81,26 @@ impl<'a> Sources<'a> {
     /// Returns how far a value is from an alternative: the number of keywords that refuse it,
     /// weighted by how well they distinguish alternatives. `listing` is from [`Self::listing`].
     fn distance(&self, table: &mut Table, raw: Id, value: &Value, listing: &Listing) -> usize {
+        self.distance_within(table, raw, value, listing, MOST_NESTED)
+    }
+
+    fn distance_within(&self, table: &mut Table, raw: Id, value: &Value, listing: &Listing, levels: usize) -> usize {
+        let Some(levels) = levels.checked_sub(1) else { return 1 };
         let mut distance = 0;
         for lit in self.graph.lits(raw) {
             if self.refuses(table, lit, value) {
                 distance += match lit {
-                    Lit::Sub(id) => self.distance(table, *id, value, listing),
+                    Lit::Sub(id) => self.distance_within(table, *id, value, listing, levels),
+                    Lit::AnyOf(ids) | Lit::OneOf(ids) => {
+                        let each = ids.iter().map(|id| self.distance_within(table, *id, value, listing, levels));
+                        each.min().unwrap_or_default().max(1)
+                    }
                     Lit::Type(_) | Lit::Never => OTHER_TYPE,
+                    Lit::Enum(values)
+                        if !values.iter().any(|one| is_like(&table.words.values[*one as usize], value)) =>
+                    {
+                        OTHER_TYPE
+                    }
                     Lit::Prop(name, id) if self.listed_values(*id).is_some() => {
                         OTHER_MEMBER * listing.get(name).map_or(1, Vec::len).min(MOST_LISTING)
                     }
@@ -239,8 +256,28 @@ impl<'a> Sources<'a> {
                 _ => 0,
             },
         };
-        let (rule, message) = rules::describe(&place, &table.words);
+        let (rule, mut message) = rules::describe(&place, &table.words);
+        if let Some([here, there]) = self.drafts(leaf, &other) {
+            message += &format!(" in {here}; the other schema is {there}");
+        }
         Explained { rule, message, at, pointers }
+    }
+
+    /// Returns the drafts of both sides, if a keyword differs only because these do.
+    fn drafts(&self, leaf: &Leaf<'_>, other: &[Spot<'a>]) -> Option<[Draft; 2]> {
+        let draft = |spot: &Spot<'_>| self.graph.context(spot.id).draft;
+        let here = draft(&leaf.spot);
+        let written = |id: Id| {
+            let schema = self.graph.tree(id);
+            rules::keywords(leaf.lit).iter().find_map(|keyword| Some((keyword, schema.get(keyword)?)))
+        };
+        let keyword = written(leaf.spot.id)?;
+        other
+            .iter()
+            .filter(|spot| written(spot.id) == Some(keyword))
+            .map(draft)
+            .find(|there| *there != here)
+            .map(|there| [here, there])
     }
 
     /// Returns the number of alternatives that a value matches.
@@ -265,6 +302,11 @@ impl<'a> Sources<'a> {
             None => place,
         }
     }
+}
+
+/// Returns whether two values have the same type.
+fn is_like(one: &Value, other: &Value) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
 /// A walk from the root of a document to the keyword that refuses a value.
@@ -347,6 +389,7 @@ impl<'a> Walk<'_, 'a> {
         let counted: Vec<_> = ids.iter().map(|id| (self.sources.distance(table, *id, value, &listing), *id)).collect();
         let least = counted.iter().map(|(count, _)| *count).min().filter(|least| *least > 0)?;
         let closest: Vec<_> = counted.into_iter().filter(|(count, _)| *count == least).map(|(_, id)| id).collect();
+        let closest = if closest.len() > 1 { self.changed(table, spot, lit, closest) } else { closest };
         if let ([only], true) = (&closest[..], least < OTHER_MEMBER) {
             return self.child(table, spot, lit, *only, value);
         }
@@ -355,6 +398,30 @@ impl<'a> Walk<'_, 'a> {
         let best = leaves.pop()?;
         let next = leaves.last().map_or(self.path.len(), |leaf| leaf.path.len());
         (best.path.len() > next).then_some(best)
+    }
+
+    /// Returns the alternatives that the other document does not have, or else all. Of these, returns the one at the place
+    /// of an alternative that accepts the value there, or else all.
+    fn changed(&self, table: &mut Table, spot: &Spot<'a>, lit: &'a Lit, alternatives: Vec<Id>) -> Vec<Id> {
+        let (sources, other) = (self.sources, 1 - self.document);
+        let reached = sources.reached(table, other, Some(self.value), &self.path);
+        let theirs: HashSet<_> = reached
+            .iter()
+            .flat_map(|spot| sources.graph.lits(spot.id))
+            .flat_map(|lit| if let Lit::AnyOf(ids) | Lit::OneOf(ids) = lit { &ids[..] } else { &[] })
+            .map(|id| sources.classes.of(*id))
+            .collect();
+        let kept = |wanted: &dyn Fn(&Id) -> bool| {
+            let kept: Vec<_> = alternatives.iter().copied().filter(wanted).collect();
+            if kept.is_empty() { alternatives.clone() } else { kept }
+        };
+        let changed = kept(&|id| !theirs.contains(&sources.classes.of(*id)));
+        let places: HashSet<_> = reached.iter().map(|spot| sources.place(other, spot, table)).collect();
+        let is_there = |id: &&Id| places.contains(&sources.place(self.document, &spot.below(lit, **id), table));
+        match changed.iter().find(is_there) {
+            Some(id) => vec![*id],
+            None => changed,
+        }
     }
 
     fn part(&mut self, table: &mut Table, spot: &Spot<'a>, lit: &'a Lit, value: &Value) -> Option<Leaf<'a>> {

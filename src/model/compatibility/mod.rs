@@ -42,7 +42,7 @@ pub use answer::{
 pub use budget::Limits;
 pub use rules::{RULES, Rule};
 pub use values::{VALUE_RULES, ValueRule, values};
-pub use verdict::{MAX_DIFFERENCES, Options};
+pub use verdict::Options;
 
 /// Compares two schemas. `clock` returns the time since any fixed point, for the budget.
 ///

@@ -83,8 +83,10 @@ impl<'a> Sources<'a> {
                 }
             }
         }
-        let found = self.spots_of(table, 1 - inner, (id, &lit), leaf);
-        for steps in found.into_iter().take(most.saturating_sub(places.len())) {
+        for steps in self.spots_of(table, 1 - inner, (id, &lit)) {
+            if places.len() >= most {
+                break;
+            }
             let keyword = table.node(vec![lit.clone()]);
             let refused = table.node(vec![Lit::Not(keyword)]);
             let path = steps.iter().map(|step| match step {
@@ -96,7 +98,10 @@ impl<'a> Sources<'a> {
                 Step::Item(at) => Token::One(at.to_string()),
             });
             let path = path.collect();
-            places.push(Place { demand: demand(table, refused, &steps), path, member: None });
+            let place = Place { demand: demand(table, refused, &steps), path, member: None };
+            if !place.has(leaf) {
+                places.push(place);
+            }
         }
         places
     }
@@ -112,9 +117,9 @@ impl<'a> Sources<'a> {
         names
     }
 
-    /// Returns the paths to the other sub-schemas of a document that are this node, one for each place in the document.
-    fn spots_of(&self, table: &mut Table, document: usize, (id, lit): (Id, &Lit), leaf: &Leaf<'a>) -> Vec<Vec<Step>> {
-        let own = self.place(document, &leaf.spot, table);
+    /// Returns the paths to the sub-schemas of a document that are this node, the shortest one to each place in the
+    /// document.
+    fn spots_of(&self, table: &mut Table, document: usize, (id, lit): (Id, &Lit)) -> Vec<Vec<Step>> {
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         let mut waiting = VecDeque::from([(Vec::new(), vec![self.root(document)])]);
@@ -129,7 +134,7 @@ impl<'a> Sources<'a> {
                 self.classes.of(spot.id) == id
                     && self.graph.lits(spot.id).iter().any(|one| self.classes.lit(one).as_ref() == Some(lit))
             };
-            if reached.iter().any(|spot| is_same(spot) && self.place(document, spot, table) != own) {
+            if reached.iter().any(is_same) {
                 found.push(path.clone());
             }
             for (step, spot) in reached.iter().flat_map(|spot| self.steps_below(spot)) {

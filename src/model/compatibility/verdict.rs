@@ -22,7 +22,10 @@ use crate::model::{
 };
 
 /// The maximum number of differences in each direction.
-pub const MAX_DIFFERENCES: usize = 20;
+const MAX_DIFFERENCES: usize = 20;
+
+/// The maximum number of sub-schemas that are listed because they refuse values of one sub-schema.
+const MOST_OF_A_PLACE: usize = 3;
 
 /// The options of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -135,6 +138,7 @@ impl<'a> Judge<'a> {
         let forwards = self.readings(BrokenDirection::Forwards);
         self.engine.budget.end_verdicts();
         let options = self.options;
+        let mut more = false;
         for (direction, readings, is_asked) in [
             (BrokenDirection::Backwards, &backwards, options.backwards),
             (BrokenDirection::Forwards, &forwards, options.forwards),
@@ -142,11 +146,11 @@ impl<'a> Judge<'a> {
             let decisive = readings.of(options.reading);
             let shown = if decisive.is_incompatible() { decisive } else { &readings.strict };
             if let (SchemaVerdict::Incompatible { difference: first }, true) = (shown, is_asked) {
-                self.collect(direction, (**first).clone());
+                more |= !self.collect(direction, (**first).clone());
             }
         }
         let bump = bump(&backwards, &forwards, options);
-        Comparison { backwards, forwards, differences: self.differences, bump }
+        Comparison { backwards, forwards, differences: self.differences, more, bump }
     }
 
     /// Returns the root node of a document.
@@ -312,8 +316,8 @@ impl<'a> Judge<'a> {
         Some((difference, leaf))
     }
 
-    /// Searches for further differences, treating the known ones as allowed.
-    fn collect(&mut self, direction: BrokenDirection, first: SchemaDifference) {
+    /// Searches for further differences, treating the known ones as allowed. Returns whether all were found and listed.
+    fn collect(&mut self, direction: BrokenDirection, first: SchemaDifference) -> bool {
         let reading = first.reading;
         let (_, outer) = sides(direction);
         let most = self.differences.len() + self.options.most_differences;
@@ -321,17 +325,29 @@ impl<'a> Judge<'a> {
         let leaf = first.witness.as_ref().and_then(|witness| self.sources.leaf(table, outer, witness, &|_| true));
         self.engine.unmask();
         let mut next = Some((first, leaf));
-        while let Some((difference, leaf)) = next.take() {
+        let mut are_all_listed = true;
+        let are_all_found = loop {
+            let Some((difference, leaf)) = next.take() else { break false };
             let witness = difference.witness.clone();
-            self.differences.push(difference);
-            let Some((leaf, witness)) = leaf.zip(witness) else { break };
-            self.elsewhere(direction, reading, (&leaf, &witness), most);
-            let Some((id, lit)) = leaf.mask else { break };
-            let is_masked = self.differences.len() < most && self.engine.mask(id, lit, leaf.foreign);
-            if !is_masked || !self.engine.budget.look() {
-                break;
+            let is_crowded = self.is_crowded(&difference);
+            are_all_listed &= !is_crowded;
+            if !is_crowded {
+                if self.differences.len() == most {
+                    break false;
+                }
+                self.differences.push(difference);
             }
-            let (Answer::Witness(value) | Answer::PossibleWitness(value)) = self.ask(direction, reading) else { break };
+            let Some((leaf, witness)) = leaf.zip(witness) else { break false };
+            are_all_listed &= self.elsewhere(direction, reading, (&leaf, &witness), most);
+            let Some((id, lit)) = leaf.mask else { break false };
+            if !self.engine.mask(id, lit, leaf.foreign) || !self.engine.budget.look() {
+                break false;
+            }
+            let value = match self.ask(direction, reading) {
+                Answer::Witness(value) | Answer::PossibleWitness(value) => value,
+                Answer::Empty => break true,
+                Answer::Undecided => break false,
+            };
             let masked = self.engine.masked.clone();
             let is_new = |leaf: &Leaf<'a>| {
                 leaf.mask.as_ref().is_some_and(|mask| match masked.get(mask) {
@@ -340,8 +356,28 @@ impl<'a> Judge<'a> {
                 })
             };
             next = self.confirm(direction, reading, (*value).clone(), Some(&is_new));
-        }
+        };
         self.engine.unmask();
+        are_all_found && are_all_listed
+    }
+
+    /// Returns whether the sub-schema that accepts this value is listed for enough others, which refuse it.
+    fn is_crowded(&self, found: &SchemaDifference) -> bool {
+        fn places(one: &SchemaDifference) -> (Option<&str>, Option<&str>) {
+            let (accepting, refusing) = match one.direction {
+                BrokenDirection::Backwards => (&one.new_pointer, &one.old_pointer),
+                BrokenDirection::Forwards => (&one.old_pointer, &one.new_pointer),
+            };
+            // The last step is the keyword.
+            let refusing = refusing.as_ref().and_then(|pointer| Some(pointer.rsplit_once('/')?.0));
+            (accepting.as_deref(), refusing)
+        }
+        let (accepting, refusing) = places(found);
+        let is_other = |one: &SchemaDifference| {
+            let (place, other) = places(one);
+            one.direction == found.direction && place == accepting && other != refusing
+        };
+        accepting.is_some() && self.differences.iter().filter(|one| is_other(one)).count() >= MOST_OF_A_PLACE
     }
 
     /// Returns whether a difference at the same place is listed.
@@ -352,20 +388,21 @@ impl<'a> Judge<'a> {
         self.differences.iter().any(|one| place(one) == place(found))
     }
 
-    /// Searches for the same difference at other places.
+    /// Searches for the same difference at other places. Returns whether all were found and listed.
     fn elsewhere(
         &mut self,
         direction: BrokenDirection,
         reading: SchemaReading,
         (leaf, witness): (&Leaf<'a>, &Value),
         most: usize,
-    ) {
+    ) -> bool {
         let (inner, _) = sides(direction);
         let left = most.saturating_sub(self.differences.len());
-        let places = self.sources.other_places(&mut self.engine.table, (leaf, witness), inner, left);
+        let places = self.sources.other_places(&mut self.engine.table, (leaf, witness), inner, left + 1);
+        let mut is_complete = true;
         for place in places {
             if !self.engine.budget.look() {
-                break;
+                return false;
             }
             let atoms = self.atoms(direction, reading).into_iter().chain([Atom::is(place.demand, false)]);
             let (Answer::Witness(value) | Answer::PossibleWitness(value)) = self.engine.goal(atoms.collect()) else {
@@ -373,10 +410,16 @@ impl<'a> Judge<'a> {
             };
             let is_there = |found: &Leaf<'a>| found.mask == leaf.mask && place.has(found);
             let found = self.confirm(direction, reading, (*value).clone(), Some(&is_there));
-            let found = found.map(|(difference, _)| difference);
-            let is_new = |one: &SchemaDifference| place.member.is_some() || !self.is_listed(one);
-            self.differences.extend(found.filter(is_new));
+            let Some((found, _)) = found.filter(|(found, _)| !self.is_listed(found)) else { continue };
+            if self.differences.len() == most {
+                return false;
+            }
+            match self.is_crowded(&found) {
+                true => is_complete = false,
+                false => self.differences.push(found),
+            }
         }
+        is_complete
     }
 }
 

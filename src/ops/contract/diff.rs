@@ -227,6 +227,7 @@ fn compared(
         backwards: compared.backwards.clone(),
         forwards: compared.forwards.clone(),
         differences: differences.collect(),
+        more_differences: compared.more,
         bump,
     })
 }

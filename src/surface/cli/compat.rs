@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::compatibility::MAX_DIFFERENCES,
     ops::{compat, ctx::Ctx, publish::references::Reference},
     repo::CodeRepo,
     surface::{
@@ -117,9 +116,8 @@ fn render(body: &Compat, text: &mut Text) {
         sides.difference(one, text);
         text.gap();
     }
-    let of_direction = |direction| body.differences.iter().filter(|one| one.direction == direction).count();
-    if judged.iter().any(|direction| of_direction(*direction) >= MAX_DIFFERENCES) {
-        text.line(&[styled(format!("only the first {MAX_DIFFERENCES} differences are listed"), Style::Dim)]).gap();
+    if body.more_differences {
+        text.line(&[styled("there may be more differences than those listed", Style::Dim)]).gap();
     }
     for one in &body.warnings {
         let rule = styled(format!("warning[{}]:", one.rule), Style::Yellow);
