@@ -132,3 +132,32 @@ fn approval_covers_only_that_value() {
     world.ok(&provider, &["contract", "publish"]);
     assert_eq!(world.version(), "2.1.0");
 }
+
+/// A version can break its promise by its schema and by its value.
+#[test]
+fn approval_of_a_schema_does_not_cover_the_value() {
+    let text = |version: &str, required: &str, value: &str| {
+        format!(
+            "name: s3-permissions\nversion: \"{version}\"\nowner: fungal\ncompatibility: {{ backwards: true }}\n\
+             schema: {{ type: object, required: [{required}] }}\nvalue: {value}\n"
+        )
+    };
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let write = |text: &str| world.write(&format!("fungal/{CONTRACT_FILE}"), text);
+    write(&text("2.0.0", "queue, days", "{ queue: a, days: 30 }"));
+    world.commit("fungal", "2.0.0");
+    write(&text("2.1.0", "queue", "{ queue: a, days: 30 }"));
+    let fingerprint = |json: &serde_json::Value| json["errors"][0]["fingerprint"].as_str().unwrap().to_owned();
+    let check = world.blue(&provider, &["--json", "check", "--worktree"]).exits(1).json();
+    world.ok(&provider, &["contract", "approve", AT, &fingerprint(&check), "--reason", "days may be absent"]);
+    world.ok(&provider, &["check", "--worktree"]);
+    write(&text("2.1.0", "queue", "{ queue: b, days: 30 }"));
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1).stdout;
+    assert!(check.contains("\"days\" is missing") && check.contains("\"a\" became \"b\""), "{check}");
+    let json = world.blue(&provider, &["--json", "check", "--worktree"]).exits(1).json();
+    let approve = ["contract", "approve", AT, &fingerprint(&json), "--reason", "moved"];
+    let approved = world.ok(&provider, &approve).stdout;
+    assert!(approved.contains("[removed-required, value-changed]"), "{approved}");
+    world.ok(&provider, &["check", "--worktree"]);
+}

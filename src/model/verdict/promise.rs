@@ -28,12 +28,9 @@ impl Promise {
             return None;
         }
         let of_schemas = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
-        let verdicts: Vec<_> = flow::verdict(held, document).into_iter().chain(of_schemas).collect();
-        // A schema break covers the value, so the value is judged only if the schema does not break.
-        let is_broken = verdicts.iter().any(|verdict| verdict.verdict == Outcome::Breaks);
-        let of_values = judge.of_values(held, document, None).filter(|_| !is_broken);
+        let of_values = judge.of_values(held, document, None);
         let values = of_values.as_ref().map(|_| (hash::canonical(&held.value), hash::canonical(&document.value)));
-        let verdicts = verdicts.into_iter().chain(of_values);
+        let verdicts = flow::verdict(held, document).into_iter().chain(of_schemas).chain(of_values);
         let (broken, rest): (Vec<_>, Vec<_>) = verdicts.partition(|verdict| verdict.verdict == Outcome::Breaks);
         let unknown: Vec<_> = rest.into_iter().filter(|verdict| verdict.verdict == Outcome::Unknown).collect();
         let is_kept = broken.is_empty() && unknown.is_empty();
