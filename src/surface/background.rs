@@ -9,7 +9,14 @@ use crate::{
     env::Env,
     locate,
     model::oid::Oid,
-    ops::{ctx::Ctx, delivery, publish::publish_log, repos::joined, sync::auto, upkeep::gc},
+    ops::{
+        ctx::Ctx,
+        delivery,
+        publish::publish_log,
+        repos::joined,
+        sync::{auto, remote_status},
+        upkeep::gc,
+    },
     platform::{SYSTEM, System, process},
 };
 
@@ -23,11 +30,12 @@ pub fn pack_if_due(ctx: &Ctx) {
     start(ctx, &["gc", "--auto", "--quiet", "--realm", here.realm.as_str()]);
 }
 
-/// Starts a sync if the user wants one after each publication. It prints nothing and never prompts. The next sync
-/// pushes what it could not push, and `git blue status` shows it.
+/// Starts a sync if the user wants that and something is not pushed yet. It prints nothing and never prompts. The next
+/// sync pushes what it could not push, and `git blue status` shows it.
 pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.realm() else { return };
-    if auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
+    let is_unpushed = || remote_status::is_unpushed(&*here.store).unwrap_or_default();
+    if auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() && is_unpushed() {
         start(ctx, &["sync", "--by-itself", "--quiet", "--realm", here.realm.as_str()]);
     }
 }

@@ -34,7 +34,9 @@ fn accepted_transfer_wins_over_what_the_former_owner_publishes() {
             publish(&world);
             world.ok(&mate, &["sync"]);
         }
-        let step = offer["next_steps"][0]["command"].as_str().unwrap();
+        let steps: Vec<_> = (0..3).map(|at| offer["next_steps"][at]["command"].as_str().unwrap()).collect();
+        assert_eq!(steps[0], "git blue sync");
+        let step = steps[1];
         let pasted = world.on("third").finish_shell(&access, step);
         assert_eq!(pasted.code, 0, "{pasted}");
         world.commit("access", "Take it over");

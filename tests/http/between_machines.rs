@@ -91,6 +91,25 @@ fn merge_brings_changes_of_others() {
     assert_eq!(answer["notifications"][0]["changes"]["new_version"], "1.1.0", "{answer}");
 }
 
+/// Not only hooks change the realm.
+#[test]
+fn commands_push_what_they_change() {
+    let world = machines();
+    world.on("home");
+    let provider = world.path("fungal");
+    world.bump("1.1.0");
+    until("1.1.0 never left", || on_hub(&world).contains("\"1.1.0\""));
+    let yank = ["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "wrong paths"];
+    assert!(!world.ok(&provider, &yank).stdout.contains("not pushed yet"));
+    until("the yank never left", || on_hub(&world).contains("wrong paths"));
+    world.ok(&provider, &["leave", "--force"]);
+    let is_gone = || {
+        let members = world.git(&world.path("hub.git"), &["show", "refs/blue/domains/s3-access:domain.json"]).stdout;
+        !members.contains("fungal")
+    };
+    until("the repository never left", is_gone);
+}
+
 #[test]
 fn nothing_syncs_without_consent() {
     let world = machines();

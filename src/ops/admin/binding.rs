@@ -17,6 +17,7 @@ use crate::{
         domain::{self, Part},
         message::Message,
         publish::cycles,
+        sync::auto,
     },
     repo::blue_files,
 };
@@ -83,5 +84,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
         let path = blue_files::binding(&request.domain);
         answer = answer.next(format!("update {path} of {} to match, if it publishes from that file", request.repo));
     }
-    Ok(answer.next("git blue check"))
+    let is_changed = answer.body.changed;
+    auto::with_push(ctx, (&here.realm, &*here.store), is_changed, answer.next("git blue check"))
 }

@@ -5,6 +5,7 @@ use crate::ops::{
     ctx::Ctx,
     domain::{self, Part},
     message::Message,
+    sync::auto,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -86,8 +87,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
             format!("git blue realm admin binding --domain {name} --repo {owner} --role provider --export {contract}")
         }
     };
-    let answer = Answer::new(body);
-    Ok(answer.next(format!("git blue contract edit {name}/{contract}  # set the schema and value")).next(export))
+    let edit = format!("git blue contract edit {name}/{contract}  # set the schema and value");
+    auto::with_push(ctx, (&here.realm, &*here.store), true, Answer::new(body).next(edit).next(export))
 }
 
 fn document(request: &Request) -> Contract {

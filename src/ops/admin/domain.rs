@@ -23,6 +23,7 @@ use crate::{
         },
         message::Message,
         runs,
+        sync::auto,
     },
     store::{StoreRef, codec, read, write::write},
     wire::{Answer, DomainSet},
@@ -58,15 +59,18 @@ runs!(DomainSet, run);
 /// # Errors
 /// Returns an error if a repository is not in the realm, or the name collides with another.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
-    let body = set(ctx, ctx.require_writable_realm()?, request, &[])?;
+    let here = ctx.require_writable_realm()?;
+    let body = set(ctx, here, request, &[])?;
     let (name, has_members) = (&request.name, !body.members.is_empty());
+    let is_changed = body.created || !body.added.is_empty();
     let answer = Answer::new(body);
-    Ok(match has_members {
+    let answer = match has_members {
         true => answer
             .next(format!("git blue contract new {name}/CONTRACT  # in the repository that owns it"))
             .next(format!("git blue import {name}/CONTRACT  # in each consumer, once it is published")),
         false => answer.next(format!("git blue realm admin domain --name {name} --repos REPO  # add members")),
-    })
+    };
+    auto::with_push(ctx, (&here.realm, &*here.store), is_changed, answer)
 }
 
 /// Creates the domain or adds members to it, and writes the missing bindings, all in one commit.

@@ -10,6 +10,7 @@ use crate::{
         message::Message,
         repos::{identity, joined},
         runs,
+        sync::auto,
     },
     repo::CodeRepo,
     store::{Edit, codec, layout, overview::Overview, read},
@@ -63,7 +64,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
     if !is_new {
         return Ok(Answer::new(body));
     }
-    Ok(Answer::new(body).next("git blue contract publish  # publish this repository's files"))
+    let answer = Answer::new(body).next("git blue contract publish  # publish this repository's files");
+    auto::with_push(ctx, (acting.realm, acting.store), is_new, answer)
 }
 
 /// Writes the repository's entry. Returns whether it has changed.

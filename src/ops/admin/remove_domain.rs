@@ -17,6 +17,7 @@ use crate::{
         domain::{self, Part},
         message::Message,
         runs,
+        sync::auto,
     },
     wire::{Answer, DomainRemoved},
 };
@@ -64,10 +65,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
         Ok(Decision { changes, events: Vec::new() })
     })?;
     let body = DomainRemoved { realm: here.realm.clone(), domain: name.clone(), members };
-    Ok(Answer::new(body).next(format!(
+    let answer = Answer::new(body).next(format!(
         "git rm -r --ignore-unmatch :/.blue/contracts/{name} :/.blue/bindings/{name}.yaml  # in each repository that has \
             them"
-    )))
+    ));
+    auto::with_push(ctx, (&here.realm, &*here.store), true, answer)
 }
 
 fn refuse_use(view: &DomainView) -> Result<(), OpError> {

@@ -16,6 +16,7 @@ use crate::{
         domain::{self, Part},
         message::Message,
         runs,
+        sync::auto,
     },
     store::Store,
     wire::{Answer, MemberRemoved},
@@ -60,8 +61,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
         refuse_owner(view, repo)?;
         Ok(Decision { changes: without(view, repo), events: Vec::new() })
     })?;
-    Ok(Answer::new(MemberRemoved { realm: here.realm.clone(), domain: name.clone(), repo: repo.clone() })
-        .next(format!("git rm -r --ignore-unmatch :/.blue/contracts/{name} :/.blue/bindings/{name}.yaml  # in {repo}")))
+    let body = MemberRemoved { realm: here.realm.clone(), domain: name.clone(), repo: repo.clone() };
+    let remove =
+        format!("git rm -r --ignore-unmatch :/.blue/contracts/{name} :/.blue/bindings/{name}.yaml  # in {repo}");
+    auto::with_push(ctx, (&here.realm, &*here.store), true, Answer::new(body).next(remove))
 }
 
 /// Refuses to remove another repository: a sync would set the change aside.

@@ -28,6 +28,7 @@ use crate::{
         publish::work_file::WorkFile,
         repos::joined,
         runs, session,
+        sync::auto,
     },
     repo::{
         CodeRepo,
@@ -101,17 +102,25 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     let changed = is_new || !domains.is_empty();
     inboxes::renamed::take_over(&store, old, new, || ctx.env.now_here())?;
     let Rewritten { files, by_hand } = renaming.rename_locally(&realm)?;
-    let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
+    let body = RealmRename {
+        realm: realm.clone(),
+        old_name: old.clone(),
+        name: new.clone(),
+        changed,
+        domains,
+        files: files.clone(),
+    };
     let is_elsewhere = files.is_empty() && by_hand.is_empty();
     let answer = by_hand.into_iter().fold(Answer::new(body), Answer::next);
-    Ok(match files.split_first() {
+    let answer = match files.split_first() {
         None if !is_elsewhere => answer,
         None => answer.next(format!("git blue realm admin rename {old} {new}  # in its working tree: write {CONFIG}")),
         Some((first, rest)) => {
             let paths = WorkFile::of(ctx.code()?, first.clone())?.pathspecs(ctx, rest.iter().cloned())?;
             answer.next(format!("git add {paths} && git commit -m \"Take the name {new}\""))
         }
-    })
+    };
+    auto::with_push(ctx, (&realm, &store), changed, answer)
 }
 
 /// Returns the realm and the current repository, even if this clone still has the old name.

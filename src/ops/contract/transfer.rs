@@ -7,6 +7,7 @@ use crate::ops::{
     domain::{self, Part},
     message::Message,
     publish::work_file::WorkFile,
+    sync::auto,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -76,6 +77,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         offered_to: request.to.clone(),
         changed: !decision.changes.is_empty(),
     });
+    let is_changed = answer.body.changed;
+    let answer = auto::with_push(ctx, (acting.realm, acting.store), is_changed, answer)?;
     let Some(to) = &request.to else { return Ok(answer) };
     let (up, file) = (ctx.up_to_root(), file(&request.contract));
     let binding = WorkFile::of(ctx.code()?, format!("{BINDINGS}/{name}.yaml"))?.read().ok().flatten();

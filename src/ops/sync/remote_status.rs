@@ -27,6 +27,22 @@ pub fn all(store: &dyn Store, path: Option<&Path>) -> Result<Vec<RemoteStatus>, 
     remotes.iter().map(|remote| one((store, path), remote, &seen)).collect()
 }
 
+/// Returns whether a remote lacks something that this machine has, as far as the last sync saw.
+///
+/// # Errors
+/// Returns an error if refs cannot be read.
+pub fn is_unpushed(store: &dyn Store) -> Result<bool, OpError> {
+    let remotes = store.remotes();
+    if remotes.is_empty() {
+        return Ok(false);
+    }
+    let (seen, ours): (BTreeMap<StoreRef, Oid>, _) = (store.seen()?.into_iter().collect(), shared_refs(store, false)?);
+    let has = |remote: &Remote, (name, tip): &(StoreRef, Oid)| {
+        seen.get(&StoreRef::Seen(remote.name.clone(), Box::new(name.clone()))) == Some(tip)
+    };
+    Ok(remotes.iter().any(|remote| !ours.iter().all(|one| has(remote, one))))
+}
+
 fn one(
     (store, path): (&dyn Store, Option<&Path>),
     remote: &Remote,

@@ -95,7 +95,7 @@ struct Global {
     /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
-    /// Read the realm as of a time, a commit of this repository, or a version of the contract
+    /// Read the realm as of a time, a commit of this repository or, if the command names a contract, a version of it
     #[arg(long, global = true, value_name = "TIME|COMMIT|VERSION")]
     at: Option<AsOf>,
     /// Ignore the cache
@@ -171,7 +171,7 @@ enum Command {
     /// Install man pages, completions, editor or Claude Code support
     #[command(subcommand)]
     Install(install::Command),
-    /// Remove editor or Claude Code support
+    /// Remove man pages, completions, editor or Claude Code support
     #[command(subcommand)]
     Uninstall(install::Uninstall),
     /// Run an operation without a command of its own.
@@ -321,11 +321,15 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
             output.hold_if_quiet();
         }
         let verdict = dispatch(&ctx, command, realm, output)?;
-        if operation.is_some_and(|operation| operation.writes) {
+        if let Some(operation) = operation.filter(|operation| operation.writes) {
             ops::session::touch(&ctx);
             super::background::pack_if_due(&ctx);
-            if !operation.is_some_and(notify::is_sending) {
+            if !notify::is_sending(operation) {
                 super::background::notify_if_due(&ctx);
+                // A sync that fails must not start the next one.
+                if ![ops::realm::sync::OPERATION.name, ops::upkeep::gc::OPERATION.name].contains(&operation.name) {
+                    super::background::sync_if_wanted(&ctx);
+                }
             }
         }
         Ok(verdict)
