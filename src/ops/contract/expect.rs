@@ -29,7 +29,7 @@ pub struct Request {
     pub contract: ContractRef,
     /// Examples of what the code reads, or sends.
     pub samples: Vec<Source>,
-    /// Whether to replace an existing file.
+    /// Whether to replace an existing file, and what the import expects.
     pub replace: bool,
 }
 
@@ -45,18 +45,27 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         let message = format!("{} does not import {at}", editing.acting().repo);
         return Err(OpError::no(ErrorCode::NotImported, message).next(format!("git blue import {at}")));
     };
-    let widening = widening(at, &import.version);
+    let (widening, expected) = (widening(at, &import.version), import.expects.clone());
     let Samples { values, advice } = documents::samples(&request.samples)?;
     if values.is_empty() {
         return Err(OpError::usage("the files contain no sample"));
     }
     let schema = samples::infer(&values);
     let file = WorkFile::of(ctx.code()?, format!("{FOLDER}/expects/{}/{}.json", at.domain, at.contract))?;
+    let wanted = Reference { file: file.relative().to_owned(), pointer: String::new() };
+    if let Some(expected) = expected.filter(|_| !request.replace)
+        && Reference::of(&expected).as_ref() != Some(&wanted)
+    {
+        let what = Reference::of(&expected).map_or_else(|| "a schema".to_owned(), |expected| expected.file);
+        return Err(exists(format!("the import of {at} already expects {what}, which was not replaced"), at));
+    }
     let before = file.read()?;
     let text = format!("{schema:#}\n");
     let change = match &before {
         Some(before) if *before == text => FileEdit::Unchanged,
-        Some(_) if !request.replace => return Err(exists(&file, at)),
+        Some(_) if !request.replace => {
+            return Err(exists(format!("{} already exists, and was not overwritten", file.relative()), at));
+        }
         Some(_) => FileEdit::Changed,
         None => FileEdit::Created,
     };
@@ -65,11 +74,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         FileEdit::Created => file.create(&text)?,
         FileEdit::Unchanged | FileEdit::Removed => {}
     }
-    let named =
-        editing.expect(&Reference { file: file.relative().to_owned(), pointer: String::new() }).and_then(|()| {
-            let by_hand = format!("expects: {{ file: {} }} in the import of {}", file.relative(), at.contract);
-            editing.finish(&by_hand)
-        });
+    let named = editing.expect(&wanted).and_then(|()| {
+        let by_hand = format!("expects: {{ file: {} }} in the import of {}", file.relative(), at.contract);
+        editing.finish(&by_hand)
+    });
     // Restore the file: no binding names it, or the user did not ask to change it alone.
     let edited = named.inspect_err(|_| {
         let _ = match (change, &before) {
@@ -98,8 +106,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
     Ok(answer.next(format!("git add {all} && git commit -m \"Add expectations for {at}\"")))
 }
 
-fn exists(file: &WorkFile, at: &ContractRef) -> OpError {
-    let message = format!("{} already exists, and was not overwritten", file.relative());
+fn exists(message: String, at: &ContractRef) -> OpError {
     OpError::no(ErrorCode::FileExists, message)
         .next(format!("git blue contract expect {at} --replace --from-samples FILE…  # replace it"))
 }

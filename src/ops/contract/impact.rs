@@ -224,9 +224,11 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &[RepoName], body
     }
     let (served, others): (Vec<_>, Vec<_>) = broken.into_iter().partition(|one| helped.contains(&one.repo));
     let (in_range, refused): (Vec<_>, Vec<_>) = others.into_iter().partition(|one| one.resolved_version.is_some());
-    let adapt = match is_current {
-        true => format!("these repositories are not adapted to {version}"),
-        false => {
+    let is_older = body.current_version.as_ref().is_some_and(|current| version < current);
+    let adapt = match (is_current, is_older) {
+        (true, _) => format!("these repositories are not adapted to {version}"),
+        (false, true) => format!("these repositories must adapt before {version} becomes current again"),
+        (false, false) => {
             format!("these repositories must adapt before {version} is published, unless you keep what they rely on")
         }
     };

@@ -21,10 +21,10 @@ pub const OPERATION: Operation =
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Only this domain
+    /// Show only this domain
     #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: Option<DomainName>,
-    /// Only contracts whose domain, name or owner contains these words
+    /// Show only contracts whose domain, name or owner contains these words
     #[cfg_attr(feature = "cli", arg(long, value_name = "WORDS"))]
     pub search: Option<String>,
     /// The cursor is DOMAIN/CONTRACT.

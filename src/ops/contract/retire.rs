@@ -61,7 +61,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         if !importers.is_empty() && !request.force && held.retired.is_none() {
             let names: Vec<_> = importers.iter().map(ToString::to_string).collect();
             let message = format!("{name}/{contract} is still imported by {}", names.join(", "));
-            return Err(OpError::no(ErrorCode::StillImported, message).next("pass --force to retire it anyway"));
+            return Err(OpError::no(ErrorCode::StillImported, message).next(format!(
+                "git blue contract retire {name}/{contract} --reason \"…\" --force  # retire it anyway"
+            )));
         }
         Ok(decision)
     })?;

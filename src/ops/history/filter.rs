@@ -27,16 +27,16 @@ pub struct Filter {
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub period: Period,
-    /// Only changes by this repository
+    /// Show only changes by the given repository
     #[serde(rename = "from_repo")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,
-    /// Only changes of this kind
+    /// Show only changes of this kind
     #[serde(default, deserialize_with = "notification::kind")]
     #[schemars(schema_with = "notification::words")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND", value_enum))]
     pub kind: Option<ChangeType>,
-    /// Only changes published from this commit
+    /// Show only changes published from this commit
     #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
     pub commit: Option<String>,
 }

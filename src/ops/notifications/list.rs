@@ -34,7 +34,7 @@ pub struct Request {
     #[serde(skip, default = "pending::cli_reader")]
     #[cfg_attr(feature = "cli", arg(skip = pending::cli_reader()))]
     pub reader: ReaderName,
-    /// Only notifications in this state
+    /// Show only notifications in this state
     #[serde(rename = "state", default)]
     #[cfg_attr(feature = "cli", arg(id = "state", long = "state", value_name = "STATE", value_enum, default_value_t))]
     pub filter: NotificationFilter,

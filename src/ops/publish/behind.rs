@@ -66,14 +66,16 @@ pub fn publisher(acting: ActingRepo<'_>, name: &DomainName) -> Result<Option<Str
         Ok::<_, StoreError>(read::lookup(acting.store, &tree, path.as_str())?.map(|entry| entry.id))
     };
     let held = source(&tip)?;
+    let mut publisher = None;
+    // The oldest one: a merge of two publications can return to the commit that was published before both.
     for commit in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
         let info = acting.store.commit(&commit)?;
         let before = info.parents.iter().map(source).collect::<Result<Vec<_>, _>>()?;
         if source(&commit)? == held && !before.contains(&held) {
-            return Ok(info.author.split_once(" <").map(|(name, _)| name.to_owned()));
+            publisher = info.author.split_once(" <").map(|(name, _)| name.to_owned());
         }
     }
-    Ok(None)
+    Ok(publisher)
 }
 
 /// Returns the command that brings the published commit into the publishing branch, with the reason.

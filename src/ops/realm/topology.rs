@@ -29,7 +29,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Only this domain
+    /// Show only this domain
     #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: Option<DomainName>,
     /// The page of contracts; all of them if no limit is given. The cursor is DOMAIN/CONTRACT.

@@ -80,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
         forget(code, acting, &ended.id);
     }
     let end = ended.end(ctx.env.now());
-    let message = format!("Session ended after {}", duration(ended.started_at, end));
+    let message = format!("session ended after {}", duration(ended.started_at, end));
     let summary = SessionSummary::new(acting.realm, &ended, end, unreadable);
     Ok(Answer::new(SessionStop { message, summary }).next("git blue session start  # start another session"))
 }

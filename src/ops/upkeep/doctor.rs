@@ -51,6 +51,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     for known in ctx.home.realms()? {
         realm(ctx, request, &known, &mut checks);
     }
+    checks.extend(unknown_realm(ctx));
     checks.extend(ctx.realm.as_ref().ok().and_then(unrecorded_url));
     checks.extend(doctor_sessions::of_work_tree(ctx, request));
     checks.extend(doctor_sessions::of_deleted_trees(ctx, request)?);
@@ -119,6 +120,13 @@ fn man(ctx: &Ctx) -> DoctorCheck {
             "git blue install man",
         ),
     }
+}
+
+/// Reports a repository whose realm this machine does not have.
+fn unknown_realm(ctx: &Ctx) -> Option<DoctorCheck> {
+    let error = ctx.realm.as_ref().err().filter(|error| error.code == ErrorCode::UnknownRealm)?;
+    ctx.code.as_ref()?;
+    Some(failed(check("realm", None, Health::Error, error.message.clone()), &error.next_steps))
 }
 
 /// Reports a realm that is shared according to its repository, but that has no remote on this machine.

@@ -85,10 +85,10 @@ pub struct Contract {
     /// A file with its value, as JSON or YAML [default: null]
     #[arg(long, value_name = "FILE")]
     value: Option<PathBuf>,
-    /// Whether consumers of an old version accept new values [default: true]
+    /// Whether readers of an old version accept new values [default: true]
     #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
     backwards: Option<bool>,
-    /// Whether consumers of a new version accept old values [default: false]
+    /// Whether readers of a new version accept old values [default: false]
     #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
     forwards: Option<bool>,
 }

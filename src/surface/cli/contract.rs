@@ -23,7 +23,6 @@ use crate::{
     ops::{contract, ctx::Ctx, publish},
     store::codec::{self},
     surface::{
-        background,
         cli::{
             input::{read_file, reason},
             listing::{render_cursor, render_cycles, render_log},
@@ -193,11 +192,7 @@ impl Command {
                 let answer = match &arguments.realm_url {
                     Some(url) => publish::to_url::run(ctx, url, arguments.repo, &request)?,
                     None if arguments.sync => publish::publish_and_sync::run(ctx, &request)?,
-                    None => {
-                        let answer = contract::publish::run(ctx, &request)?;
-                        background::sync_if_wanted(ctx);
-                        answer
-                    }
+                    None => contract::publish::run(ctx, &request)?,
                 };
                 output.shown(&answer, render_published)
             }
@@ -324,7 +319,9 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     }
     if let Some(deprecated) = &contract.deprecated {
         let sunset = deprecated.sunset.map(|date| format!(", served until {date}")).unwrap_or_default();
-        facts.push(vec![plain("deprecated"), styled(format!("since {}{sunset}", deprecated.since), Style::Yellow)]);
+        let instead = deprecated.replaced_by.as_ref().map(|other| format!("; use {other}")).unwrap_or_default();
+        let text = format!("since {}{sunset}{instead}", deprecated.since);
+        facts.push(vec![plain("deprecated"), styled(text, Style::Yellow)]);
     }
     if let Some(retired) = &contract.retired {
         facts.push(vec![plain("retired"), styled(&retired.reason, Style::Yellow)]);

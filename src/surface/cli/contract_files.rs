@@ -35,7 +35,7 @@ pub struct New {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// Refer to the JSON Schema in this file of the repository, or in a part of it: FILE#POINTER
+    /// Refer to the JSON Schema in this file of the repository, or in a part of it: FILE#/POINTER
     #[arg(long, value_name = "FILE", conflicts_with = "from_samples")]
     schema: Option<String>,
     /// Copy the schema from that file instead of referring to it
@@ -50,7 +50,7 @@ pub struct New {
     /// Its first version [default: 1.0.0]
     #[arg(long, value_name = "VERSION")]
     version: Option<Version>,
-    /// The repository that owns it [default: this one]
+    /// The repository that owns it, which must be this one
     #[arg(long, value_name = "REPO")]
     owner: Option<RepoName>,
     /// Describe its purpose in a sentence

@@ -47,7 +47,7 @@ pub struct Serve {
 /// The options that select the tools.
 #[derive(Debug, Clone, Copy, Args)]
 struct Offer {
-    /// Offer only read-only tools
+    /// Exclude tools that change something
     #[arg(long)]
     read_only: bool,
     /// Let tools use any realm on this machine

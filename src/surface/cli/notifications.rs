@@ -71,10 +71,10 @@ pub struct Watch {
     /// Mark the shown notifications as seen
     #[arg(long)]
     mark: bool,
-    /// Only changes of at least this importance; the first one is the highest
+    /// Show only changes of at least this importance; the first one is the highest
     #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::ALL.map(rank)).try_map(|word| word.parse::<Rank>()))]
     rank: Option<Rank>,
-    /// Only changes to this contract
+    /// Show only changes to this contract
     #[arg(long, value_name = "DOMAIN/CONTRACT")]
     contract: Option<ContractRef>,
     /// Run this shell command for each change, with the change as JSON on its standard input

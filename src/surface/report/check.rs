@@ -106,9 +106,9 @@ fn case(subject: Option<&str>, verdict: Option<&Verdict>) -> Case {
     (group(subject), format!("{subject}{direction}"))
 }
 
-/// Returns the older version in a verdict, which is in the realm.
+/// Returns the older version in a verdict, which is in the realm. What an import expects is in its own file.
 fn old(verdict: &Verdict, subject: &str) -> Option<Related> {
-    verdict.difference.as_ref()?;
+    verdict.difference.as_ref().filter(|_| verdict.basis != Basis::Expects)?;
     let version = &verdict.old_version;
     let message = verdict.places().into_iter().next().unwrap_or_else(|| version.to_string());
     Some(Related { message, file: RelatedFile::Realm(format!("{subject}/{version}")), line: None })

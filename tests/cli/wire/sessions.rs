@@ -144,7 +144,7 @@ fn sessions() {
 
     let stop: SessionStop = answer(&world, "fungal", &["session", "stop"]);
     let summary = &stop.summary;
-    assert_eq!((stop.status, stop.message), (Status::Success, format!("Session ended after {}", summary.duration)));
+    assert_eq!((stop.status, stop.message), (Status::Success, format!("session ended after {}", summary.duration)));
     assert_eq!(stop.next_steps, [Step::run("git blue session start", "start another session")]);
     assert_eq!((&summary.id, &*summary.realm, &*summary.repo), (&start.session.id, "aperture", "fungal"));
     let minutes = |at: &str| at.parse::<jiff::Timestamp>().unwrap().as_second() / 60;

@@ -137,6 +137,9 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
             format!("git blue contract list --domain {domain}  # list the names, then correct {contract} in {place}")
                 .into(),
         ),
+        ("not-owner", Some(domain), Some(contract)) if is_own && place.starts_with(BINDINGS) => {
+            Some(format!("git blue unexport {domain}/{contract}  # {place} exports it").into())
+        }
         ("import-broken", ..) if is_own => {
             Some(format!("git blue review  # {place}: show what changed, and which lines to review").into())
         }

@@ -217,7 +217,8 @@ impl Domain<'_> {
 
     /// Returns the file of the expectations that the current version does not satisfy.
     fn unmet(&self, import: &Import, state: &ImportState, body: &ImportReview) -> Result<Option<String>, OpError> {
-        if import.expects.is_none() || !state.verdict.as_ref().is_some_and(|one| one.verdict == Outcome::Breaks) {
+        let is_unmet = |one: &Verdict| one.basis == Basis::Expects && one.verdict == Outcome::Breaks;
+        if import.expects.is_none() || !state.verdict.as_ref().is_some_and(is_unmet) {
             return Ok(None);
         }
         let file = body.binding_file.as_ref().map(|file| self.files.expects(file, &import.contract)).transpose()?;

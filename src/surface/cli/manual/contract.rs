@@ -185,7 +185,7 @@ pub(super) const PAGES: &[Page] = &[
             ),
             (
                 "git blue compat HEAD~1:schema.json schema.json --direction backwards",
-                "Compare with the previous commit; consumers of the old schema must accept new values",
+                "Compare with the previous commit; readers of the old schema must accept new values",
             ),
             ("git blue compat old.json new.json --output sarif=compat.sarif", "Also write a report for code scanning"),
         ]),

@@ -31,7 +31,7 @@ const WITHOUT_REALM: &[&str] = &["compat", "install man", "install completions"]
 /// The exit codes besides 1, whose meaning depends on the command.
 pub(super) const EXIT_CODES: [(&str, &str); 3] = [
     ("0", "Success."),
-    ("128", "The command could not run; for example, there is no realm, or its store cannot be read."),
+    ("128", "The command could not run; for example, a file cannot be read, or there is no realm."),
     ("129", "The command line is invalid."),
 ];
 

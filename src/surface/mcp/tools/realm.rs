@@ -165,9 +165,8 @@ pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
         let mut body = call.ask(fields)?;
         if let Some(Value::Array(entries)) = body.fields.get_mut("entries") {
             for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
-                // Models see free text of other people only in `contract_get` and `contract_diff`.
-                entry.remove("reason");
                 if !call.is_full() {
+                    entry.remove("reason");
                     entry.remove("source_commit");
                     entry.remove("commit_url");
                 }
