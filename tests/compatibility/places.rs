@@ -418,3 +418,26 @@ fn a_difference_between_drafts_names_them() {
     let messages: Vec<_> = found.iter().map(|(_, _, message)| &**message).collect();
     assert_eq!(messages, ["0.0 is not an integer in draft-04; the other schema is draft-07"]);
 }
+
+/// An alternative that is treated as allowed must not allow everything.
+#[test]
+fn changes_of_several_alternatives_are_listed() {
+    let either = |one: Value, name: &str| {
+        let object = json!({"type": "object", "additionalProperties": false, "properties": {name: {"type": "string"}}});
+        json!({"properties": {"m": {"anyOf": [one, object]}}})
+    };
+    let place = |rest: &str| format!("/properties/m/anyOf/{rest}");
+    let removed = place("1/additionalProperties");
+    let union = "/properties/m/anyOf".to_owned();
+    for (old, new, rule, at) in [
+        (json!({"enum": ["a", "b"]}), json!({"enum": ["b"]}), "narrowed-enum", place("0/enum")),
+        (json!({"type": ["string", "integer"]}), json!({"type": "integer"}), "narrowed-alternatives", union),
+    ] {
+        let differences = [(rule, &*at), ("removed-property", &*removed)];
+        differ(&either(old, "a"), &either(new, "b"), &differences);
+    }
+    // One keyword is one difference, whatever values it refuses.
+    let open = |one: Value| json!({"properties": {"m": one}});
+    let any = json!({"type": ["string", "null", "array", "object", "number"]});
+    differ(&open(any), &open(json!({"type": "string"})), &[("narrowed-type", "/properties/m/type")]);
+}

@@ -32,7 +32,7 @@ pub(super) struct Leaf<'a> {
     lit: &'a Lit,
     /// The path within the value.
     pub(super) path: Vec<String>,
-    value: Value,
+    pub(super) value: Value,
     /// The property that is missing or not allowed, for keywords about names.
     pub(super) member: Option<Sym>,
     /// The node and literal of the difference, to be treated as allowed from now on. `None` if it asserts nothing.

@@ -1,6 +1,6 @@
 //! The result of one comparison: both directions, both readings, the differences and the bump.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use serde_json::Value;
 
@@ -325,13 +325,16 @@ impl<'a> Judge<'a> {
         let leaf = first.witness.as_ref().and_then(|witness| self.sources.leaf(table, outer, witness, &|_| true));
         self.engine.unmask();
         let mut next = Some((first, leaf));
-        let mut are_all_listed = true;
+        let (mut are_all_listed, mut general) = (true, HashSet::new());
         let are_all_found = loop {
             let Some((difference, leaf)) = next.take() else { break false };
             let witness = difference.witness.clone();
             let is_crowded = self.is_crowded(&difference);
             are_all_listed &= !is_crowded;
-            if !is_crowded {
+            // A keyword that was treated as allowed for some values only is listed once.
+            let mask = leaf.as_ref().filter(|leaf| leaf.foreign.is_none()).and_then(|leaf| leaf.mask.clone());
+            let is_repeated = mask.is_some_and(|mask| !general.insert(mask));
+            if !is_crowded && !is_repeated {
                 if self.differences.len() == most {
                     break false;
                 }
@@ -340,7 +343,7 @@ impl<'a> Judge<'a> {
             let Some((leaf, witness)) = leaf.zip(witness) else { break false };
             are_all_listed &= self.elsewhere(direction, reading, (&leaf, &witness), most);
             let Some((id, lit)) = leaf.mask else { break false };
-            if !self.engine.mask(id, lit, leaf.foreign) || !self.engine.budget.look() {
+            if !self.engine.mask(id, lit, leaf.foreign, &leaf.value) || !self.engine.budget.look() {
                 break false;
             }
             let value = match self.ask(direction, reading) {

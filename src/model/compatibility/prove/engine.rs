@@ -6,7 +6,7 @@
 //! are kept only while the assumption is in effect, and permanently once they depend on no assumption.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -23,9 +23,6 @@ use crate::model::compatibility::{
 
 /// The maximum nesting of goals; deeper ones are undecided. The stack of the engine's thread is large enough for it.
 const DEEPEST: usize = 3_000;
-
-/// The maximum number of nodes that are searched for a difference that is treated as allowed.
-const MOST_ALLOWING: usize = 50;
 
 /// The maximum number of characters of a pattern in the reason why the search could not decide.
 const LONGEST_SHOWN: usize = 200;
@@ -96,7 +93,7 @@ impl Answer {
     }
 }
 
-enum Memo {
+pub(super) enum Memo {
     /// Being decided, at this position of the stack.
     Open(usize),
     /// Empty, provided that the goals at these positions of the stack are.
@@ -108,7 +105,7 @@ type Goal = Rc<[Atom]>;
 
 /// A set of stack positions, one bit each. Positions too deep to have their own bit share the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct StackPositions(u128);
+pub(super) struct StackPositions(u128);
 
 impl StackPositions {
     fn one(at: usize) -> Self {
@@ -133,7 +130,7 @@ impl StackPositions {
 pub struct Engine<'a> {
     pub table: Table,
     pub budget: Budget<'a>,
-    memo: HashMap<Goal, Memo>,
+    pub(super) memo: HashMap<Goal, Memo>,
     /// The assumptions that were used below each open goal.
     used: Vec<StackPositions>,
     /// The goals that are empty under an assumption, in order of discovery.
@@ -174,62 +171,6 @@ impl<'a> Engine<'a> {
             names_any: HashMap::new(),
             masked: HashMap::new(),
             obstacle: None,
-        }
-    }
-
-    /// Treats a difference as allowed from now on: for the values of the node `foreign` if there is one and the
-    /// difference was not masked before, or else for all values. Goals that were empty stay empty. Returns whether this
-    /// allows more than before.
-    pub fn mask(&mut self, id: Id, lit: Lit, foreign: Option<Id>) -> bool {
-        self.memo.retain(|_, memo| matches!(memo, Memo::Solid(Answer::Empty)));
-        let rest = foreign.and_then(|foreign| self.with_alternative(&lit, foreign));
-        match self.masked.entry((id, lit)) {
-            Entry::Vacant(entry) => drop(entry.insert(rest)),
-            Entry::Occupied(mut entry) => return entry.insert(None).is_some(),
-        }
-        true
-    }
-
-    /// Returns a node of a union with another alternative.
-    fn with_alternative(&mut self, union: &Lit, alternative: Id) -> Option<Id> {
-        let and = |ids: &[Id]| ids.iter().copied().chain([alternative]).collect();
-        let union = match union {
-            Lit::AnyOf(ids) => Lit::AnyOf(and(ids)),
-            Lit::OneOf(ids) => Lit::OneOf(and(ids)),
-            _ => return None,
-        };
-        Some(self.table.node(vec![union]))
-    }
-
-    /// Returns the node to violate instead of a literal that is treated as allowed, if it is: `None` within if nothing
-    /// violates it.
-    pub fn mask_of(&self, node: Id, lit: &Lit) -> Option<Option<Id>> {
-        if self.masked.is_empty() { None } else { self.masked.get(&(node, lit.clone())).copied() }
-    }
-
-    /// Returns whether a difference in a node is treated as allowed, so that a value may satisfy the node that violates
-    /// it. Looks at the first nodes only.
-    pub fn allows_more(&self, id: Id) -> bool {
-        let mut waiting = vec![id];
-        let mut at = 0;
-        while !self.masked.is_empty() && at < waiting.len().min(MOST_ALLOWING) {
-            let id = waiting[at];
-            if self.masked.keys().any(|(node, _)| *node == id) {
-                return true;
-            }
-            for lit in self.table.lits(id).iter() {
-                lit.each(&mut |child| waiting.push(child));
-            }
-            at += 1;
-        }
-        false
-    }
-
-    /// Removes all differences from the allowed ones.
-    pub fn unmask(&mut self) {
-        if !self.masked.is_empty() {
-            self.masked.clear();
-            self.memo.clear();
         }
     }
 

@@ -8,6 +8,7 @@ pub mod engine;
 pub mod exhaustive;
 pub mod flatten;
 pub mod items;
+pub mod mask;
 pub mod naming;
 pub mod object;
 pub mod scalar;
