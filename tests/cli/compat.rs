@@ -234,6 +234,11 @@ fn what_is_outside_of_a_schema_is_not_known() {
     let required = r#"{"properties": {"a": {"$ref": "https://example.com/a.json"}}, "required": ["a"]}"#;
     let (verdicts, ..) = compare(required, &required.replace("true", "false").replace("[\"a\"]", "[\"a\", \"b\"]"));
     assert_eq!(verdicts, ["compatible", "unknown"]);
+    // The place is named also if both schemas share it.
+    let shared =
+        r#"{"required": ["a", "b"], "properties": {"a": {"$ref": "https://example.com/a.json"}, "b": {"enum": [1]}}}"#;
+    let (_, reason, ..) = compare(shared, &shared.replace("[1]", "[1, 2]"));
+    assert_eq!(reason, "\"https://example.com/a.json\" is outside the schemas (at /properties/a)");
     let negated = r#"{"not": {"$ref": "https://example.com/a.json"}, "minimum": 1}"#;
     let (verdicts, ..) = compare(negated, &negated.replace('1', "2"));
     assert_eq!(verdicts, ["compatible", "unknown"]);

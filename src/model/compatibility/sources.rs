@@ -6,7 +6,7 @@ use super::graph::Graph;
 use super::graph::intern::Classes;
 use super::graph::node::{Id, Lit, Sym, Table, index};
 use super::rules;
-use crate::model::schema::uri;
+use crate::model::schema::{Tree, external, uri};
 
 /// A sub-schema, and how it was reached. Equal sub-schemas occur in many places. Its JSON Pointer is searched for only
 /// when it is needed, since there may be thousands of branches.
@@ -41,6 +41,14 @@ impl<'a> Sources<'a> {
     /// Returns the root of a document.
     pub(super) fn root(&self, document: usize) -> Spot<'a> {
         Spot { id: self.roots[document], via: None }
+    }
+
+    /// Returns the nodes in which a reference was replaced because of this: it leads out of the schemas.
+    pub(super) fn replaced_for(&self, reason: &str) -> Vec<Id> {
+        let raws = (0..index(self.graph.len())).filter(|raw| self.graph.is_written(*raw));
+        let is_replaced =
+            |raw: &Id| self.graph.tree(*raw).get(external::KEYWORD).and_then(Tree::as_str) == Some(reason);
+        raws.filter(is_replaced).map(|raw| self.classes.of(raw)).collect()
     }
 
     /// Returns the place of the first of these nodes in each document, phrased as the end of a sentence; empty if there is

@@ -250,7 +250,9 @@ impl<'a> Judge<'a> {
             (Some(spent), _) => format!("the {spent} limit was reached"),
             (None, Some(obstacle)) => obstacle.why + &self.sources.phrase(&obstacle.nodes),
             (None, None) if let Some(external) = self.engine.table.words.external => {
-                self.engine.table.words.text(external).to_string()
+                let reason = self.engine.table.words.text(external).to_string();
+                let nodes = self.sources.replaced_for(&reason);
+                reason + &self.sources.phrase(&nodes)
             }
             (None, None) if unconfirmed => "the validator did not confirm the counterexample".to_owned(),
             (None, None) => "no rule covers this case".to_owned(),
