@@ -441,3 +441,20 @@ fn changes_of_several_alternatives_are_listed() {
     let any = json!({"type": ["string", "null", "array", "object", "number"]});
     differ(&open(any), &open(json!({"type": "string"})), &[("narrowed-type", "/properties/m/type")]);
 }
+
+#[test]
+fn a_property_that_only_one_schema_names_is_told_apart() {
+    let schema = |names: &[&str]| {
+        let all: serde_json::Map<_, _> =
+            names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+        json!({"properties": {"in": {"properties": all}}})
+    };
+    let message = |old: &Value, new: &Value| match compare(old, new).forwards.strict {
+        SchemaVerdict::Incompatible { difference } => difference.message,
+        other => panic!("{other:?}"),
+    };
+    let added = message(&schema(&["a"]), &schema(&["a", "b"]));
+    assert_eq!(added, "null is not a string; the other schema does not name \"b\"");
+    let open = json!({"properties": {"in": {"properties": {"a": {}}}}});
+    assert_eq!(message(&open, &schema(&["a"])), "null is not a string");
+}

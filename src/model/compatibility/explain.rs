@@ -259,6 +259,8 @@ impl<'a> Sources<'a> {
         let (rule, mut message) = rules::describe(&place, &table.words);
         if let Some([here, there]) = self.drafts(leaf, &other) {
             message += &format!(" in {here}; the other schema is {there}");
+        } else if let Some(name) = leaf.path.last().filter(|_| other.is_empty() && is_member(witness, &at)) {
+            message += &format!("; the other schema does not name {}", rules::short(&Value::from(&**name)));
         }
         Explained { rule, message, at, pointers }
     }
@@ -302,6 +304,12 @@ impl<'a> Sources<'a> {
             None => place,
         }
     }
+}
+
+/// Returns whether a JSON Pointer leads to a member of an object.
+fn is_member(value: &Value, pointer: &str) -> bool {
+    let parent = pointer.rsplit_once('/').and_then(|(parent, _)| value.pointer(parent));
+    parent.is_some_and(Value::is_object)
 }
 
 /// Returns whether two values have the same type.
