@@ -436,6 +436,20 @@ fn changes_of_several_alternatives_are_listed() {
         let differences = [(rule, &*at), ("removed-property", &*removed)];
         differ(&either(old, "a"), &either(new, "b"), &differences);
     }
+    // Values of one type are allowed at first.
+    let scalars = |boolean: Value, integer: Value| json!({"properties": {"m": {"oneOf": [boolean, integer]}}});
+    differ(
+        &scalars(json!({"type": "boolean"}), json!({"type": "integer"})),
+        &scalars(json!({"const": true}), json!({"type": "integer", "maximum": 4})),
+        &[("narrowed-enum", "/properties/m/oneOf/0/const"), ("narrowed-maximum", "/properties/m/oneOf/1/maximum")],
+    );
+    // A value that matches two alternatives does not hide the others either.
+    let overlapping = |first: Value, list: Value| json!({"properties": {"m": {"oneOf": [first, {"type": "string", "minLength": 2}, {"type": "array", "items": list}]}}});
+    differ(
+        &overlapping(json!({"type": "string", "maxLength": 1}), json!({"type": "string"})),
+        &overlapping(json!({"type": "string", "maxLength": 3}), json!({"type": "integer"})),
+        &[("narrowed-alternatives", "/properties/m/oneOf"), ("narrowed-type", "/properties/m/oneOf/2/items/type")],
+    );
     // One keyword is one difference, whatever values it refuses.
     let open = |one: Value| json!({"properties": {"m": one}});
     let any = json!({"type": ["string", "null", "array", "object", "number"]});

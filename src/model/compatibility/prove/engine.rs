@@ -143,6 +143,8 @@ pub struct Engine<'a> {
     pub names_any: HashMap<Id, bool>,
     /// Differences that were found before and are treated as allowed. With a node, only its values are.
     pub masked: HashMap<(Id, Lit), Option<Id>>,
+    /// The types for which such a difference is treated as allowed, if it is so for some types only.
+    pub(super) masked_types: HashMap<(Id, Lit), u8>,
     /// The first feature that prevented a decision.
     pub obstacle: Option<Obstacle>,
 }
@@ -170,6 +172,7 @@ impl<'a> Engine<'a> {
             namings: HashMap::new(),
             names_any: HashMap::new(),
             masked: HashMap::new(),
+            masked_types: HashMap::new(),
             obstacle: None,
         }
     }

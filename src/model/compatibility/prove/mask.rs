@@ -1,7 +1,5 @@
 //! Treats differences that were found as allowed, so that the search finds further ones.
 
-use std::collections::hash_map::Entry;
-
 use serde_json::Value;
 
 use super::engine::{Answer, Engine, Memo};
@@ -13,47 +11,63 @@ use crate::model::compatibility::{
 /// The maximum number of nodes that are searched for a difference that is treated as allowed.
 const MOST_ALLOWING: usize = 50;
 
-/// Returns the types of the values that are treated like this one.
-fn types_like(value: &Value) -> u8 {
+/// Returns the type of a value. All numbers have one.
+fn type_of(value: &Value) -> u8 {
     match evaluate::type_of(value) {
-        kind @ (node::ARRAY | node::OBJECT) => kind,
-        _ => node::ANY & !(node::ARRAY | node::OBJECT),
+        kind if kind & node::NUMBER != 0 => node::NUMBER,
+        kind => kind,
     }
 }
 
 impl Engine<'_> {
-    /// Treats a difference as allowed from now on. If it was not masked before, then only for some values: those of the node
-    /// `foreign` if there is one; for types, listed values and unions, those like `value`, since what allows everything
-    /// would hide what other alternatives refuse. Goals that were empty stay empty. Returns whether this allows more than
-    /// before.
+    /// Treats a difference as allowed from now on, at first only for some values: those of the node `foreign` if there is
+    /// one; for types, listed values and unions, those of the type of `value`, since what allows everything would hide
+    /// what other alternatives refuse. Goals that were empty stay empty. Returns whether this allows more than before.
     pub fn mask(&mut self, id: Id, lit: Lit, foreign: Option<Id>, value: &Value) -> bool {
         self.memo.retain(|_, memo| matches!(memo, Memo::Solid(Answer::Empty)));
-        let rest = match (&lit, foreign) {
-            (_, Some(foreign)) => self.with_alternative(&lit, foreign),
-            (Lit::Type(types), None) => Some(self.table.node(vec![Lit::Type(types | types_like(value))])),
-            (Lit::Enum(ids), None) => {
-                let listed = ids.iter().map(|id| types_like(&self.table.words.values[*id as usize]));
-                let types = listed.fold(types_like(value), std::ops::BitOr::bitor);
-                Some(self.table.node(vec![Lit::Type(types)]))
-            }
-            (_, None) => {
-                let like = self.table.node(vec![Lit::Type(types_like(value))]);
-                self.with_alternative(&lit, like)
-            }
+        let key = (id, lit);
+        let rest = match (foreign, self.masked.get(&key)) {
+            (Some(foreign), None) => self.with_alternative(&key.1, foreign),
+            (None, None) => self.allowing_type(&key, value),
+            (None, Some(Some(_))) if self.masked_types.contains_key(&key) => self.allowing_type(&key, value),
+            (_, Some(Some(_))) => None,
+            (_, Some(None)) => return false,
         };
-        match self.masked.entry((id, lit)) {
-            Entry::Vacant(entry) => drop(entry.insert(rest)),
-            Entry::Occupied(mut entry) => return entry.insert(None).is_some(),
-        }
+        self.masked.insert(key, rest);
         true
     }
 
-    /// Returns a node of a union with another alternative. Other literals have none.
+    /// Returns the node to violate instead of a literal, if it also allows values of this type, or `None` if it allows
+    /// everything then.
+    fn allowing_type(&mut self, key: &(Id, Lit), value: &Value) -> Option<Id> {
+        let types = self.masked_types.entry(key.clone()).or_default();
+        let before = std::mem::replace(types, *types | type_of(value));
+        let added = *types;
+        match &key.1 {
+            _ if added == before || added == node::ANY => None,
+            Lit::Type(named) => Some(self.table.node(vec![Lit::Type(named | added)])),
+            Lit::Enum(ids) => {
+                let listed = ids.iter().map(|id| type_of(&self.table.words.values[*id as usize]));
+                let types = listed.fold(added, std::ops::BitOr::bitor);
+                Some(self.table.node(vec![Lit::Type(types)]))
+            }
+            union => {
+                let alternative = self.table.node(vec![Lit::Type(added)]);
+                self.with_alternative(union, alternative)
+            }
+        }
+    }
+
+    /// Returns a node of a union that also allows the values of another alternative. Other literals have none.
     fn with_alternative(&mut self, union: &Lit, alternative: Id) -> Option<Id> {
-        let and = |ids: &[Id]| ids.iter().copied().chain([alternative]).collect();
         let union = match union {
-            Lit::AnyOf(ids) => Lit::AnyOf(and(ids)),
-            Lit::OneOf(ids) => Lit::OneOf(and(ids)),
+            Lit::AnyOf(ids) => Lit::AnyOf(ids.iter().copied().chain([alternative]).collect()),
+            Lit::OneOf(ids) => {
+                // Its values must match no other alternative.
+                let other = |id: &Id| self.table.node(vec![Lit::Sub(*id), Lit::Not(alternative)]);
+                let others: Vec<_> = ids.iter().map(other).collect();
+                Lit::OneOf(others.into_iter().chain([alternative]).collect())
+            }
             _ => return None,
         };
         Some(self.table.node(vec![union]))
@@ -87,6 +101,7 @@ impl Engine<'_> {
     pub fn unmask(&mut self) {
         if !self.masked.is_empty() {
             self.masked.clear();
+            self.masked_types.clear();
             self.memo.clear();
         }
     }
