@@ -410,13 +410,52 @@ fn a_list_says_whether_it_is_complete() {
     }
 }
 
+/// A keyword that was found may occur in an alternative too, which then refuses nothing.
+#[test]
+fn a_list_is_not_called_complete_if_alternatives_may_hide_something() {
+    let schema = |x: Value, most: Value| {
+        let union = json!({"anyOf": [{"type": "string"}, {"type": "integer", "maximum": most}]});
+        json!({"type": "object", "properties": {"x": x, "y": union}})
+    };
+    let old = schema(json!({"type": ["string", "integer"]}), json!(9));
+    let new = schema(json!({"type": "string"}), json!(4));
+    let found = compatibility::compare(&old, &new, &Options::default(), &|| Duration::ZERO).unwrap();
+    assert!(found.more || found.differences.len() > 1, "{found:#?}");
+    let old = json!({"oneOf": [{"enum": ["a", "b"]}, {"enum": ["c", "d"]}]});
+    let new = json!({"oneOf": [{"enum": ["a"]}, {"enum": ["c"]}]});
+    let found = compatibility::compare(&old, &new, &Options::default(), &|| Duration::ZERO).unwrap();
+    let places: Vec<_> = found.differences.iter().map(|one| one.new_pointer.as_deref()).collect();
+    assert!(found.more && !places.contains(&Some("/oneOf")), "{found:#?}");
+}
+
+/// The properties that the sending side names may all fall under one keyword.
+#[test]
+fn each_property_that_a_map_refuses_is_listed() {
+    for map in ["additionalProperties", "patternProperties"] {
+        let text = json!({"type": "string"});
+        let text = if map == "additionalProperties" { text } else { json!({"^": text}) };
+        let old = json!({"type": "object", "properties": {"g": {"type": "integer"}, "h": {"type": "boolean"}}});
+        let found = differences(&old, &json!({"type": "object", map: text}));
+        let messages: Vec<_> = found.iter().map(|(_, _, message)| &**message).collect();
+        assert_eq!(messages, ["0 is not a string", "true is not a string"], "{map}");
+    }
+}
+
 #[test]
 fn a_difference_between_drafts_names_them() {
     let schema = |draft: &str| json!({"$schema": draft, "properties": {"a": {"type": "integer"}}});
     let [old, new] = ["http://json-schema.org/draft-07/schema#", "http://json-schema.org/draft-04/schema#"];
     let found = differences(&schema(old), &schema(new));
     let messages: Vec<_> = found.iter().map(|(_, _, message)| &**message).collect();
-    assert_eq!(messages, ["0.0 is not an integer in draft-04; the other schema is draft-07"]);
+    let changed = "the same keyword means something else in draft-07, the draft of the other schema";
+    assert_eq!(messages, [format!("0.0 is not an integer; {changed}")]);
+    // The draft is not named if something else changed.
+    let closed = |draft: &str, names: &[&str]| {
+        let properties: serde_json::Map<_, _> = names.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
+        json!({"$schema": draft, "properties": properties, "additionalProperties": false})
+    };
+    let found = differences(&closed(old, &["a", "b"]), &closed("https://json-schema.org/draft/2020-12/schema", &["a"]));
+    assert_eq!(found[0].2, "\"b\" is not allowed");
 }
 
 /// An alternative that is treated as allowed must not allow everything.

@@ -257,29 +257,31 @@ impl<'a> Sources<'a> {
             },
         };
         let (rule, mut message) = rules::describe(&place, &table.words);
-        if let Some([here, there]) = self.drafts(leaf, &other) {
-            message += &format!(" in {here}; the other schema is {there}");
+        if let Some(draft) = self.other_draft(leaf, &other) {
+            message += &format!("; the same keyword means something else in {draft}, the draft of the other schema");
         } else if let Some(name) = leaf.path.last().filter(|_| other.is_empty() && is_member(witness, &at)) {
             message += &format!("; the other schema does not name {}", rules::short(&Value::from(&**name)));
         }
         Explained { rule, message, at, pointers }
     }
 
-    /// Returns the drafts of both sides, if a keyword differs only because these do.
-    fn drafts(&self, leaf: &Leaf<'_>, other: &[Spot<'a>]) -> Option<[Draft; 2]> {
+    /// Returns the draft of the other side, if a keyword differs only because the drafts do. Its meaning must not depend on
+    /// other keywords or sub-schemas.
+    fn other_draft(&self, leaf: &Leaf<'_>, other: &[Spot<'a>]) -> Option<Draft> {
         let draft = |spot: &Spot<'_>| self.graph.context(spot.id).draft;
         let here = draft(&leaf.spot);
+        if !matches!(
+            leaf.lit,
+            Lit::Type(_) | Lit::Enum(_) | Lit::MinLength(_) | Lit::MaxLength(_) | Lit::Pattern(_) | Lit::Check(_)
+        ) {
+            return None;
+        }
         let written = |id: Id| {
             let schema = self.graph.tree(id);
             rules::keywords(leaf.lit).iter().find_map(|keyword| Some((keyword, schema.get(keyword)?)))
         };
         let keyword = written(leaf.spot.id)?;
-        other
-            .iter()
-            .filter(|spot| written(spot.id) == Some(keyword))
-            .map(draft)
-            .find(|there| *there != here)
-            .map(|there| [here, there])
+        other.iter().filter(|spot| written(spot.id) == Some(keyword)).map(draft).find(|there| *there != here)
     }
 
     /// Returns the number of alternatives that a value matches.

@@ -83,12 +83,30 @@ impl<'a> Sources<'a> {
                 }
             }
         }
+        if let (Some(wild), Some((token, above))) = (leaf.spot.of_any_name(), leaf.path.split_last()) {
+            let mut steps = steps(table, above, witness);
+            for name in self.named_at(table, inner, above) {
+                let text = table.words.text(name);
+                let applies = match wild {
+                    Lit::AddProp(names, patterns, _) => {
+                        evaluate::is_other(&mut table.words, names, patterns, &text) == Some(true)
+                    }
+                    Lit::PatProp(pattern, _) => table.words.matches(*pattern, &text) == Some(true),
+                    _ => false,
+                };
+                if applies && **token != *text && places.len() < most {
+                    steps.push(Step::Member(name));
+                    let path = above.iter().cloned().chain([text.to_string()]).map(Token::One).collect();
+                    let demand = refusing(table, &lit, &steps);
+                    places.push(Place { demand, path, member: None });
+                    steps.pop();
+                }
+            }
+        }
         for steps in self.spots_of(table, 1 - inner, (id, &lit)) {
             if places.len() >= most {
                 break;
             }
-            let keyword = table.node(vec![lit.clone()]);
-            let refused = table.node(vec![Lit::Not(keyword)]);
             let path = steps.iter().map(|step| match step {
                 Step::Member(name) => Token::One(table.words.text(*name).to_string()),
                 Step::Some(Lit::AddProp(names, ..)) => {
@@ -98,7 +116,7 @@ impl<'a> Sources<'a> {
                 Step::Item(at) => Token::One(at.to_string()),
             });
             let path = path.collect();
-            let place = Place { demand: demand(table, refused, &steps), path, member: None };
+            let place = Place { demand: refusing(table, &lit, &steps), path, member: None };
             if !place.has(leaf) {
                 places.push(place);
             }
@@ -171,6 +189,13 @@ fn steps(table: &mut Table, path: &[String], value: &Value) -> Vec<Step> {
         value = part;
     }
     steps
+}
+
+/// Returns a node that requires a literal to refuse the part at a path.
+fn refusing(table: &mut Table, lit: &Lit, steps: &[Step]) -> Id {
+    let keyword = table.node(vec![lit.clone()]);
+    let refused = table.node(vec![Lit::Not(keyword)]);
+    demand(table, refused, steps)
 }
 
 /// Returns a node that requires the part at a path to satisfy `inner`.

@@ -1,5 +1,6 @@
 //! The sub-schemas of both documents, and the places at which they are written.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::graph::Graph;
@@ -35,12 +36,46 @@ impl<'a> Spot<'a> {
     pub(super) fn below(&self, lit: &'a Lit, child: Id) -> Self {
         Self { id: child, via: Some(Rc::new(Via { from: self.clone(), lit })) }
     }
+
+    /// Returns the literal that applies to the value because its name is not listed, or matches a pattern.
+    pub(super) fn of_any_name(&self) -> Option<&'a Lit> {
+        let mut via = self.via.as_ref()?;
+        loop {
+            match via.lit {
+                Lit::AddProp(..) | Lit::PatProp(..) => return Some(via.lit),
+                Lit::Sub(_) | Lit::AnyOf(_) | Lit::OneOf(_) | Lit::If(..) | Lit::DepSchema(..) => {
+                    via = via.from.via.as_ref()?;
+                }
+                _ => return None,
+            }
+        }
+    }
 }
 
 impl<'a> Sources<'a> {
     /// Returns the root of a document.
     pub(super) fn root(&self, document: usize) -> Spot<'a> {
         Spot { id: self.roots[document], via: None }
+    }
+
+    /// Returns the nodes that a document applies only as an alternative, a condition or a negation. If a keyword of one is
+    /// treated as allowed, the others may refuse nothing any more.
+    pub(super) fn alternatives(&self, document: usize) -> HashSet<Id> {
+        let mut seen = HashSet::new();
+        let mut waiting = vec![(self.roots[document], false)];
+        while let Some((id, is_within)) = waiting.pop() {
+            if !seen.insert((id, is_within)) {
+                continue;
+            }
+            for lit in self.graph.lits(id) {
+                let is_one = matches!(
+                    lit,
+                    Lit::AnyOf(_) | Lit::OneOf(_) | Lit::Not(_) | Lit::If(..) | Lit::AtLeast(..) | Lit::AtMost(..)
+                );
+                lit.each(&mut |child| waiting.push((child, is_within || is_one)));
+            }
+        }
+        seen.into_iter().filter(|(_, is_within)| *is_within).map(|(id, _)| self.classes.of(id)).collect()
     }
 
     /// Returns the nodes in which a reference was replaced because of this: it leads out of the schemas.

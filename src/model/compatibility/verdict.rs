@@ -11,7 +11,7 @@ use super::evaluate;
 use super::explain::Leaf;
 use super::graph::dialect;
 use super::graph::intern;
-use super::graph::node::{Id, Table};
+use super::graph::node::{Id, Lit, Table};
 use super::prove::sender;
 use super::prove::{Answer, Atom, Engine};
 use super::rules::ALTERNATIVES;
@@ -335,7 +335,7 @@ impl<'a> Judge<'a> {
             are_all_listed &= !is_crowded;
             // A keyword that was treated as allowed for some values only is listed once.
             let mask = leaf.as_ref().filter(|leaf| leaf.foreign.is_none()).and_then(|leaf| leaf.mask.clone());
-            let is_repeated = mask.is_some_and(|mask| !general.insert(mask));
+            let is_repeated = mask.is_some_and(|mask| self.is_explained(&mask.1, &difference) || !general.insert(mask));
             if !is_crowded && !is_repeated {
                 if self.differences.len() == most {
                     break false;
@@ -350,7 +350,7 @@ impl<'a> Judge<'a> {
             }
             let value = match self.ask(direction, reading) {
                 Answer::Witness(value) | Answer::PossibleWitness(value) => value,
-                Answer::Empty => break true,
+                Answer::Empty => break !self.may_hide(outer),
                 Answer::Undecided => break false,
             };
             let masked = self.engine.masked.clone();
@@ -364,6 +364,22 @@ impl<'a> Judge<'a> {
         };
         self.engine.unmask();
         are_all_found && are_all_listed
+    }
+
+    /// Returns whether what is treated as allowed may allow values that are further differences.
+    fn may_hide(&self, outer: usize) -> bool {
+        let alternatives = self.sources.alternatives(outer);
+        let is_union = |lit: &Lit| matches!(lit, Lit::AnyOf(_) | Lit::OneOf(_));
+        let masked = self.engine.masked.iter();
+        let mut general =
+            masked.filter(|(key, rest)| !is_union(&key.1) || rest.is_none() || self.engine.is_of_type(key));
+        general.any(|((id, lit), _)| is_union(lit) || alternatives.contains(id))
+    }
+
+    /// Returns whether a value that a union refuses is listed, with an alternative that refuses it.
+    fn is_explained(&self, lit: &Lit, found: &SchemaDifference) -> bool {
+        let is_same = |one: &SchemaDifference| one.direction == found.direction && one.witness == found.witness;
+        matches!(lit, Lit::AnyOf(_) | Lit::OneOf(_)) && self.differences.iter().any(is_same)
     }
 
     /// Returns whether the sub-schema that accepts this value is listed for enough others, which refuse it.

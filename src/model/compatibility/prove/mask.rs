@@ -37,6 +37,11 @@ impl Engine<'_> {
         true
     }
 
+    /// Returns whether a difference is treated as allowed for values of some types.
+    pub fn is_of_type(&self, key: &(Id, Lit)) -> bool {
+        self.masked_types.contains_key(key)
+    }
+
     /// Returns the node to violate instead of a literal, if it also allows values of this type, or `None` if it allows
     /// everything then.
     fn allowing_type(&mut self, key: &(Id, Lit), value: &Value) -> Option<Id> {
