@@ -175,7 +175,7 @@ impl Work<'_> {
                         ("$dynamicRef" | "$recursiveRef", Value::String(_)) => {
                             return Err(BundleError::new(file, format!("{key} is not supported; use $ref")));
                         }
-                        (key, value) if VALUES.contains(&key) => value.clone(),
+                        (key, value) if is_data(key) => value.clone(),
                         (key, Value::Object(named)) if NAMED.contains(&key) => self.below(key, |work| {
                             let each = named.iter().map(|(name, one)| Ok((name.clone(), work.part(name, one, file)?)));
                             Ok(Value::Object(each.collect::<Result<_, BundleError>>()?))
@@ -289,6 +289,11 @@ impl Work<'_> {
         self.open.push((name.clone(), file.to_owned(), pointer.to_owned()));
         Some(name)
     }
+}
+
+/// Returns whether the value of a keyword is data. `example` is a keyword of OpenAPI.
+fn is_data(keyword: &str) -> bool {
+    VALUES.contains(&keyword) || keyword == "example"
 }
 
 /// Resolves a path in a file against the root of the repository. Returns `None` if it leads out of the repository.

@@ -376,7 +376,7 @@ fn expects_is_inferred_from_samples() {
     world.write("access/mine.json", "{\"required\": [\"mark\"]}");
     world.ok(&consumer, &["import", AT, "--expects", "mine.json"]);
     let refused = world.blue(&consumer, &again).exits(1);
-    assert!(refused.stderr.contains("already expects mine.json, which was not replaced"), "{refused}");
+    assert!(refused.stderr.contains("has expectations in mine.json already, which were not replaced"), "{refused}");
     let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
     assert!(check.stdout.contains("1.0.0 allows {\"read\":[]}"), "{check}");
     world.blue(&consumer, &["contract", "expect", "s3-access/other", "--from-samples", "two.json"]).exits(1);

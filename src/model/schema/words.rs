@@ -20,8 +20,8 @@ pub(super) const BELOW: [&str; 8] = [
     "unevaluatedItems",
     "unevaluatedProperties",
 ];
-/// Keywords whose value is data. `example` is one of OpenAPI.
-pub(in crate::model) const VALUES: [&str; 5] = ["enum", "const", "default", "examples", "example"];
+/// Keywords whose value is data.
+pub(in crate::model) const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
 /// Keywords that do not affect which values are valid.
 pub(in crate::model) const DESCRIPTIVE: [&str; 8] =
     ["$schema", "$id", "$comment", "title", "description", "default", "examples", "deprecated"];

@@ -181,7 +181,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
             false => again.fold(answer, Answer::next),
         };
     }
-    Ok(answer)
+    sync::auto::with_push(ctx, (&known.name, &store), is_new && !shared, answer)
 }
 
 /// Returns the domains of the realm for which HEAD has files, as in a clone that left the realm and joins again.

@@ -113,7 +113,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     let is_elsewhere = files.is_empty() && by_hand.is_empty();
     let answer = by_hand.into_iter().fold(Answer::new(body), Answer::next);
     let answer = match files.split_first() {
-        None if !is_elsewhere => answer,
+        None if !is_elsewhere || asking.as_ref() == Some(new) => answer,
         None => answer.next(format!("git blue realm admin rename {old} {new}  # in its working tree: write {CONFIG}")),
         Some((first, rest)) => {
             let paths = WorkFile::of(ctx.code()?, first.clone())?.pathspecs(ctx, rest.iter().cloned())?;

@@ -56,8 +56,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
     if let Some(expected) = expected.filter(|_| !request.replace)
         && Reference::of(&expected).as_ref() != Some(&wanted)
     {
-        let what = Reference::of(&expected).map_or_else(|| "a schema".to_owned(), |expected| expected.file);
-        return Err(exists(format!("the import of {at} already expects {what}, which was not replaced"), at));
+        let what = Reference::of(&expected).map_or_else(String::new, |expected| format!(" in {}", expected.file));
+        return Err(exists(format!("the import of {at} has expectations{what} already, which were not replaced"), at));
     }
     let before = file.read()?;
     let text = format!("{schema:#}\n");

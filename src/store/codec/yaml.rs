@@ -91,7 +91,9 @@ fn sized<T: DeserializeOwned>(bytes: &[u8], size: Size) -> Result<T, Problem> {
 /// Returns the message for a file under `.blue/` that is larger than [`MAX_FILE`].
 pub fn too_large() -> String {
     let limit = MAX_FILE >> 20;
-    format!("the file is larger than {limit} MiB; move the schema to its own file: schema: {{ file: FILE }}")
+    format!(
+        "the file is larger than {limit} MiB; move its schema or value to another file: schema: {{ file: FILE }}, or value: {{ file: FILE }}"
+    )
 }
 
 fn text(bytes: &[u8], size: Size) -> Result<&str, Problem> {

@@ -17,6 +17,7 @@ use crate::{
         contract::Values,
         diff::{Difference, Kind},
         json::Json,
+        text::count,
         verdict::{FLOW, Outcome, ValuesCompared, VersionBump},
     },
     ops::{
@@ -138,7 +139,8 @@ fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut T
     text.gap();
     if let Some(more @ 1..) = decisive.len().checked_sub(MAX_BREAKS) {
         let least = if compared.more_differences { "at least " } else { "" };
-        text.line(&[styled(format!("and {least}{more} more breaking changes; use --json to show them"), Style::Dim)]);
+        let more = count(more, "more breaking change", "more breaking changes");
+        text.line(&[styled(format!("and {least}{more}; use --json to show them"), Style::Dim)]);
     }
     let (of_old, of_new) = (format!("{new} sends"), format!("{old} sent"));
     render_readings("backwards", (&old, &of_old), &compared.backwards, compared.reading, text);
