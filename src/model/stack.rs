@@ -1,9 +1,9 @@
 //! Runs deep recursion on a stack that is large enough: the caller's, or a temporary one on the same thread.
 
-/// The stack size that a comparison of schemas may need, since schemas and the search may nest deeply.
+/// The stack size that a comparison of schemas may need, in bytes. Schemas and the search may nest deeply.
 const COMPARISON: usize = 256 << 20;
 
-/// What the callers between two requests for a stack may use of it.
+/// The stack that callers may use between two requests, in bytes.
 const SPARE: usize = 4 << 20;
 
 /// Does work that compares schemas. Work that compares many also calls this once for all, so that each comparison

@@ -7,6 +7,7 @@ mod fuzz;
 mod keywords;
 mod large;
 mod laws;
+mod lists;
 mod pairs;
 mod places;
 mod recursion;

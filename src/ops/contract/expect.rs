@@ -29,7 +29,7 @@ pub struct Request {
     pub contract: ContractRef,
     /// Examples of what the code reads, or sends.
     pub samples: Vec<Source>,
-    /// Whether to replace an existing file, and what the import expects.
+    /// Whether to replace an existing file and existing expectations.
     pub replace: bool,
 }
 
