@@ -78,6 +78,28 @@ fn refused_new_contract_leaves_no_files() {
 }
 
 #[test]
+fn value_that_is_too_large_for_the_contract_file_is_refused() {
+    let world = two();
+    let dir = world.path("shop");
+    let items = |count: usize| format!("{{\"list\": [{}0]}}", "0,".repeat(count - 1));
+    let words = format!("{{\"text\": \"{}\"}}", "x".repeat(1 << 20));
+    for (text, hint) in [(words, "value: { file: FILE }"), (items(100_000), "100000")] {
+        world.write("shop/value.json", &text);
+        let new = &["contract", "new", ORDER, "--value", "value.json", "--domain-members", "billing"];
+        let refused = world.blue(&dir, new).exits(1);
+        let said = format!("{ORDER_FILE} could not be published: ");
+        assert!(refused.stderr.contains(&said) && refused.stderr.contains(hint), "{refused}");
+        assert!(!dir.join(ORDER_FILE).exists());
+    }
+    // What is wrong in a large schema is said with its file.
+    let properties: Vec<_> = (0..30_000).map(|at| format!("\"p{at}\": {{}}")).collect();
+    world.write("shop/large.json", &format!("{{\"type\": \"objec\", \"properties\": {{{}}}}}", properties.join(",")));
+    let refused =
+        world.blue(&dir, &["contract", "new", ORDER, "--schema", "large.json", "--domain-members", "billing"]).exits(1);
+    assert!(refused.stderr.contains("the schema is not valid: large.json#/type: "), "{refused}");
+}
+
+#[test]
 fn schema_file_is_bundled_with_its_references() {
     let world = two();
     let dir = world.path("shop");

@@ -89,6 +89,31 @@ fn value_that_lost_something_needs_a_major_version() {
 }
 
 #[test]
+fn consumer_is_told_of_both_schema_and_value() {
+    let world = agreed();
+    let text = paths("3.0.0", "{ read: [a/*], bucket: x }", "").replace("bucket: { type: string }", "bucket: {}");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    world.commit("fungal", "Less");
+    let told =
+        world.json(&world.path("access"), &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
+    let verdict = &told["verdict"];
+    assert_eq!((&verdict["basis"], &verdict["difference"]["at"]), (&json!("schemas"), &json!("/bucket")), "{told}");
+    assert_eq!(
+        (&verdict["value_difference"]["rule"], &verdict["more"]),
+        (&json!("value-removed"), &json!(0)),
+        "{told}"
+    );
+    let check = world.blue(&world.path("access"), &["check"]).exits(1);
+    assert!(check.stdout.contains("2.0.0 rejects {\"bucket\":"), "{check}");
+    assert!(
+        check.stdout.contains("which 3.0.0 allows; \"b/*\" was removed (value-removed at /value/read/1)"),
+        "{check}"
+    );
+    let impact = world.ok(&world.path("fungal"), &["contract", "impact", AT]).stdout;
+    assert!(impact.contains("\"b/*\" was removed"), "{impact}");
+}
+
+#[test]
 fn promise_about_the_value_decides() {
     for (values, value, version) in [
         ("", "{ read: [a/*, b/*, c/*], bucket: x }", "2.1.0"),

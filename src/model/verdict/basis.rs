@@ -24,10 +24,14 @@ impl Verdict {
     /// Returns the verdict, phrased as the end of a sentence: `1.2.0 rejects {"id":1} (widened-type at /id: 1 is not a
     /// string), which 1.3.0 allows (and 2 more)`.
     pub fn phrase(&self) -> String {
-        match self.more {
-            0 => self.first_phrase(),
-            more => format!("{} (and {more} more)", self.first_phrase()),
+        let mut text = self.first_phrase();
+        if let Some(value) = &self.value_difference {
+            text += &format!("; {}", value.phrase());
         }
+        if self.more > 0 {
+            text += &format!(" (and {} more)", self.more);
+        }
+        text
     }
 
     fn first_phrase(&self) -> String {

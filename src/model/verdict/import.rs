@@ -113,10 +113,10 @@ pub fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, jud
         (Some(expects), None) => Some(judge.satisfies_expects(expects, import.adapted(), new)),
         (None, None) => old.and_then(|old| judge.for_importers(old, new)),
     };
-    if of_schemas.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Breaks) {
-        return of_schemas;
+    match (of_schemas, old.and_then(|old| judge.of_values(old, new, expects))) {
+        (Some(schemas), Some(values)) if schemas.verdict == Outcome::Breaks => Some(schemas.and(values)),
+        (schemas, values) => values.or(schemas),
     }
-    old.and_then(|old| judge.of_values(old, new, expects)).or(of_schemas)
 }
 
 /// Returns the versions whose documents decide the state of an import: the one that its code is adapted to, and the

@@ -78,6 +78,9 @@ pub struct Verdict {
     pub new_version: Version,
     /// The first difference, with a value that shows it; null if nothing breaks.
     pub difference: Option<SchemaDifference>,
+    /// The first break of the agreed value, if another part of the contract breaks the import too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_difference: Option<Box<SchemaDifference>>,
     /// The number of further differences that were found in this direction.
     pub more: usize,
     /// The reason that the result is unknown.
@@ -98,10 +101,18 @@ impl Verdict {
             old_version: old.clone(),
             new_version: new.clone(),
             difference: None,
+            value_difference: None,
             more: 0,
             reason: None,
             unnamed: Vec::new(),
         }
+    }
+
+    /// Adds that the agreed value breaks the import too, according to `values`.
+    #[must_use]
+    fn and(self, values: Self) -> Self {
+        let more = self.more + values.more;
+        Self { value_difference: values.difference.map(Box::new), more, ..self }
     }
 }
 
@@ -219,6 +230,7 @@ impl<'a> Judge<'a> {
             old_version,
             new_version,
             difference,
+            value_difference: None,
             more,
             reason,
             unnamed,
@@ -254,7 +266,19 @@ impl<'a> Judge<'a> {
         let new_version = document.version.clone();
         let old_version = adapted.unwrap_or(&new_version).clone();
         let (basis, direction) = (Basis::Expects, document.flow.direction());
-        Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more: 0, reason, unnamed }
+        Verdict {
+            verdict,
+            basis,
+            direction,
+            reading,
+            old_version,
+            new_version,
+            difference,
+            value_difference: None,
+            more: 0,
+            reason,
+            unnamed,
+        }
     }
 
     fn expected(&self, expects: &Json, document: &Contract) -> SchemaVerdict {

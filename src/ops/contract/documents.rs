@@ -23,6 +23,13 @@ pub struct Source {
     pub bytes: Vec<u8>,
 }
 
+impl Source {
+    /// Returns a place in the file: `FILE#/POINTER`, or only the file for its root.
+    pub(super) fn place(&self, pointer: &str) -> String {
+        if pointer.is_empty() { self.name.clone() } else { format!("{}#{pointer}", self.name) }
+    }
+}
+
 /// A value in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {

@@ -17,7 +17,7 @@ use crate::{
     model::{
         bundle::BundleError,
         contract::{Compatibility, Contract, Evolution, Flow},
-        name::{ContractRef, RepoName},
+        name::{ContractName, ContractRef, RepoName},
         publish, samples,
         schema::{self, Part},
         version::Version,
@@ -89,8 +89,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     file.require_absent()?;
     let is_member = require_new(ctx, acting, request)?;
     let (document, samples, sources) = document(ctx, acting.repo, request)?;
-    require_valid(ctx, &document)?;
+    require_valid(ctx, request, &document)?;
     let text = text(&request.contract, &document, reference(ctx, request)?.as_ref());
+    require_publishable(file.relative(), contract, &text)?;
     let text = editor_schemas::modeline(ctx, "contract", "../..")? + &text;
     let made = request.members.as_ref().map(|members| set_domain(ctx, acting, request, members)).transpose()?;
     file.create(&text)?;
@@ -203,12 +204,18 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     Ok((document, samples, sources))
 }
 
-fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
+fn require_valid(ctx: &Ctx, request: &Request, document: &Contract) -> Result<(), OpError> {
     let problems = schema::problems(&document.schema, &document.value, &ctx.budget());
     let Some(first) = problems.first() else {
         return Ok(());
     };
-    let place = |problem: &schema::Problem| format!("{}{}", problem.part.name(), problem.pointer);
+    let place = |problem: &schema::Problem| match (problem.part, &request.schema, &request.value) {
+        (Part::Value | Part::Undecided, _, Some(source)) => source.place(&problem.pointer),
+        (Part::Size | Part::Schema, Schema::Copy(source, at) | Schema::File(source, at), _) => {
+            source.place(&format!("{at}{}", problem.pointer))
+        }
+        _ => format!("{}{}", problem.part.name(), problem.pointer),
+    };
     let what = match first.part {
         Part::Value | Part::Undecided => "the value is not valid",
         Part::Size | Part::Schema => "the schema is not valid",
@@ -225,6 +232,15 @@ fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
         });
     }
     Err(error)
+}
+
+/// Refuses a text that cannot be published: the schema or value is too large to be written in a contract's file.
+fn require_publishable(file: &str, name: &ContractName, text: &str) -> Result<(), OpError> {
+    let refuse = |problem: codec::Problem| {
+        let message = format!("{file} could not be published: {}", problem.message);
+        OpError::no(ErrorCode::InvalidContract, message)
+    };
+    codec::contract(text.as_bytes(), name).map(drop).map_err(refuse)
 }
 
 /// Returns the reference that the contract's file contains in place of a schema.

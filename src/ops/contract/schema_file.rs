@@ -71,7 +71,7 @@ pub fn read_valid(ctx: &Ctx, (source, pointer): (&Source, &str), flow: Flow, bud
     let problems = schema::problems(&schema, &Json::default(), budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
         Some(problem) => {
-            let place = format!("{}#{pointer}{}", source.name, problem.pointer);
+            let place = source.place(&format!("{pointer}{}", problem.pointer));
             let message = format!("{place}: {}: {}", problem.part.fault(), problem.message);
             Err(OpError::cannot(ErrorCode::UnreadableSchema, message))
         }
