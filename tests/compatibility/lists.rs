@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use git_blue::model::compatibility::{self, Options, SchemaVerdict};
+use git_blue::model::{
+    compatibility::{self, Options, SchemaVerdict},
+    contract::BrokenDirection,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -105,6 +108,39 @@ fn a_list_is_not_called_complete_if_alternatives_may_hide_something() {
     let found = compatibility::compare(&old, &new, &Options::default(), &|| Duration::ZERO).unwrap();
     let places: Vec<_> = found.differences.iter().map(|one| one.new_pointer.as_deref()).collect();
     assert!(found.more && !places.contains(&Some("/oneOf")), "{found:#?}");
+}
+
+/// What is treated as allowed hides the other places of the same keyword, so all of them must have been tried.
+#[test]
+fn a_list_is_not_called_complete_if_places_were_left_out() {
+    let most = |length: usize| json!({"maxLength": length});
+    let properties = |all: Vec<(String, Value)>| {
+        let all: serde_json::Map<_, _> = all.into_iter().collect();
+        json!({"properties": all})
+    };
+    let numbered = |of: &dyn Fn(usize) -> Value, more: Vec<(&str, Value)>| {
+        let all = (0..150).map(|at| (format!("p{at:03}"), of(at)));
+        properties(all.chain(more.into_iter().map(|(name, one)| (name.to_owned(), one))).collect())
+    };
+    let last = |at: usize| if at < 140 { json!(false) } else { json!({}) };
+    let unchanged =
+        |at: usize| json!({"properties": {format!("x{at}"): {"properties": {"y": {"const": at}, "z": {}}}}});
+    let two = |length: usize| vec![("q", most(length)), ("z", most(length))];
+    let hidden = |b: Value| json!({"properties": {"a": if b["type"].is_null() { json!({}) } else { json!({"minimum": 5}) }, "b": b}});
+    for (old, new) in [
+        // The first hundred are impossible.
+        (numbered(&|_| most(3), Vec::new()), numbered(&last, Vec::new())),
+        // Too many places to visit.
+        (numbered(&unchanged, two(3)), numbered(&unchanged, two(5))),
+        // The keyword also makes the other document refuse values.
+        (hidden(json!({"type": "string"})), hidden(json!({"not": {"minimum": 5}}))),
+        (json!({"properties": {"a": most(3)}, "propertyNames": most(3)}), json!({})),
+    ] {
+        let found = compatibility::compare(&old, &new, &Options::default(), &|| Duration::ZERO).unwrap();
+        let backwards = found.differences.iter().filter(|one| one.direction == BrokenDirection::Backwards);
+        let places: Vec<_> = backwards.map(|one| one.old_pointer.as_deref()).collect();
+        assert!(found.more || places.len() > 1, "{old}\n{new}\n{places:?}");
+    }
 }
 
 /// The properties that the sending side names may all fall under one keyword.

@@ -267,7 +267,8 @@ impl Comparison {
 
     fn with(verdict: SchemaVerdict, bump: VersionBump) -> Self {
         let (backwards, forwards) = (BothReadings::both(verdict.clone()), BothReadings::both(verdict));
-        Self { backwards, forwards, differences: Vec::new(), more: false, bump }
+        let more = bump == VersionBump::Unknown;
+        Self { backwards, forwards, differences: Vec::new(), more, bump }
     }
 
     /// Returns the verdict in a direction and a reading.
@@ -364,7 +365,7 @@ impl VersionBump {
             Self::Major => "a major version",
             Self::Minor => "a minor version",
             Self::Patch => "a patch version",
-            Self::Unknown => "at least a minor version",
+            Self::Unknown => "a minor version, or a major one if it breaks something",
         };
         format!("{bump}: {}", self.why())
     }

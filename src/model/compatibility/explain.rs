@@ -23,6 +23,9 @@ const MOST_LISTING: usize = 20;
 /// The maximum nesting of alternatives that are compared with a value.
 const MOST_NESTED: usize = 8;
 
+/// The maximum number of sub-schemas that are looked at because they apply to one value.
+const MOST_IN_PLACE: usize = 1_000;
+
 /// The maximum number of properties that are tried as the reason why an object is refused.
 const MOST_MEMBERS: usize = 100;
 
@@ -133,19 +136,19 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Returns the sub-schemas of a document that apply to the value along a path.
+    /// Returns the sub-schemas of a document that apply to the value along a path, and whether these are all.
     pub(super) fn reached(
         &self,
         table: &mut Table,
         document: usize,
         mut value: Option<&Value>,
         path: &[String],
-    ) -> Vec<Spot<'a>> {
-        let mut reached = Vec::new();
+    ) -> (Vec<Spot<'a>>, bool) {
+        let (mut reached, mut are_all) = (Vec::new(), true);
         let mut here = vec![self.root(document)];
         for token in path.iter().map(Some).chain([None]) {
             reached.clear();
-            self.in_place(table, here, value, &mut reached);
+            are_all &= self.in_place(table, here, value, &mut reached);
             let Some(token) = token else { break };
             here = reached.iter().flat_map(|spot| self.below(table, spot, token)).collect();
             value = value.and_then(|value| match value {
@@ -154,21 +157,26 @@ impl<'a> Sources<'a> {
                 _ => None,
             });
         }
-        reached
+        (reached, are_all)
     }
 
+    /// Adds the sub-schemas that apply to the same value as those that are `waiting`, and these. Returns whether none was
+    /// left out because there are too many.
     pub(super) fn in_place(
         &self,
         table: &mut Table,
         mut waiting: Vec<Spot<'a>>,
         value: Option<&Value>,
         reached: &mut Vec<Spot<'a>>,
-    ) {
+    ) -> bool {
         let mut seen = HashSet::new();
         waiting.reverse();
         while let Some(spot) = waiting.pop() {
-            if !seen.insert(spot.id) || seen.len() > 1_000 {
+            if !seen.insert(spot.id) {
                 continue;
+            }
+            if seen.len() > MOST_IN_PLACE {
+                return false;
             }
             for lit in self.graph.lits(spot.id) {
                 let next: Vec<Id> = match lit {
@@ -186,6 +194,7 @@ impl<'a> Sources<'a> {
             }
             reached.push(spot);
         }
+        true
     }
 
     fn below(&self, table: &mut Table, spot: &Spot<'a>, token: &str) -> Vec<Spot<'a>> {
@@ -220,7 +229,7 @@ impl<'a> Sources<'a> {
         witness: &Value,
         direction: BrokenDirection,
     ) -> Explained {
-        let other = self.reached(table, 1 - own, Some(witness), &leaf.path);
+        let (other, _) = self.reached(table, 1 - own, Some(witness), &leaf.path);
         let same = other.iter().find_map(|spot| {
             let mut lits = self.graph.lits(spot.id).iter();
             Some((spot, lits.find(|lit| rules::is_same_keyword(lit, leaf.lit))?))
@@ -380,7 +389,7 @@ impl<'a> Walk<'_, 'a> {
     /// Returns the values that no alternative is meant for, if `value` is one of them.
     fn foreign(&self, table: &mut Table, alternatives: &[Id], value: &Value) -> Option<Id> {
         let reached = |table: &mut Table| {
-            let spots = self.sources.reached(table, 1 - self.document, Some(self.value), &self.path);
+            let (spots, _) = self.sources.reached(table, 1 - self.document, Some(self.value), &self.path);
             spots.iter().map(|spot| spot.id).collect()
         };
         self.sources.foreign(table, alternatives, value, reached)
@@ -414,7 +423,7 @@ impl<'a> Walk<'_, 'a> {
     /// of an alternative that accepts the value there, or else all.
     fn changed(&self, table: &mut Table, spot: &Spot<'a>, lit: &'a Lit, alternatives: Vec<Id>) -> Vec<Id> {
         let (sources, other) = (self.sources, 1 - self.document);
-        let reached = sources.reached(table, other, Some(self.value), &self.path);
+        let (reached, _) = sources.reached(table, other, Some(self.value), &self.path);
         let theirs: HashSet<_> = reached
             .iter()
             .flat_map(|spot| sources.graph.lits(spot.id))

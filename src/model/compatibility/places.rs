@@ -14,12 +14,15 @@ use super::sources::{Sources, Spot};
 /// The maximum number of sub-schemas that are visited.
 const MOST_VISITED: usize = 500;
 
+/// The maximum number of places that are tried for one difference.
+const MOST_PLACES: usize = 100;
+
 /// A step from a value to one of its parts.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Member(Sym),
     /// A member that this literal applies to, whatever its name.
-    Some(Lit),
+    AnyMember(Lit),
     Item(u64),
 }
 
@@ -58,75 +61,96 @@ impl Place {
     }
 }
 
+/// Places, and whether these are all.
+pub(super) struct Places {
+    pub(super) all: Vec<Place>,
+    pub(super) is_complete: bool,
+}
+
+impl Places {
+    /// Adds a place, unless there are too many.
+    fn add(&mut self, place: Place) {
+        match self.all.len() < MOST_PLACES {
+            true => self.all.push(place),
+            false => self.is_complete = false,
+        }
+    }
+}
+
 impl<'a> Sources<'a> {
     /// Returns the other places in values to which the keyword of a leaf applies, and the other properties of the
     /// `inner` document that it does not allow.
-    pub(super) fn other_places(
-        &self,
-        table: &mut Table,
-        (leaf, witness): (&Leaf<'a>, &Value),
-        inner: usize,
-        most: usize,
-    ) -> Vec<Place> {
-        let Some((id, lit)) = leaf.mask.clone() else { return Vec::new() };
-        let mut places = Vec::new();
+    pub(super) fn other_places(&self, table: &mut Table, (leaf, witness): (&Leaf<'a>, &Value), inner: usize) -> Places {
+        let mut places = Places { all: Vec::new(), is_complete: true };
+        let Some((id, lit)) = leaf.mask.clone() else { return places };
         if let Lit::AddProp(names, patterns, _) = &lit {
             let steps = steps(table, &leaf.path, witness);
-            for name in self.named_at(table, inner, &leaf.path) {
+            for name in self.named_at(table, inner, &leaf.path, &mut places) {
                 let text = table.words.text(name);
                 let is_refused = evaluate::is_other(&mut table.words, names, patterns, &text) == Some(true);
-                if is_refused && leaf.member != Some(name) && places.len() < most {
+                if is_refused && leaf.member != Some(name) {
                     let object = table.node(vec![Lit::Type(node::OBJECT), Lit::Required(name)]);
                     let demand = demand(table, object, &steps);
                     let path = leaf.path.iter().cloned().map(Token::One).collect();
-                    places.push(Place { demand, path, member: Some(name) });
+                    places.add(Place { demand, path, member: Some(name) });
                 }
             }
         }
-        if let (Some(wild), Some((token, above))) = (leaf.spot.of_any_name(), leaf.path.split_last()) {
-            let mut steps = steps(table, above, witness);
-            for name in self.named_at(table, inner, above) {
-                let text = table.words.text(name);
-                let applies = match wild {
-                    Lit::AddProp(names, patterns, _) => {
-                        evaluate::is_other(&mut table.words, names, patterns, &text) == Some(true)
-                    }
-                    Lit::PatProp(pattern, _) => table.words.matches(*pattern, &text) == Some(true),
-                    _ => false,
-                };
-                if applies && **token != *text && places.len() < most {
-                    steps.push(Step::Member(name));
-                    let path = above.iter().cloned().chain([text.to_string()]).map(Token::One).collect();
-                    let demand = refusing(table, &lit, &steps);
-                    places.push(Place { demand, path, member: None });
-                    steps.pop();
-                }
-            }
+        if let Some(wild) = leaf.spot.of_any_name() {
+            self.members_of(table, (leaf, witness), (&lit, wild), inner, &mut places);
         }
-        for steps in self.spots_of(table, 1 - inner, (id, &lit)) {
-            if places.len() >= most {
-                break;
-            }
+        for steps in self.spots_of(table, 1 - inner, (id, &lit), &mut places) {
             let path = steps.iter().map(|step| match step {
                 Step::Member(name) => Token::One(table.words.text(*name).to_string()),
-                Step::Some(Lit::AddProp(names, ..)) => {
+                Step::AnyMember(Lit::AddProp(names, ..)) => {
                     Token::Except(names.iter().map(|name| table.words.text(*name)).collect())
                 }
-                Step::Some(_) => Token::Except(Vec::new()),
+                Step::AnyMember(_) => Token::Except(Vec::new()),
                 Step::Item(at) => Token::One(at.to_string()),
             });
             let path = path.collect();
             let place = Place { demand: refusing(table, &lit, &steps), path, member: None };
             if !place.has(leaf) {
-                places.push(place);
+                places.add(place);
             }
         }
         places
     }
 
+    /// Adds the other members that the `inner` document names, and that a literal for `wild` names applies to.
+    fn members_of(
+        &self,
+        table: &mut Table,
+        (leaf, witness): (&Leaf<'a>, &Value),
+        (lit, wild): (&Lit, &Lit),
+        inner: usize,
+        places: &mut Places,
+    ) {
+        let Some((token, above)) = leaf.path.split_last() else { return };
+        let mut steps = steps(table, above, witness);
+        for name in self.named_at(table, inner, above, places) {
+            let text = table.words.text(name);
+            let applies = match wild {
+                Lit::AddProp(names, patterns, _) => {
+                    evaluate::is_other(&mut table.words, names, patterns, &text) == Some(true)
+                }
+                Lit::PatProp(pattern, _) => table.words.matches(*pattern, &text) == Some(true),
+                _ => false,
+            };
+            if applies && **token != *text {
+                steps.push(Step::Member(name));
+                let path = above.iter().cloned().chain([text.to_string()]).map(Token::One).collect();
+                let demand = refusing(table, lit, &steps);
+                places.add(Place { demand, path, member: None });
+                steps.pop();
+            }
+        }
+    }
+
     /// Returns the properties that a document names for the part of a value at a path.
-    fn named_at(&self, table: &mut Table, document: usize, path: &[String]) -> Vec<Sym> {
-        let reached = self.reached(table, document, None, path);
+    fn named_at(&self, table: &mut Table, document: usize, path: &[String], places: &mut Places) -> Vec<Sym> {
+        let (reached, are_all) = self.reached(table, document, None, path);
+        places.is_complete &= are_all;
         let lits = reached.iter().flat_map(|spot| self.graph.lits(spot.id));
         let mut names: Vec<_> =
             lits.filter_map(|lit| if let Lit::Prop(name, _) = lit { Some(*name) } else { None }).collect();
@@ -137,15 +161,22 @@ impl<'a> Sources<'a> {
 
     /// Returns the paths to the sub-schemas of a document that are this node, the shortest one to each place in the
     /// document.
-    fn spots_of(&self, table: &mut Table, document: usize, (id, lit): (Id, &Lit)) -> Vec<Vec<Step>> {
+    fn spots_of(
+        &self,
+        table: &mut Table,
+        document: usize,
+        (id, lit): (Id, &Lit),
+        places: &mut Places,
+    ) -> Vec<Vec<Step>> {
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         let mut waiting = VecDeque::from([(Vec::new(), vec![self.root(document)])]);
         while let Some((path, here)) = waiting.pop_front() {
             let mut reached = Vec::new();
-            self.in_place(table, here, None, &mut reached);
+            places.is_complete &= self.in_place(table, here, None, &mut reached);
             reached.retain(|spot| seen.insert(self.place(document, spot, table)));
             if seen.len() > MOST_VISITED {
+                places.is_complete = false;
                 break;
             }
             let is_same = |spot: &Spot<'a>| {
@@ -167,7 +198,7 @@ impl<'a> Sources<'a> {
             let (step, id) = match lit {
                 Lit::Prop(name, id) => (Step::Member(*name), *id),
                 Lit::Item(at, id) | Lit::Items(at, id) => (Step::Item(*at), *id),
-                Lit::PatProp(_, id) | Lit::AddProp(_, _, id) => (Step::Some(self.classes.lit(lit)?), *id),
+                Lit::PatProp(_, id) | Lit::AddProp(_, _, id) => (Step::AnyMember(self.classes.lit(lit)?), *id),
                 _ => return None,
             };
             Some((step, spot.below(lit, id)))
@@ -202,7 +233,7 @@ fn refusing(table: &mut Table, lit: &Lit, steps: &[Step]) -> Id {
 fn demand(table: &mut Table, inner: Id, steps: &[Step]) -> Id {
     steps.iter().rev().fold(inner, |inner, step| match step {
         Step::Member(name) => table.node(vec![Lit::Type(node::OBJECT), Lit::Required(*name), Lit::Prop(*name, inner)]),
-        Step::Some(lit) => {
+        Step::AnyMember(lit) => {
             let refused = table.node(vec![Lit::Not(inner)]);
             let without = match lit {
                 Lit::PatProp(pattern, _) => Lit::PatProp(*pattern, refused),

@@ -58,9 +58,10 @@ impl<'a> Sources<'a> {
         Spot { id: self.roots[document], via: None }
     }
 
-    /// Returns the nodes that a document applies only as an alternative, a condition or a negation. If a keyword of one is
-    /// treated as allowed, the others may refuse nothing any more.
-    pub(super) fn alternatives(&self, document: usize) -> HashSet<Id> {
+    /// Returns the nodes that a document applies within an alternative, a condition, a negation or a demand on names,
+    /// perhaps among other places. If a keyword of one is treated as allowed, other keywords may refuse nothing any more.
+    /// Of the `inner` document, whose values are refused, only those count that refuse values themselves.
+    pub(super) fn alternatives(&self, document: usize, is_inner: bool) -> HashSet<Id> {
         let mut seen = HashSet::new();
         let mut waiting = vec![(self.roots[document], false)];
         while let Some((id, is_within)) = waiting.pop() {
@@ -68,10 +69,11 @@ impl<'a> Sources<'a> {
                 continue;
             }
             for lit in self.graph.lits(id) {
-                let is_one = matches!(
-                    lit,
-                    Lit::AnyOf(_) | Lit::OneOf(_) | Lit::Not(_) | Lit::If(..) | Lit::AtLeast(..) | Lit::AtMost(..)
-                );
+                let is_one = match lit {
+                    Lit::OneOf(_) | Lit::Not(_) | Lit::If(..) | Lit::AtMost(..) => true,
+                    Lit::AnyOf(_) | Lit::AtLeast(..) | Lit::PropNames(_) => !is_inner,
+                    _ => false,
+                };
                 lit.each(&mut |child| waiting.push((child, is_within || is_one)));
             }
         }

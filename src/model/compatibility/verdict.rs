@@ -145,9 +145,12 @@ impl<'a> Judge<'a> {
         ] {
             let decisive = readings.of(options.reading);
             let shown = if decisive.is_incompatible() { decisive } else { &readings.strict };
-            if let (SchemaVerdict::Incompatible { difference: first }, true) = (shown, is_asked) {
-                more |= !self.collect(direction, (**first).clone());
-            }
+            more |= match shown {
+                _ if !is_asked => false,
+                SchemaVerdict::Incompatible { difference } => !self.collect(direction, (**difference).clone()),
+                SchemaVerdict::Unknown { .. } => true,
+                SchemaVerdict::Compatible => false,
+            };
         }
         let bump = bump(&backwards, &forwards, options);
         Comparison { backwards, forwards, differences: self.differences, more, bump }
@@ -368,7 +371,8 @@ impl<'a> Judge<'a> {
 
     /// Returns whether what is treated as allowed may allow values that are further differences.
     fn may_hide(&self, outer: usize) -> bool {
-        let alternatives = self.sources.alternatives(outer);
+        let mut alternatives = self.sources.alternatives(outer, false);
+        alternatives.extend(self.sources.alternatives(1 - outer, true));
         let is_union = |lit: &Lit| matches!(lit, Lit::AnyOf(_) | Lit::OneOf(_));
         let masked = self.engine.masked.iter();
         let mut general =
@@ -418,26 +422,27 @@ impl<'a> Judge<'a> {
         most: usize,
     ) -> bool {
         let (inner, _) = sides(direction);
-        let left = most.saturating_sub(self.differences.len());
-        let places = self.sources.other_places(&mut self.engine.table, (leaf, witness), inner, left + 1);
-        let mut is_complete = true;
-        for place in places {
+        let places = self.sources.other_places(&mut self.engine.table, (leaf, witness), inner);
+        let mut is_complete = places.is_complete;
+        for place in places.all {
             if !self.engine.budget.look() {
                 return false;
             }
             let atoms = self.atoms(direction, reading).into_iter().chain([Atom::is(place.demand, false)]);
-            let (Answer::Witness(value) | Answer::PossibleWitness(value)) = self.engine.goal(atoms.collect()) else {
-                continue;
+            let value = match self.engine.goal(atoms.collect()) {
+                Answer::Witness(value) | Answer::PossibleWitness(value) => value,
+                Answer::Empty => continue,
+                Answer::Undecided => {
+                    is_complete = false;
+                    continue;
+                }
             };
             let is_there = |found: &Leaf<'a>| found.mask == leaf.mask && place.has(found);
-            let found = self.confirm(direction, reading, (*value).clone(), Some(&is_there));
-            let Some((found, _)) = found.filter(|(found, _)| !self.is_listed(found)) else { continue };
-            if self.differences.len() == most {
-                return false;
-            }
-            match self.is_crowded(&found) {
-                true => is_complete = false,
-                false => self.differences.push(found),
+            match self.confirm(direction, reading, (*value).clone(), Some(&is_there)) {
+                Some((found, _)) if self.is_listed(&found) => {}
+                Some(_) if self.differences.len() == most => return false,
+                Some((found, _)) if !self.is_crowded(&found) => self.differences.push(found),
+                _ => is_complete = false,
             }
         }
         is_complete

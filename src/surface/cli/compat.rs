@@ -116,7 +116,7 @@ fn render(body: &Compat, text: &mut Text) {
         sides.difference(one, text);
         text.gap();
     }
-    if body.more_differences {
+    if body.more_differences && !body.differences.is_empty() {
         text.line(&[styled("there may be more differences than those listed", Style::Dim)]).gap();
     }
     for one in &body.warnings {

@@ -45,7 +45,7 @@ pub struct Steps {
 }
 
 /// Reads a pattern in the syntax of the validator. Returns `None` if it is too large, or cannot be
-/// expressed as steps. A back-reference is read as its group, which matches more.
+/// expressed as steps. A back-reference is read as its group, which matches at least as much.
 pub fn read(pattern: &str) -> Option<Steps> {
     let tree = Expr::parse_tree(pattern).ok()?;
     if tree.contains_subroutines {
@@ -54,7 +54,7 @@ pub fn read(pattern: &str) -> Option<Steps> {
     let mut groups = Vec::new();
     collect_groups(&tree.expr, &mut groups, 0)?;
     let steps = Steps { is_exact: true, ..Steps::default() };
-    let mut reader = Reader { steps, groups, level: 0, depth: 0, is_plain: false };
+    let mut reader = Reader { steps, groups, level: 0, depth: 0, is_plain: false, is_negated: false };
     let end = reader.add(Step::Match)?;
     reader.steps.first = reader.expression(&tree.expr, end)?;
     Some(reader.steps)
@@ -84,6 +84,8 @@ struct Reader<'e> {
     depth: usize,
     /// Whether the expression must not contain look-arounds or anchors.
     is_plain: bool,
+    /// Whether the expression is in a negative look-around, so that matching more of it is matching less.
+    is_negated: bool,
 }
 
 impl<'e> Reader<'e> {
@@ -116,10 +118,14 @@ impl<'e> Reader<'e> {
             }
             Expr::Group(inner) => self.expression(inner, next),
             Expr::Repeat { child, lo, hi, .. } => self.repeat(child, *lo, *hi, next),
-            Expr::Backref { group, .. } => {
+            Expr::Backref { group, casei: false } if !self.is_negated => {
                 self.steps.is_exact = false;
                 let group = *self.groups.get(group.checked_sub(1)?)?;
-                self.expression(group, next)
+                // Its look-arounds and anchors held where the group matched, but need not hold here.
+                let was_plain = std::mem::replace(&mut self.is_plain, true);
+                let first = self.expression(group, next)?;
+                self.is_plain = was_plain;
+                Some(first)
             }
             Expr::LookAround(inner, look) if !self.is_plain => self.look(inner, *look, next),
             Expr::Assertion(assertion) if !self.is_plain => self.assertion(*assertion, next),
@@ -149,17 +155,19 @@ impl<'e> Reader<'e> {
 
     fn look(&mut self, inner: &'e Expr, look: LookAround, next: StepId) -> Option<StepId> {
         let is_wanted = matches!(look, LookAround::LookAhead | LookAround::LookBehind);
+        let was_negated = self.is_negated;
+        self.is_negated |= !is_wanted;
         if matches!(look, LookAround::LookAhead | LookAround::LookAheadNeg) {
             self.level += 1;
             let end = self.add(Step::Match)?;
             let first = self.expression(inner, end)?;
-            self.level -= 1;
+            (self.level, self.is_negated) = (self.level - 1, was_negated);
             return self.add(Step::Ahead(first, is_wanted, next));
         }
         self.is_plain = true;
         let end = self.add(Step::Match)?;
         let first = self.expression(inner, end)?;
-        self.is_plain = false;
+        (self.is_plain, self.is_negated) = (false, was_negated);
         self.steps.behinds.push(first);
         self.add(Step::Behind(self.steps.behinds.len() - 1, is_wanted, next))
     }

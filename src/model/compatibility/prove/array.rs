@@ -11,7 +11,7 @@ use super::items::{another, distinct, items};
 use super::naming::Part;
 use crate::model::compatibility::{
     automata::repetition::Lengths,
-    graph::node::{Id, Lit},
+    graph::node::{self, Id, Lit},
 };
 
 /// The maximum length of an array that is built, and of one whose items differ.
@@ -82,6 +82,9 @@ impl Shape {
 
     /// Returns a value for the item at an index that also satisfies `more`, wanted item or not.
     fn fits(&self, engine: &mut Engine<'_>, at: u64, more: &[Atom]) -> Answer {
+        if !engine.budget.visit(1 + self.at.len()) {
+            return Answer::Undecided;
+        }
         let naming = self.naming();
         if naming.len() > MOST_NAMING {
             let more = more.iter().map(|atom| atom.strict());
@@ -405,7 +408,7 @@ fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
     }
 }
 
-/// Returns whether two indexes can have the same value.
+/// Returns whether two indexes can have equal values, or this is not known.
 fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> bool {
     let last = shape.uniform_from() + 1;
     let end = shape.most.map_or(last, |most| last.min(most.saturating_sub(1)));
@@ -413,13 +416,24 @@ fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> boo
         for other in one + 1..=end {
             let goal = shape.any_item(one).into_iter().chain(shape.any_item(other)).collect();
             match engine.goal(goal) {
-                Answer::Empty => {}
-                Answer::Undecided => *is_sure = false,
+                Answer::Empty if engine.budget.visit(1 + 2 * shape.at.len()) => {}
+                Answer::Empty | Answer::Undecided => {
+                    *is_sure = false;
+                    return true;
+                }
                 _ => return true,
             }
         }
     }
-    !*is_sure
+    engine.table.words.tells_spellings && {
+        // No value has the types of both 1 and 1.0, but they are equal.
+        let spelled = engine.table.node(vec![Lit::Type(node::NUMBER | node::ARRAY | node::OBJECT)]);
+        let mut is_spelled = |at: &u64| {
+            let goal = shape.any_item(*at).into_iter().chain([Atom::is(spelled, false)]).collect();
+            !engine.goal(goal).is_empty()
+        };
+        (0..=end).filter(&mut is_spelled).nth(1).is_some()
+    }
 }
 
 /// Returns whether there are fewer distinct values than items that must have one of them.
