@@ -82,14 +82,21 @@ pub(super) fn is_witness(inner: &Side<'_>, outer: &Side<'_>, value: &Value) -> b
     inner.accepts(value) == Some(true) && outer.accepts(value) == Some(false)
 }
 
-/// Validates each value that `inner` lists, if it lists them all. Returns the first witness, or `Some(None)` if there
-/// is none.
-pub(super) fn among_named<'a>(inner: &mut Side<'a>, outer: &mut Side<'a>) -> Option<Option<Value>> {
+/// Validates each value that `inner` lists, if it lists them all and there is time. Returns the first witness, or
+/// `Some(None)` if there is none.
+pub(super) fn among_named<'a>(
+    inner: &mut Side<'a>,
+    outer: &mut Side<'a>,
+    time_left: &dyn Fn() -> Duration,
+) -> Option<Option<Value>> {
     let values = inner.named()?.iter().map(evaluate::all_spellings).collect::<Option<Vec<_>>>()?.concat();
     if values.len() > MOST_NAMED {
         return None;
     }
     for value in values {
+        if time_left().is_zero() {
+            return None;
+        }
         [&mut *inner, &mut *outer].into_iter().for_each(|side| side.prepare_for(&value));
         if inner.accepts(&value)? && !outer.accepts(&value)? {
             return Some(Some(value));

@@ -92,11 +92,11 @@ impl<'a> Sources<'a> {
     /// none below a root.
     pub(super) fn phrase(&self, nodes: &[Id]) -> String {
         let raws = (0..index(self.graph.len())).filter(|raw| self.graph.is_written(*raw));
-        let parts: Vec<_> =
+        let parts: HashSet<_> =
             raws.filter(|raw| nodes.contains(&self.classes.of(*raw))).map(|raw| self.graph.tree(raw).id()).collect();
         let place = |document: usize| {
             let root = self.graph.documents[document].root;
-            parts.iter().filter_map(|part| root.pointer_to(*part)).find(|pointer| !pointer.is_empty())
+            root.pointer_to_any(&|part| part != root.id() && parts.contains(&part))
         };
         match (place(0), place(1)) {
             (Some(old), Some(new)) if old != new => format!(" (old: {old}, new: {new})"),

@@ -128,6 +128,9 @@ struct Judge<'a> {
     differences: Vec<SchemaDifference>,
 }
 
+/// The time limit for validating the values that a schema lists.
+const LISTING: Duration = Duration::from_millis(250);
+
 /// The time limit for shrinking one witness.
 const SHRINKING: Duration = Duration::from_millis(150);
 
@@ -216,7 +219,10 @@ impl<'a> Judge<'a> {
         }
         let [old, new] = &mut self.sides;
         let (inner, outer) = if sides(direction).0 == 0 { (old, new) } else { (new, old) };
-        let Some(witness) = confirm::among_named(inner, outer)? else { return Some(SchemaVerdict::Compatible) };
+        let (budget, started) = (&self.engine.budget, self.engine.budget.elapsed());
+        let time_left = || LISTING.saturating_sub(budget.elapsed().saturating_sub(started));
+        let witness = confirm::among_named(inner, outer, &time_left)?;
+        let Some(witness) = witness else { return Some(SchemaVerdict::Compatible) };
         // A lenient sender does not send every value that is listed next to property names.
         if reading == SchemaReading::Lenient && !inner.only_names() {
             return None;

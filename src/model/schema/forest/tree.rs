@@ -135,10 +135,15 @@ impl<'a> Tree<'a> {
 
     /// Returns the JSON Pointer to the first occurrence of a part in this one.
     pub fn pointer_to(self, part: PartId) -> Option<String> {
-        if self.id() == part {
+        self.pointer_to_any(&|id| id == part)
+    }
+
+    /// Returns the JSON Pointer to the first part in this one that is wanted.
+    pub fn pointer_to_any(self, is_wanted: &dyn Fn(PartId) -> bool) -> Option<String> {
+        if is_wanted(self.id()) {
             return Some(String::new());
         }
-        let below = |token: &str, tree: Self| tree.pointer_to(part).map(|rest| step(token) + &rest);
+        let below = |token: &str, tree: Self| tree.pointer_to_any(is_wanted).map(|rest| step(token) + &rest);
         let members = self.members().find_map(|(name, member)| below(name, member));
         members.or_else(|| self.items().enumerate().find_map(|(at, item)| below(&at.to_string(), item)))
     }
