@@ -444,6 +444,24 @@ mod tests {
     }
 
     #[test]
+    fn back_references_match_at_least_what_the_validator_matches() {
+        let texts = texts(&['a', 'b', ' '], 3);
+        let (mut random, mut compared) = (Random(11), 0);
+        for _ in 0..200 {
+            let (group, rest) = (random.pattern(2, false), random.pattern(3, false));
+            let pattern = format!("({}){}", group.replace('é', "b"), rest.replace('é', r"\1"));
+            let (Some(looking), Ok(regex)) = (Looking::build(&pattern), fancy_regex::Regex::new(&pattern)) else {
+                continue;
+            };
+            for text in texts.iter().filter(|text| regex.is_match(text).unwrap_or_default()) {
+                assert!(matches(&looking, text), "{pattern} {text:?}");
+            }
+            compared += usize::from(!looking.is_exact);
+        }
+        assert!(compared > 10, "{compared}");
+    }
+
+    #[test]
     fn characters_are_read_from_any_number_of_bytes() {
         for (pattern, yes, no) in [
             ("^[é-ÿ](?!.)", &["é", "ÿ"][..], &["è", "\u{100}", "e"][..]),
