@@ -42,7 +42,6 @@ pub use budget::{Budget, Deadline};
 pub use draft::Draft;
 pub use external::{ExternalReference, refers_outside, replace_external};
 pub use forest::{Forest, PartId, Tree};
-pub use fragments::encoded;
 pub use keyword_warning::{KeywordKind, KeywordWarning};
 pub use keywords::{schemas_of_api, warnings};
 pub use payloads::{Failure, payloads};
@@ -82,10 +81,8 @@ fn measured(schema: Tree<'_>) -> Result<usize, Problem> {
 /// Returns all problems of `schema` or, if it has none, all places where `value` does not satisfy it. A null `value`
 /// means that only the shape is agreed, so it is not validated.
 pub fn problems(schema: &Json, value: &Json, budget: &Budget) -> Vec<Problem> {
-    let mut forest = Forest::default();
-    let root = forest.add_json(schema);
-    let root = forest.encoded(root);
-    problems_of(forest.closed().tree(root), &value.value(), budget)
+    let (forest, [root]) = Forest::of_schemas([schema]);
+    problems_of(forest.tree(root), &value.value(), budget)
 }
 
 /// Returns the same as [`problems`], for a schema that is already read and whose references are encoded.

@@ -9,7 +9,7 @@ use super::evaluate;
 use crate::model::schema::{
     Deadline, Draft, Tree,
     document::Document,
-    ecma, encoded,
+    ecma,
     metered::{Meter, Metered, MeteredValue, within},
     official, options_for, part, unbounded_options,
 };
@@ -73,8 +73,7 @@ impl<'a> Side<'a> {
 }
 
 fn build(schema: &Value) -> Option<Validator<Metered>> {
-    let schema = encoded(schema);
-    options_for(unbounded_options(), &schema).build(&ecma::patterns(&schema)).ok()
+    options_for(unbounded_options(), schema).build(&ecma::patterns(schema)).ok()
 }
 
 /// Returns whether `value` is valid in `inner` and refused by `outer`.

@@ -74,10 +74,13 @@ pub fn compare_trees(
     Ok(Identifier::new(old, new).comparison(found))
 }
 
-/// Returns a forest of two schemas.
+/// Returns a forest of two schemas, whose references are encoded.
 fn forest_of(schemas: [&Value; 2]) -> (Forest, [PartId; 2]) {
     let mut forest = Forest::default();
-    let parts = schemas.map(|schema| forest.add(schema));
+    let parts = schemas.map(|schema| {
+        let part = forest.add(schema);
+        forest.encoded(part)
+    });
     (forest.closed(), parts)
 }
 

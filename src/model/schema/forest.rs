@@ -97,6 +97,17 @@ impl Forest {
         (forest.closed(), roots)
     }
 
+    /// Creates a forest from schemas, with the fragments of their references encoded as the validator requires. Returns
+    /// it with the ids of their roots.
+    pub fn of_schemas<const N: usize>(schemas: [&Json; N]) -> (Self, [PartId; N]) {
+        let mut forest = Self::default();
+        let roots = schemas.map(|schema| {
+            let root = forest.add_json(schema);
+            forest.encoded(root)
+        });
+        (forest.closed(), roots)
+    }
+
     /// Adds a value.
     pub fn add(&mut self, value: &Value) -> PartId {
         PartId(self.add_value(value))
@@ -113,8 +124,7 @@ impl Forest {
         }
     }
 
-    /// Returns a schema with the fragments of all references encoded, like [`super::encoded`]. Returns the same id if
-    /// nothing changes.
+    /// Returns a schema with the fragments of all references encoded. Returns the same id if nothing changes.
     pub fn encoded(&mut self, schema: PartId) -> PartId {
         PartId(self.encode(schema.0, false, &mut HashMap::new()))
     }
@@ -319,14 +329,16 @@ mod tests {
     }
 
     #[test]
-    fn references_are_encoded_like_those_of_values() {
+    fn only_references_that_need_it_are_encoded() {
         let written = "#/definitions/X<(number[]|null)>";
-        let schema = json!({"$ref": written, "enum": [{"$ref": written}], "not": {"$ref": "#/definitions/Y"},
-            "properties": {"$ref": {"$ref": "#/a%20b"}, "enum": {"items": [{"$ref": written}]}}});
+        let schema = |reference: &str| {
+            json!({"$ref": reference, "enum": [{"$ref": written}], "not": {"$ref": "other.json#/a%3Cb"},
+                "properties": {"$ref": {"$ref": "#/a%20b"}, "enum": {"items": [{"$ref": reference}]}}})
+        };
         let mut forest = Forest::default();
-        let root = forest.add(&schema);
+        let root = forest.add(&schema(written));
         let encoded = forest.encoded(root);
-        assert_eq!(forest.tree(encoded).to_value(), *super::super::encoded(&schema));
+        assert_eq!(forest.tree(encoded).to_value(), schema("#/definitions/X%3C(number%5B%5D%7Cnull)%3E"));
         assert_eq!(forest.encoded(encoded), encoded);
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value, json};
 use super::{
     Draft, Problem,
     document::Document,
-    ecma, encoded,
+    ecma,
     forest::{PartId, Tree},
     problem::{OLDER_PARTS, PARTS},
     resources, uri,
@@ -66,7 +66,7 @@ pub fn problem(document: &Document<'_>) -> Option<Problem> {
     let parts: Vec<_> = parts.map(|keyword| (keyword.to_owned(), json!({}))).collect();
     lost.chain(patterns).find_map(|(mut alone, place)| {
         alone.as_object_mut()?.extend(parts.iter().cloned());
-        let error = super::options().build(&ecma::patterns(&encoded(&alone))).err()?;
+        let error = super::options().build(&ecma::patterns(&alone)).err()?;
         Some(Problem { pointer: place.clone(), ..super::of_schema(&alone, &error) })
     })
 }

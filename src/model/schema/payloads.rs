@@ -33,7 +33,7 @@ pub struct Failure {
 /// # Errors
 /// Returns the problem of the schema itself.
 pub fn payloads(schema: &Json, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
-    let (forest, [root]) = Forest::of_json([schema]);
+    let (forest, [root]) = Forest::of_schemas([schema]);
     let nested = measured(forest.tree(root))?;
     let schema = resources::merged(&Document::new(forest.tree(root)))?;
     let deepest = payloads.iter().map(|payload| depth(payload)).max().unwrap_or_default();
@@ -108,6 +108,14 @@ mod tests {
             .map(|failures| failures.iter().map(|one| (one.pointer.as_str(), one.schema_pointer.as_str())).collect())
             .collect();
         assert_eq!(places, [vec![], vec![("/id", "/$defs/id/type")], vec![("", "/type")], vec![("", "/required")]]);
+    }
+
+    #[test]
+    fn references_may_contain_characters_that_uris_may_not() {
+        let schema =
+            json!({"$ref": "#/definitions/Pick<A,\"b\">", "definitions": {"Pick<A,\"b\">": {"type": "string"}}});
+        let found = payloads(&schema.into(), &[&json!("x"), &json!(1)], &Budget::default()).unwrap();
+        assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [0, 1]);
     }
 
     #[test]

@@ -283,7 +283,7 @@ impl<'a> Judge<'a> {
 
     fn expected(&self, expects: &Json, document: &Contract) -> SchemaVerdict {
         let found = self.within(document.compatibility.reading, |options| {
-            let (forest, parts) = Forest::of_json([expects, &document.schema]);
+            let (forest, parts) = Forest::of_schemas([expects, &document.schema]);
             let [expects, provided] = parts.map(|part| forest.tree(part));
             compatibility::satisfies(expects, provided, document.flow, options, &*self.clock)
         });
@@ -336,7 +336,7 @@ impl<'a> Judge<'a> {
         }
         let compute = || {
             let found = self.within(reading, |options| {
-                let (forest, parts) = Forest::of_json([&old.schema, &new.schema]);
+                let (forest, parts) = Forest::of_schemas([&old.schema, &new.schema]);
                 let [old, new] = parts.map(|part| forest.tree(part));
                 compatibility::compare_trees(old, new, options, &*self.clock)
             });
