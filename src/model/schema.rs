@@ -32,7 +32,7 @@ pub(super) mod words;
 
 use std::{sync::Arc, time::Duration};
 
-use jsonschema::{FancyRegex, PatternOptions, Retrieve, ValidationOptions, Validator};
+use jsonschema::{FancyRegex, PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator};
 use serde_json::Value;
 
 use super::{json::Json, stack};
@@ -53,6 +53,8 @@ use problem::{of_schema, of_value, problem, shortened, whole};
 
 /// The maximum number of problems reported for a document. If there are more, one counts the rest.
 const MAX_PROBLEMS: usize = 50;
+/// The message if a limit was reached before all problems were listed.
+const UNLISTED: &str = "it is invalid; not all of its problems could be listed within the limit";
 /// The maximum number of visits to a value. Unlike the time limit, it makes the same contract undecided on every
 /// machine.
 const MAX_READS: u64 = 50_000_000;
@@ -131,22 +133,42 @@ fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Probl
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| of_schema(schema, &error)).into_iter().collect()),
     };
-    let meter = Meter::new(MAX_READS, u64::MAX, deadline.clone());
-    if within(|| validator.is_valid(MeteredValue::new(value, &meter)))? {
-        return Ok(Vec::new());
+    let (mut found, rest) = errors(&validator, value, deadline, MAX_PROBLEMS, of_value)?;
+    match rest {
+        Ok(0) => {}
+        Ok(rest) => found.push(whole(Part::Value, format!("and {rest} more"))),
+        Err(_) => found.push(whole(Part::Value, UNLISTED.to_owned())),
+    }
+    Ok(found)
+}
+
+/// Returns the first `most` errors of a value and the number of the others, or the limit that was reached before they
+/// were all listed.
+fn errors<T>(
+    validator: &Validator<Metered>,
+    value: &Value,
+    deadline: &Deadline,
+    most: usize,
+    of: impl Fn(&ValidationError<'_>) -> T,
+) -> Result<(Vec<T>, Result<usize, Spent>), Spent> {
+    let meter = |errors| Meter::new(MAX_READS, errors, deadline.clone());
+    let (all, each) = (meter(u64::MAX), meter(MAX_ERRORS));
+    if within(|| validator.is_valid(MeteredValue::new(value, &all)))? {
+        return Ok((Vec::new(), Ok(0)));
     }
     // Collecting errors is expensive, so it is only done once validation has failed.
-    let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
-    let listed = within(|| {
-        let mut errors = validator.iter_errors(MeteredValue::new(value, &meter));
-        let mut found: Vec<_> = errors.by_ref().take(MAX_PROBLEMS).map(|error| of_value(&error)).collect();
-        let rest = errors.count();
-        if rest > 0 {
-            found.push(whole(Part::Value, format!("and {rest} more")));
-        }
-        found
+    let mut found = Vec::new();
+    let rest = within(|| {
+        let mut errors = validator.iter_errors(MeteredValue::new(value, &each));
+        found.extend(errors.by_ref().take(most).map(|error| of(&error)));
+        errors.count()
     });
-    Ok(listed.unwrap_or_else(|_| first(&validator, value, deadline)))
+    if found.is_empty() {
+        let first = meter(MAX_ERRORS);
+        let first = within(|| validator.validate(MeteredValue::new(value, &first)).err().map(|error| of(&error)));
+        found.extend(first.ok().flatten());
+    }
+    Ok((found, rest))
 }
 
 /// Options for building a validator.
@@ -177,14 +199,6 @@ pub(super) fn options_for(options: Options, schema: &Value) -> Options {
         true => options.with_registry(&referencing::SPECIFICATIONS),
         false => options,
     }
-}
-
-/// Returns the first problem, for values with too many to collect.
-fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> Vec<Problem> {
-    let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
-    let found = within(|| validator.validate(MeteredValue::new(value, &meter)).err().map(|error| of_value(&error)));
-    let more = whole(Part::Value, "it is invalid in more places than can be listed".to_owned());
-    found.ok().flatten().into_iter().chain([more]).collect()
 }
 
 /// Runs `judge`, which recurses this deep, on a stack that is large enough. For few levels it does not ask the system how

@@ -6,8 +6,8 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{
-    Budget, Deadline, Document, Forest, MAX_ERRORS, MAX_READS, Meter, Metered, MeteredValue, Problem, Spent, depth,
-    ecma, measured, of_schema, on_enough_stack, options, options_for, resources, shortened, undecided, within,
+    Budget, Deadline, Document, Forest, Metered, Problem, Spent, UNLISTED, depth, ecma, errors, measured, of_schema,
+    on_enough_stack, options, options_for, resources, shortened, undecided,
 };
 use crate::model::json::Json;
 
@@ -49,23 +49,17 @@ pub fn payloads(schema: &Json, payloads: &[&Value], budget: &Budget) -> Result<V
 
 fn one(validator: &Validator<Metered>, payload: &Value, deadline: &Deadline, time: Option<Duration>) -> Vec<Failure> {
     if deadline.is_over() {
-        return vec![unknown(&undecided(Spent::Time, time))];
+        return vec![of_whole(undecided(Spent::Time, time).message, true)];
     }
-    let meter = Meter::new(MAX_READS, u64::MAX, deadline.clone());
-    match within(|| validator.is_valid(MeteredValue::new(payload, &meter))) {
-        Ok(true) => return Vec::new(),
-        Ok(false) => {}
-        Err(spent) => return vec![unknown(&undecided(spent, time))],
+    match errors(validator, payload, deadline, MAX_FAILURES, failure) {
+        Ok((failures, _)) if failures.len() == MAX_FAILURES => failures,
+        Ok((failures, Ok(_))) => failures,
+        Ok((mut failures, Err(_))) => {
+            failures.push(of_whole(UNLISTED.to_owned(), false));
+            failures
+        }
+        Err(spent) => vec![of_whole(undecided(spent, time).message, true)],
     }
-    let meter = Meter::new(MAX_READS, MAX_ERRORS, deadline.clone());
-    let listed = within(|| {
-        let errors = validator.iter_errors(MeteredValue::new(payload, &meter));
-        errors.take(MAX_FAILURES).map(|error| failure(&error)).collect::<Vec<_>>()
-    });
-    listed.unwrap_or_else(|_| {
-        let message = "it is invalid in more places than can be listed".to_owned();
-        vec![Failure { pointer: String::new(), schema_pointer: String::new(), message, is_undecided: false }]
-    })
 }
 
 fn failure(error: &ValidationError<'_>) -> Failure {
@@ -77,13 +71,8 @@ fn failure(error: &ValidationError<'_>) -> Failure {
     }
 }
 
-fn unknown(problem: &Problem) -> Failure {
-    Failure {
-        pointer: problem.pointer.clone(),
-        schema_pointer: String::new(),
-        message: problem.message.clone(),
-        is_undecided: true,
-    }
+fn of_whole(message: String, is_undecided: bool) -> Failure {
+    Failure { pointer: String::new(), schema_pointer: String::new(), message, is_undecided }
 }
 
 #[cfg(test)]
