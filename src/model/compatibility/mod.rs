@@ -121,5 +121,20 @@ pub fn satisfies(
 /// Does the work on a large stack. A panic is an error in the comparison, which leaves it undecided.
 fn on_large_stack<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let work = AssertUnwindSafe(|| stack::for_comparisons(work));
-    catch_unwind(work).map_err(|_| "the comparison failed".to_owned())
+    catch_unwind(work).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        format!("the comparison panicked (a bug in git blue): {text}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panic_in_a_comparison_is_told() {
+        let found = on_large_stack(|| (0..7).map(|at| [0; 3][at]).sum::<usize>());
+        assert!(found.unwrap_err().starts_with("the comparison panicked (a bug in git blue): index out of bounds"));
+    }
 }

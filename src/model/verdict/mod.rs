@@ -46,6 +46,8 @@ use super::{
 
 /// The minimum remaining time to start a comparison.
 const LEAST: Duration = Duration::from_millis(20);
+/// The reason that a comparison is not started.
+const NO_TIME: &str = "the time limit for all comparisons of this command was reached";
 
 /// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -288,8 +290,9 @@ impl<'a> Judge<'a> {
             compatibility::satisfies(expects, provided, document.flow, options, &*self.clock)
         });
         match found {
-            Ok(found) => found.clipped(self.max_witness),
-            Err(reason) => SchemaVerdict::unknown(&reason, Some("time")),
+            Some(Ok(found)) => found.clipped(self.max_witness),
+            Some(Err(bug)) => SchemaVerdict::unknown(&bug, None),
+            None => SchemaVerdict::unknown(NO_TIME, Some("time")),
         }
     }
 
@@ -341,8 +344,9 @@ impl<'a> Judge<'a> {
                 compatibility::compare_trees(old, new, options, &*self.clock)
             });
             match found {
-                Ok(found) => found.clipped(self.max_witness),
-                Err(reason) => Comparison::unknown(&reason, Some("time")),
+                Some(Ok(found)) => found.clipped(self.max_witness),
+                Some(Err(bug)) => Comparison::unknown(&bug, None),
+                None => Comparison::unknown(NO_TIME, Some("time")),
             }
         };
         let compared = Rc::new(self.answer(&key, Comparison::is_decided, compute));
@@ -357,18 +361,18 @@ impl<'a> Judge<'a> {
         format!("{old}-{new}-{word}-{}", self.max_witness)
     }
 
-    /// Runs a comparison within the remaining time.
-    fn within<T>(&self, reading: SchemaReading, work: impl FnOnce(&Options) -> Result<T, String>) -> Result<T, String> {
+    /// Runs a comparison within the remaining time. Returns `None` if there is too little.
+    fn within<T>(&self, reading: SchemaReading, work: impl FnOnce(&Options) -> T) -> Option<T> {
         let left = self.left.get();
         if left < LEAST {
-            return Err("the time limit for all comparisons of this command was reached".to_owned());
+            return None;
         }
         let limits = Limits::default();
         let limits = Limits { time: limits.time.min(left), differences: limits.differences.min(left), ..limits };
         let begun = (self.clock)();
         let found = work(&Options { reading, limits, ..Options::default() });
         self.left.set(left.saturating_sub((self.clock)().saturating_sub(begun)));
-        found
+        Some(found)
     }
 }
 
