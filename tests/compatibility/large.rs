@@ -80,6 +80,24 @@ fn large_schema_is_read_judged_and_compared() {
     assert_eq!(schema::warnings(forest.tree(old)), []);
 }
 
+/// Nothing here restricts values, which shows only from the last definition on.
+#[test]
+fn long_chain_of_definitions_is_compared() {
+    let links = if is_full() { 100_000 } else { 5_000 };
+    let chain = |last: Value| {
+        let link = |at: usize| (format!("a{at}"), json!({"items": {"$ref": format!("#/$defs/a{}", at + 1)}}));
+        let links = (0..links).map(link).chain([(format!("a{links}"), last)]);
+        json!({"$ref": "#/$defs/a0", "$defs": links.collect::<Map<_, _>>()})
+    };
+    let mut forest = Forest::default();
+    let [old, new] = [json!({}), json!({"title": "t"})].map(|last| forest.add(&chain(last)));
+    let forest = forest.closed();
+    let start = Instant::now();
+    let found = compared(forest.tree(old), forest.tree(new), start);
+    println!("compared: {}", cost(start));
+    assert!(found.forwards.strict.is_compatible(), "{:?}", found.forwards.strict);
+}
+
 #[test]
 fn large_yaml_schema_is_read() {
     let schema = generated(if is_full() { 1_000 } else { 30 }, 0);

@@ -12,6 +12,10 @@ use super::node::{Id, Lit, Table, index};
 
 /// The maximum number of refinement rounds. Real schemas need fewer than ten.
 const MOST_ROUNDS: usize = 200;
+/// The number of times that a recursive sub-schema may be looked at in all rounds together, if that is more than
+/// [`FEWEST_ROUNDS`].
+const MOST_LOOKS: usize = 2_000_000;
+const FEWEST_ROUNDS: usize = 20;
 
 /// The node of each raw sub-schema.
 pub struct Classes {
@@ -53,17 +57,10 @@ pub fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>), Strin
     cyclic::unroll(&mut graph)?;
     let mut classes =
         Classes { class: vec![0; graph.len()], alias: aliases(&graph), is_true: vec![false; graph.len()] };
-    loop {
-        let more: Vec<_> = (0..graph.len())
-            .filter(|at| !classes.is_true[*at] && graph.lits(index(*at)).iter().all(|lit| classes.is_vacuous(lit)))
-            .collect();
-        if more.is_empty() {
-            break;
-        }
-        more.into_iter().for_each(|at| classes.is_true[at] = true);
-    }
+    let own: Vec<_> = (0..graph.len()).filter(|at| classes.alias[*at] as usize == *at).collect();
+    mark_true(&graph, &mut classes, &own);
     let mut known = Known::default();
-    let cyclic = name_bottom_up(&graph, &mut classes, &mut known);
+    let cyclic = name_bottom_up(&graph, &mut classes, &mut known, own);
     refine(&graph, &mut classes, &mut known, &cyclic);
     let mut table = Table::default();
     table.words = std::mem::take(&mut graph.words);
@@ -105,9 +102,24 @@ impl Classes {
     }
 }
 
+/// Marks the sub-schemas that assert nothing, leaves first.
+fn mark_true(graph: &Graph<'_>, classes: &mut Classes, own: &[usize]) {
+    let parents = Parents::of(graph, classes, own);
+    // The number of first literals of each that assert nothing.
+    let mut vacuous = vec![0; graph.len()];
+    let mut open = own.to_vec();
+    while let Some(at) = open.pop() {
+        let lits = graph.lits(index(at));
+        vacuous[at] += lits[vacuous[at]..].iter().take_while(|lit| classes.is_vacuous(lit)).count();
+        if vacuous[at] == lits.len() && !classes.is_true[at] {
+            classes.is_true[at] = true;
+            open.extend(parents.of_child(at).iter().map(|parent| *parent as usize));
+        }
+    }
+}
+
 /// Numbers all sub-schemas that contain no recursion, leaves first. Returns the others.
-fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -> Vec<usize> {
-    let own: Vec<_> = (0..graph.len()).filter(|at| classes.alias[*at] as usize == *at).collect();
+fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, own: Vec<usize>) -> Vec<usize> {
     let parents = Parents::of(graph, classes, &own);
     let mut missing = vec![0u32; graph.len()];
     for at in &parents.parents {
@@ -172,9 +184,10 @@ impl Parents {
 fn refine(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, cyclic: &[usize]) {
     let start = known.first.len();
     cyclic.iter().for_each(|at| classes.class[*at] = index(start));
+    let most = (MOST_LOOKS / cyclic.len().max(1)).clamp(FEWEST_ROUNDS, MOST_ROUNDS);
     for round in 0.. {
         // After the last round, giving each sub-schema its own class is still correct.
-        let is_last = round >= MOST_ROUNDS;
+        let is_last = round >= most;
         let mut split: HashMap<Print, Id> = HashMap::new();
         let mut first = Vec::new();
         let mut next = Vec::with_capacity(cyclic.len());
