@@ -137,11 +137,11 @@ impl<'a> Keywords<'a, '_, '_> {
         let context = self.reader.graph.context(self.id);
         let found = document.references(self.schema, &context, self.reader.graph.dynamic(self.scope));
         for (to, found) in found.collect::<Vec<_>>() {
-            let Ok(pointer) = found else {
+            let found = found.ok().and_then(|pointer| Some((document.root.pointer(&pointer)?, pointer)));
+            let Some((part, pointer)) = found else {
                 let place = self.reader.graph.pointer(self.id);
                 return Err(format!("the reference {to:?} at {place:?} points to nothing in this document"));
             };
-            let Some(part) = document.root.pointer(&pointer) else { continue };
             let context = document.context_at(&pointer);
             let scope = self.reader.graph.elsewhere(self.scope, context, part);
             let id = self.reader.child(part, scope);
