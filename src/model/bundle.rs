@@ -2,7 +2,7 @@
 //! document or in other files of the same repository. Nothing else is ever read.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -76,10 +76,12 @@ pub fn bundle(
         flow,
         key: "$defs",
         at: String::new(),
-        taken: Vec::new(),
+        taken: HashSet::new(),
+        next: HashMap::new(),
         given: BTreeMap::new(),
         open: Vec::new(),
         parts_of_openapi: BTreeSet::new(),
+        named: HashMap::new(),
     };
     let whole = (work.load)(file)?;
     if pointer.is_empty() && !refers_outside(&whole) {
@@ -135,13 +137,17 @@ struct Work<'a> {
     /// The pointer to the schema that is being rewritten, in its file.
     at: String,
     /// The names already in use.
-    taken: Vec<String>,
+    taken: HashSet<String>,
+    /// The next number for a name that is in use.
+    next: HashMap<String, usize>,
     /// The name given to the definition of each target, by file and pointer.
     given: BTreeMap<(String, String), String>,
     /// Definitions still to be written: name, file and pointer.
     open: Vec<(String, String, String)>,
     /// Files without a dialect of their own that older OpenAPI documents refer to.
     parts_of_openapi: BTreeSet<String>,
+    /// The URIs and anchors in each resource, by file and pointer.
+    named: HashMap<(String, String), HashMap<String, String>>,
 }
 
 impl Work<'_> {
@@ -226,7 +232,7 @@ impl Work<'_> {
             _ if named(around) => (file.to_owned(), around.to_owned()),
             _ if named("") => (file.to_owned(), String::new()),
             path if path.contains("://") || path.starts_with("urn:") => {
-                let found = base::with_uri(&document, path).ok_or_else(|| {
+                let found = self.named(file, "", path)?.ok_or_else(|| {
                     refuse(format!("$ref {reference:?} points outside the repository, and nothing is fetched"))
                 })?;
                 (file.to_owned(), found)
@@ -244,8 +250,7 @@ impl Work<'_> {
         let pointer = match fragment.starts_with('/') || fragment.is_empty() {
             true => format!("{resource}{fragment}"),
             false => {
-                let target_document = self.file(&target)?;
-                let found = target_document.pointer(&resource).and_then(|part| base::anchor(part, &fragment));
+                let found = self.named(&target, &resource, &format!("#{fragment}"))?;
                 let missing = || refuse(format!("$ref {reference:?} is not an anchor in {target}"));
                 format!("{resource}{}", found.ok_or_else(missing)?)
             }
@@ -265,6 +270,16 @@ impl Work<'_> {
         Ok(format!("#/{}/{name}", self.key))
     }
 
+    /// Returns the pointer, within a resource, to the schema with a URI or `#anchor`.
+    fn named(&mut self, file: &str, resource: &str, name: &str) -> Result<Option<String>, BundleError> {
+        let place = (file.to_owned(), resource.to_owned());
+        if !self.named.contains_key(&place) {
+            let document = self.file(file)?;
+            self.named.insert(place.clone(), document.pointer(resource).map(base::names).unwrap_or_default());
+        }
+        Ok(self.named[&place].get(name).cloned())
+    }
+
     /// Returns the name of the definition for a target. Returns `None` if there are too many definitions.
     fn name(&mut self, file: &str, pointer: &str) -> Option<String> {
         let place = (file.to_owned(), pointer.to_owned());
@@ -279,12 +294,11 @@ impl Work<'_> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '_' };
         let wanted: String = last.chars().map(plain).take(64).collect();
         let mut name = wanted.clone();
-        let mut number = 2;
-        while self.taken.contains(&name) {
+        let number = self.next.entry(wanted.clone()).or_insert(2);
+        while !self.taken.insert(name.clone()) {
             name = format!("{wanted}-{number}");
-            number += 1;
+            *number += 1;
         }
-        self.taken.push(name.clone());
         self.given.insert(place, name.clone());
         self.open.push((name.clone(), file.to_owned(), pointer.to_owned()));
         Some(name)
@@ -432,6 +446,18 @@ mod tests {
         assert_eq!(found["definitions"]["money-2"]["properties"]["up"], json!({"$ref": "#/definitions/money-2"}));
         assert_eq!(found["definitions"]["c"], json!({"type": "integer"}));
         assert_eq!(found.get("$id"), None);
+    }
+
+    #[test]
+    fn many_equal_names_and_anchors_are_told_apart() {
+        let part = |at: usize| (format!("x{at}"), json!({"S": {"const": at}, "not": {"$anchor": format!("a{at}")}}));
+        let mut file = Value::Object((0..2_500).map(part).collect());
+        let to = |at: usize| [json!({"$ref": format!("#/x{at}/S")}), json!({"$ref": format!("#a{at}")})];
+        file["all"] = json!({"allOf": (0..2_500).flat_map(to).collect::<Vec<_>>()});
+        let found = put_together(&[("a.json", file)], "a.json", "/all").unwrap();
+        assert_eq!(found["allOf"][4_998], json!({"$ref": "#/$defs/S-2500"}));
+        assert_eq!(found["$defs"]["S-2500"], json!({"const": 2_499}));
+        assert_eq!(found["$defs"]["not-2500"]["$anchor"], "a2499");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Determines the dialect of a part of a document, and the resource that its references are resolved against.
 
-use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+use serde_json::Value;
 
 use super::openapi;
 use crate::model::{
@@ -39,29 +41,27 @@ pub(super) fn uri(resource: &Value) -> Option<&str> {
     Some(id.trim_end_matches('#'))
 }
 
-/// Returns the pointer to the resource with a URI.
-pub(super) fn with_uri(document: &Value, wanted: &str) -> Option<String> {
-    find(document, &|members| {
-        members.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#')) == Some(wanted)
-    })
+/// Returns the pointer to the first schema with each URI or `#anchor`.
+pub(super) fn names(document: &Value) -> HashMap<String, String> {
+    let mut found = HashMap::new();
+    collect(document, "", &mut found);
+    found
 }
 
-/// Returns the pointer to the schema of an anchor.
-pub(super) fn anchor(schema: &Value, name: &str) -> Option<String> {
-    find(schema, &|members| {
-        members.get("$anchor").and_then(Value::as_str) == Some(name)
-            || members.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#')) == Some(name)
-    })
-}
-
-/// Returns the pointer to the first object for which `is_here` holds.
-fn find(part: &Value, is_here: &dyn Fn(&Map<String, Value>) -> bool) -> Option<String> {
-    let below = |step: &str, part: &Value| find(part, is_here).map(|rest| format!("/{step}{rest}"));
+fn collect(part: &Value, pointer: &str, found: &mut HashMap<String, String>) {
     match part {
-        Value::Object(members) if is_here(members) => Some(String::new()),
-        Value::Object(members) => members.iter().find_map(|(key, value)| below(&escape(key), value)),
-        Value::Array(items) => items.iter().enumerate().find_map(|(index, value)| below(&index.to_string(), value)),
-        _ => None,
+        Value::Object(members) => {
+            let word = |keyword: &str| members.get(keyword).and_then(Value::as_str);
+            let anchor = word("$anchor").map(|anchor| format!("#{anchor}"));
+            for name in word("$id").map(|id| id.trim_end_matches('#').to_owned()).into_iter().chain(anchor) {
+                found.entry(name).or_insert_with(|| pointer.to_owned());
+            }
+            members.iter().for_each(|(key, value)| collect(value, &format!("{pointer}/{}", escape(key)), found));
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| collect(item, &format!("{pointer}/{at}"), found));
+        }
+        _ => {}
     }
 }
 
