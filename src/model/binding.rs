@@ -1,6 +1,9 @@
 //! A binding: the role of one repository in a domain, with its exports and imports.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
@@ -158,11 +161,8 @@ impl UsedIn {
     /// Adds the files that are not listed yet. Returns whether any were added.
     pub fn add(&mut self, files: impl IntoIterator<Item = String>) -> bool {
         let before = self.0.len();
-        for file in files {
-            if !self.0.contains(&file) {
-                self.0.push(file);
-            }
-        }
+        let mut known: HashSet<_> = self.0.iter().cloned().collect();
+        self.0.extend(files.into_iter().filter(|file| known.insert(file.clone())));
         self.0.len() > before
     }
 }
@@ -215,11 +215,7 @@ impl<'de> Deserialize<'de> for UsedIn {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut files: A) -> Result<UsedIn, A::Error> {
-                let mut used_in = UsedIn::default();
-                while let Some(file) = files.next_element()? {
-                    used_in.add([file]);
-                }
-                Ok(used_in)
+                std::iter::from_fn(|| files.next_element().transpose()).collect()
             }
         }
 
@@ -290,7 +286,7 @@ impl Binding {
 
 /// Returns the first repeated name, and the index of its second occurrence.
 fn twice<'a>(names: impl Iterator<Item = &'a ContractName>) -> Option<(usize, &'a ContractName)> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = HashSet::new();
     names.enumerate().find(|(_, name)| !seen.insert(*name))
 }
 

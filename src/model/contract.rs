@@ -1,6 +1,6 @@
 //! A contract: a versioned JSON Schema and value that one repository owns and others rely on.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
@@ -426,9 +426,10 @@ impl Contract {
 
     /// Returns the first contradiction in the document, if any.
     pub fn contradiction(&self) -> Option<Fault> {
+        let mut seen = BTreeSet::new();
         for (index, entry) in self.evolution.iter().enumerate() {
             let fault = |message| Some(Fault::at(format!("/evolution/{index}/version"), message));
-            if self.evolution[..index].iter().any(|earlier| earlier.version == entry.version) {
+            if !seen.insert(&entry.version) {
                 return fault(format!("evolution names version {} twice", entry.version));
             }
             if entry.version > self.version {

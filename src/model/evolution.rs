@@ -1,5 +1,7 @@
 //! Fills in the changes of each version of a contract, if its owner did not describe them.
 
+use std::collections::BTreeSet;
+
 use super::{
     contract::{Contract, Evolution},
     diff::{self, Difference, Kind},
@@ -18,15 +20,11 @@ const MAX_PLACE: usize = 200;
 pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Contract {
     let Some(held) = domain.contracts.get(&document.name) else { return document.clone() };
     let mut document = document.clone();
-    let is_written =
-        |document: &Contract, version: &Version| document.evolution.iter().any(|one| one.version == *version);
-    for one in &held.evolution {
-        if one.version <= document.version && !is_written(&document, &one.version) {
-            document.evolution.push(one.clone());
-        }
-    }
+    let mut written: BTreeSet<Version> = document.evolution.iter().map(|one| one.version.clone()).collect();
+    let held_too = held.evolution.iter().filter(|one| one.version <= document.version);
+    document.evolution.extend(held_too.filter(|one| written.insert(one.version.clone())).cloned());
     let is_new = document.version > held.version && !document.version.is_prerelease();
-    if is_new && !is_written(&document, &document.version) {
+    if is_new && !written.contains(&document.version) {
         document.evolution.extend(of(held, &document, judge));
     }
     document.evolution.sort_by(|a, b| a.version.cmp(&b.version));
