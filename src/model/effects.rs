@@ -226,11 +226,15 @@ fn of_promise(
 
 /// Returns the problems of a repository's binding: names that do not exist, and ranges that no version satisfies. Those
 /// of imports that `before`, the previous binding, did not have come first.
-pub fn of_binding(domain: &DomainView, before: Option<&Binding>, binding: &Binding, judge: &Judge<'_>) -> Vec<Remark> {
-    let is_known_before = |import: &&Import| {
-        let old = before.and_then(|before| before.import(&import.contract));
-        old.is_some_and(|old| old.version == import.version)
-    };
+pub fn remarks_on_binding(
+    domain: &DomainView,
+    before: Option<&Binding>,
+    binding: &Binding,
+    judge: &Judge<'_>,
+) -> Vec<Remark> {
+    let before = before.map(Binding::by_contract).unwrap_or_default();
+    let is_known_before =
+        |import: &&Import| before.get(&import.contract).is_some_and(|old| old.version == import.version);
     let (old, new): (Vec<_>, Vec<_>) = binding.imports.iter().partition(is_known_before);
     let imports = new.into_iter().chain(old).filter_map(|import| of_import(domain, import, judge));
     let exports = binding.exports.iter().map(|export| &export.contract).filter(|name| !is_known(domain, name));

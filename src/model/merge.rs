@@ -174,15 +174,17 @@ pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contr
 pub fn binding(base: Option<&Binding>, ours: &Binding, theirs: &Binding, newer: Newer) -> Merged<Binding> {
     let (mut winner, lost) = pick(newer.order().then_with(|| by_hash(ours, theirs)), ours, theirs);
     let is_conflict = newer == Newer::Unknown && ours.as_written() != theirs.as_written();
+    let base = base.map(Binding::by_contract).unwrap_or_default();
+    let [of_ours, of_theirs] = [ours, theirs].map(Binding::by_contract);
     for import in &mut winner.imports {
-        let of = |binding: &'_ Binding| binding.imports.iter().find(|one| one.contract == import.contract).cloned();
-        let (Some(ours), Some(theirs)) = (of(ours), of(theirs)) else { continue };
+        let name = &import.contract;
+        let (Some(ours), Some(theirs)) = (of_ours.get(name), of_theirs.get(name)) else { continue };
         // Editing the range sets the adapted version.
         if ours.version == theirs.version {
-            let (ours, theirs) = (ours.adapted_version, theirs.adapted_version);
-            let later = ours.clone().max(theirs.clone());
-            import.adapted_version =
-                field(base.and_then(of).map(|import| import.adapted_version).as_ref(), &ours, &theirs, &later);
+            let [ours, theirs] = [ours, theirs].map(|import| &import.adapted_version);
+            let later = ours.max(theirs);
+            let base = base.get(name).map(|import| &import.adapted_version);
+            import.adapted_version = field(base, ours, theirs, later);
         }
     }
     Merged { winner, lost: is_conflict.then_some(lost) }

@@ -262,12 +262,13 @@ pub fn binding(
         return Err(not_member(domain, repo));
     }
     let held = domain.bindings.get(repo);
+    let known = held.map(Binding::by_contract).unwrap_or_default();
     for import in &mut wanted.imports {
         let resolved = domain.resolve_import(import).resolved().cloned();
-        let before = held.and_then(|held| held.import(&import.contract));
-        let known = before.and_then(Import::adapted);
+        let before = known.get(&import.contract).copied();
+        let adapted = before.and_then(Import::adapted);
         let is_same_range = before.is_some_and(|before| before.version == import.version);
-        let adapted = if is_same_range { known.or(resolved.as_ref()) } else { resolved.as_ref().or(known) };
+        let adapted = if is_same_range { adapted.or(resolved.as_ref()) } else { resolved.as_ref().or(adapted) };
         import.adapted_version = adapted.cloned();
         let unchanged = before.is_some_and(|before| before.resolved_version == resolved);
         import.resolved_at =

@@ -1,6 +1,6 @@
 //! The rules for bindings: exports and imports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 
@@ -25,8 +25,9 @@ pub(super) fn check(
     today: Date,
     findings: &mut Vec<Finding>,
 ) {
+    let members: BTreeSet<_> = domain.info.members.iter().collect();
     for (repo, binding) in &domain.bindings {
-        let mut of_binding = membership(repos, domain, repo);
+        let mut of_binding = membership(repos, domain, &members, repo);
         of_binding.extend(exports(domain, repo, binding));
         for import in &binding.imports {
             let state = states.get(&(repo.clone(), import.contract.clone()));
@@ -44,11 +45,16 @@ pub(super) fn check(
     }
 }
 
-fn membership(repos: &BTreeMap<RepoName, Repo>, domain: &DomainSummary, repo: &RepoName) -> Vec<Finding> {
+fn membership(
+    repos: &BTreeMap<RepoName, Repo>,
+    domain: &DomainSummary,
+    members: &BTreeSet<&RepoName>,
+    repo: &RepoName,
+) -> Vec<Finding> {
     let name = &domain.info.name;
     if !repos.contains_key(repo) {
         vec![Finding::error("unknown-repo", format!("{repo} takes part in {name}, but is not in the realm"))]
-    } else if !domain.info.has_member(repo) {
+    } else if !members.contains(repo) {
         vec![Finding::error("not-member", format!("{repo} has a binding in {name}, but is not a member of it"))]
     } else {
         Vec::new()
