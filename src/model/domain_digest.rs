@@ -5,7 +5,7 @@
 //! A digest is text with one line for each entry, grouped by kind. To read it, search for the first line of a kind, and
 //! decode only the lines that are shown.
 
-use std::{cmp::Reverse, collections::BTreeSet, str::FromStr};
+use std::{cmp::Reverse, collections::BTreeMap, str::FromStr};
 
 use memchr::memmem;
 
@@ -91,15 +91,14 @@ impl From<&DomainSummary> for DomainDigest {
             text += &format!("binding {repo} {role} {} {}\n", exports.len(), imports.len());
         }
         let importers = summary.all_importers();
-        let owners: BTreeSet<&RepoName> = held(summary).map(|(_, contract)| &contract.owner).collect();
-        for owner in owners {
-            let own = || held(summary).filter(|(_, contract)| contract.owner == *owner);
-            text += &format!("owner {owner} {}\n", own().count());
+        for (owner, own) in by_owner(summary) {
+            text += &format!("owner {owner} {}\n", own.len());
             if summary.sources.contains_key(owner) {
-                line(&mut text, "names", own().map(|(name, _)| name));
+                line(&mut text, "names", own.iter().map(|(name, _)| name));
             }
             let of = |name| importers.get(name).map(Vec::as_slice).unwrap_or_default();
-            let mut own: Vec<_> = own().map(|(name, contract)| imported(summary, name, contract, of(name))).collect();
+            let own = own.into_iter().map(|(name, contract)| imported(summary, name, contract, of(name)));
+            let mut own: Vec<_> = own.collect();
             own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
             for Imported { name, version, yanked, broken, importers, more } in own.iter().take(MAX_CONTRACTS) {
                 let (broken_names, names) = (listed(broken), listed(importers));
@@ -111,9 +110,13 @@ impl From<&DomainSummary> for DomainDigest {
     }
 }
 
-/// Returns the contracts that are not retired.
-fn held(summary: &DomainSummary) -> impl Iterator<Item = (&ContractName, &ContractSummary)> {
-    summary.contracts.iter().filter(|(_, contract)| contract.retired.is_none())
+/// Returns the contracts of each owner that are not retired.
+fn by_owner(summary: &DomainSummary) -> BTreeMap<&RepoName, Vec<(&ContractName, &ContractSummary)>> {
+    let mut owners = BTreeMap::<_, Vec<_>>::new();
+    for (name, contract) in summary.contracts.iter().filter(|(_, contract)| contract.retired.is_none()) {
+        owners.entry(&contract.owner).or_default().push((name, contract));
+    }
+    owners
 }
 
 fn imported(
