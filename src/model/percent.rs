@@ -10,26 +10,26 @@ pub fn encode(text: &str, also: &[u8]) -> String {
 
 /// Decodes `%XX` escapes. Returns text that does not decode to UTF-8 unchanged.
 pub fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let escaped = escaped(rest);
-        bytes.push(escaped.unwrap_or(*first));
-        rest = if escaped.is_some() { &rest[3..] } else { behind };
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+    String::from_utf8(decoded(text).0).unwrap_or_else(|_| text.to_owned())
 }
 
 /// Decodes the `%XX` escapes. Returns `None` if a `%` is not followed by two hexadecimal digits.
 pub fn decode_strictly(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
+    let (bytes, is_correct) = decoded(text);
+    is_correct.then_some(bytes)
+}
+
+/// Returns the decoded bytes, and whether every `%` begins an escape.
+fn decoded(text: &str) -> (Vec<u8>, bool) {
+    let (mut bytes, mut is_correct) = (Vec::with_capacity(text.len()), true);
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
-        let is_escape = *first == b'%';
-        bytes.push(if is_escape { escaped(rest)? } else { *first });
-        rest = if is_escape { &rest[3..] } else { behind };
+        let escaped = escaped(rest);
+        is_correct &= *first != b'%' || escaped.is_some();
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &rest[3..] } else { behind };
     }
-    Some(bytes)
+    (bytes, is_correct)
 }
 
 /// Returns the byte that an escape at the start of the text stands for.
