@@ -219,17 +219,22 @@ pub(in crate::model) mod tests {
 
     /// Returns small values of every kind, many of which are equal.
     pub fn any_json() -> impl Strategy<Value = Value> {
+        json_with("[ab]{0,2}", "[a/~]{0,2}")
+    }
+
+    /// Returns small values of every kind, with such strings and keys.
+    pub fn json_with(strings: &'static str, keys: &'static str) -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
             (0..4).prop_map(Value::from),
             (-9.0..9.0).prop_map(Value::from),
-            "[ab]{0,2}".prop_map(Value::from),
+            strings.prop_map(Value::from),
         ];
-        leaf.prop_recursive(3, 24, 4, |inner| {
+        leaf.prop_recursive(3, 24, 4, move |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::btree_map("[a/~]{0,2}", inner, 0..4)
+                prop::collection::btree_map(keys, inner, 0..4)
                     .prop_map(|members| Value::Object(members.into_iter().collect())),
             ]
         })

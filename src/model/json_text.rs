@@ -217,6 +217,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::json::tests::json_with;
 
     const PATH: [&str; 2] = ["hooks", "SessionStart"];
     const STEPS: [Step<'_>; 5] =
@@ -297,19 +298,7 @@ mod tests {
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![
-            Just(Value::Null),
-            any::<bool>().prop_map(Value::from),
-            any::<i64>().prop_map(Value::from),
-            ".{0,6}".prop_map(Value::from)
-        ];
-        leaf.prop_recursive(4, 24, 4, |inner| {
-            prop_oneof![
-                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                proptest::collection::btree_map("[a-c\"\\\\]{0,2}|hooks", inner, 0..4)
-                    .prop_map(|map| Value::Object(map.into_iter().collect())),
-            ]
-        })
+        json_with(".{0,6}", "[a-c\"\\\\]{0,2}|hooks")
     }
 
     proptest! {
