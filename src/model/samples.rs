@@ -5,17 +5,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::json::is_whole;
+use super::{json::is_whole, schema::Draft};
 
 /// The maximum number of named properties of an object. Objects with more are treated as maps.
 const MAX_PROPERTIES: usize = 500;
-/// The dialect of the schema.
-const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Returns a schema that all these values satisfy.
 pub fn infer<'a>(samples: impl IntoIterator<Item = &'a Value>) -> Value {
     let samples: Vec<_> = samples.into_iter().collect();
-    let mut schema = Map::from_iter([("$schema".to_owned(), json!(DIALECT))]);
+    let mut schema = Map::from_iter([("$schema".to_owned(), json!(Draft::D2020.uri()))]);
     schema.extend(schema_of(&samples));
     Value::Object(schema)
 }
@@ -98,7 +96,7 @@ mod tests {
         assert_eq!(
             infer(&samples),
             json!({
-                "$schema": DIALECT,
+                "$schema": Draft::D2020.uri(),
                 "type": "object",
                 "required": ["id", "price", "tags"],
                 "properties": {

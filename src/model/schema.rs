@@ -41,6 +41,7 @@ pub use assumed::assume_draft;
 pub use budget::{Budget, Deadline};
 pub use draft::Draft;
 pub use external::{ExternalReference, refers_outside, replace_external};
+pub(super) use forest::index;
 pub use forest::{Forest, PartId, Tree};
 pub use keyword_warning::{KeywordKind, KeywordWarning};
 pub use keywords::{schemas_of_api, warnings};

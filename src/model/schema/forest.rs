@@ -298,7 +298,7 @@ impl Forest {
 }
 
 /// Converts a count, which never exceeds `u32::MAX` because the size of the input is limited.
-fn index(len: usize) -> u32 {
+pub fn index(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 

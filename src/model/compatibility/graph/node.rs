@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::same_pattern;
 use crate::model::compatibility::numbers;
+pub(in crate::model::compatibility) use crate::model::schema::index;
 use crate::model::schema::{
     ecma,
     metered::{Metered, MeteredValue},
@@ -251,11 +252,6 @@ pub struct Words {
     same_patterns: HashMap<Sym, Sym>,
     /// Patterns as they are written in the schemas, if the validator needs them to be rewritten.
     written: HashMap<Sym, Rc<str>>,
-}
-
-/// Converts a count, which never exceeds `u32::MAX` because the size of the input is limited.
-pub fn index(len: usize) -> u32 {
-    u32::try_from(len).unwrap_or(u32::MAX)
 }
 
 impl Words {
