@@ -4,9 +4,9 @@
 pub mod approximate;
 pub mod automaton;
 pub mod formats;
-pub mod long_string;
-pub mod lookaround;
-pub mod lookaround_steps;
-pub mod product;
+mod long_string;
+mod lookaround;
+mod lookaround_steps;
+mod product;
 pub mod repetition;
 pub mod search;

@@ -1,11 +1,11 @@
 //! The sub-schemas of two documents, read into one set of keywords.
 
-pub mod cyclic;
+mod cyclic;
 pub mod dialect;
 pub mod intern;
 pub mod node;
-pub mod same_pattern;
-pub mod unevaluated;
+mod same_pattern;
+mod unevaluated;
 
 use std::collections::{HashMap, HashSet};
 
