@@ -72,7 +72,7 @@ fn holds(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> bool {
 }
 
 /// Returns the remarks on the new document of a contract. `domains` are the domain before the change and after it.
-pub fn of_contract(domains: (&DomainView, &DomainView), after: &Contract, judge: &Judge<'_>) -> Vec<Remark> {
+pub fn remarks_on_contract(domains: (&DomainView, &DomainView), after: &Contract, judge: &Judge<'_>) -> Vec<Remark> {
     let domain = domains.0;
     let before = domain.contracts.get(&after.name);
     let remark = |code, message| Remark::new(code, &after.name, message);
@@ -84,14 +84,14 @@ pub fn of_contract(domains: (&DomainView, &DomainView), after: &Contract, judge:
     if after.is_empty() {
         remarks.push(remark("empty-contract", format!("{} has neither a schema nor a value", after.name)));
     }
-    remarks.extend(of_document(after));
+    remarks.extend(remarks_on_document(after));
     if let Some((before, promise)) = before.and_then(|before| Some((before, Promise::of(before, after, judge)?))) {
         let of_promise = of_promise(domain, before, after, &promise);
         remarks.extend(of_promise.into_iter().map(|(code, message)| remark(code, message)));
     }
     remarks.extend(before.and_then(|before| of_evolution(before, after, judge)));
     remarks.extend(before.and_then(|before| of_patch(before, after, judge)));
-    remarks.extend(of_deprecation(domains.1, after));
+    remarks.extend(remarks_on_deprecation(domains.1, after));
     remarks
 }
 
@@ -120,7 +120,7 @@ fn of_patch(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Option<Re
 }
 
 /// Returns remarks on a deprecation that names a contract or a version that does not exist.
-pub fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
+pub fn remarks_on_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
     let Some(deprecated) = &after.deprecated else { return Vec::new() };
     let (name, mut remarks) = (&after.name, Vec::new());
     if let Some(other) = deprecated.replaced_by.as_ref().filter(|other| !is_known(domain, other)) {
@@ -139,7 +139,7 @@ pub fn of_deprecation(domain: &DomainView, after: &Contract) -> Vec<Remark> {
 
 /// Returns remarks on a contract alone: words in its schema that have no effect, although they look like keywords, and a
 /// promise that protects no consumer.
-pub fn of_document(contract: &Contract) -> Vec<Remark> {
+pub fn remarks_on_document(contract: &Contract) -> Vec<Remark> {
     let name = &contract.name;
     let mut remarks =
         ineffective(name, &contract.schema, "/schema", |place, message| format!("{name}: {place}: {message}"));
@@ -165,7 +165,7 @@ fn of_direction(contract: &Contract) -> Option<Remark> {
 }
 
 /// Returns remarks on ineffective words in the `expects` schemas of a binding's imports.
-pub fn of_expectations(binding: &Binding) -> Vec<Remark> {
+pub fn remarks_on_expectations(binding: &Binding) -> Vec<Remark> {
     let imports = binding.imports.iter().enumerate();
     let of_import = |(index, import): (usize, &Import)| {
         let (name, expects) = (&import.contract, import.expects.as_ref()?);
@@ -239,7 +239,7 @@ pub fn remarks_on_binding(
     let imports = new.into_iter().chain(old).filter_map(|import| of_import(domain, import, judge));
     let exports = binding.exports.iter().map(|export| &export.contract).filter(|name| !is_known(domain, name));
     let exports = exports.map(|name| missing(domain, "it exports", name, None));
-    imports.chain(exports).chain(of_expectations(binding)).collect()
+    imports.chain(exports).chain(remarks_on_expectations(binding)).collect()
 }
 
 fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<Remark> {

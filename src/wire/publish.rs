@@ -96,12 +96,12 @@ impl Published {
         let remarks = match event {
             Event::Bound(repo) => {
                 let old = before.bindings.get(repo);
-                after.bindings.get(repo).map(|binding| effects::of_binding(after, old, binding, judge))
+                after.bindings.get(repo).map(|binding| effects::remarks_on_binding(after, old, binding, judge))
             }
             Event::Unbound(_) => None,
-            _ => contract
-                .zip(new)
-                .and_then(|(name, new)| Some(effects::of_contract((before, after), after.document(name, new)?, judge))),
+            _ => contract.zip(new).and_then(|(name, new)| {
+                Some(effects::remarks_on_contract((before, after), after.document(name, new)?, judge))
+            }),
         };
         Self {
             domain: after.info.name.clone(),

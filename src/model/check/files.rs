@@ -24,8 +24,8 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             remarks((domain, after), after.document(contract, &document.version), declared, judge)
         } else {
             let held = domain.contracts.get(contract);
-            let mut remarks = effects::of_document(&document);
-            remarks.extend(effects::of_deprecation(after, &document));
+            let mut remarks = effects::remarks_on_document(&document);
+            remarks.extend(effects::remarks_on_deprecation(after, &document));
             let remarks = located(remarks, name, declared);
             differs((name, judged), &document, held, declared).into_iter().chain(remarks).collect()
         };
@@ -33,7 +33,7 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
     }
     findings.extend(binding_differs(domain, judged));
     if let Some(declared) = judged.candidate.bindings.get(name) {
-        let remarks = located(effects::of_expectations(&declared.document), name, declared);
+        let remarks = located(effects::remarks_on_expectations(&declared.document), name, declared);
         findings.extend(remarks.into_iter().map(|finding| finding.domain(name).repo(judged.repo)));
     }
     findings
@@ -75,7 +75,7 @@ fn remarks(
     declared: &Declared<Contract>,
     judge: &Judge<'_>,
 ) -> Vec<Finding> {
-    let remarks = after.map(|after| effects::of_contract(domains, after, judge)).unwrap_or_default();
+    let remarks = after.map(|after| effects::remarks_on_contract(domains, after, judge)).unwrap_or_default();
     located(remarks, &domains.0.info.name, declared)
 }
 
