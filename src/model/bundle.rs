@@ -162,7 +162,7 @@ impl Work<'_> {
         Ok(Arc::clone(&self.files[path]))
     }
 
-    /// Returns the schema at a pointer into a document, with references that point into the bundle.
+    /// Returns the rewritten schema at a pointer into a document.
     fn rewritten_at(&mut self, document: &Value, file: &str, pointer: &str) -> Result<Value, BundleError> {
         pointer.clone_into(&mut self.at);
         self.rewritten(document.pointer(pointer).unwrap_or(&Value::Null), file)

@@ -1,5 +1,5 @@
 //! The parts of a realm and their meaning: names, contracts, bindings, and the rules about them. This module is pure:
-//! it uses no storage, no clock and no terminal.
+//! it uses no storage, no terminal, and no clock but the deadline of validations.
 
 pub mod approval;
 pub mod binding;

@@ -35,7 +35,7 @@ pub(super) fn type_of(value: &Value) -> u8 {
     }
 }
 
-/// The validator takes every number that is this far from zero as an integer, also in draft-04, where `1.0` is none:
+/// The validator treats every number of at least this magnitude as an integer, also in draft-04, where `1.0` is none:
 /// its text does not show how it was written.
 pub(super) const INTEGERS: u64 = 1 << 63;
 

@@ -28,9 +28,9 @@ pub struct ExternalReference {
 
 /// Replaces the references out of two schemas that are compared. Returns one reference per target.
 ///
-/// An absolute target is the same for both schemas. A relative one, if the schema has no `$id`, is so only within
-/// `one_file`: between two files, what it leads to may have changed. A fragment in the root's `$id`, which drafts up to 07 allow, is removed: with it,
-/// the validator takes every reference for one that leads out of the schema.
+/// An absolute target is the same for both schemas. If a schema has no `$id`, a relative target is the same for both
+/// only if both schemas are in `one_file`. A fragment in the root's `$id`, allowed up to draft-07, is removed, because
+/// the validator would treat every reference as external.
 pub fn replace_external(forest: &mut Forest, schemas: &mut [PartId; 2], one_file: bool) -> Vec<ExternalReference> {
     let mut found = Vec::new();
     for (at, of) in ["the old schema", "the new schema"].into_iter().enumerate() {

@@ -138,7 +138,7 @@ fn determinized(nfa: &thompson::NFA) -> Option<Rc<Dfa>> {
 }
 
 impl Pattern {
-    /// Compiles a `pattern` keyword. Returns `None` if it is not regular in the strict sense, or too large.
+    /// Compiles a `pattern` keyword. Returns `None` if it has back-references, or is too large.
     pub fn compile(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
         let simple = repetition::simplify(&translated);
