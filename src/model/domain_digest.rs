@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_the_summary_says() {
+    fn digest_agrees_with_summary() {
         let summary = summary();
         let digest = DomainDigest::with_text(DomainDigest::from(&summary).as_text().to_owned());
         assert_eq!((digest.members(), digest.contracts(), digest.conflicts()), (summary.info.members.clone(), 60, 0));

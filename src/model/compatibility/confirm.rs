@@ -17,7 +17,7 @@ use crate::model::schema::{
 /// The maximum number of validations while shrinking a witness.
 const TRIES: usize = 400;
 /// The maximum number of listed values to validate.
-const MOST_NAMED: usize = 1_000;
+const MAX_ENUMERATED: usize = 1_000;
 /// The maximum number of nodes that the validator may visit in one witness.
 const MAX_READS: u64 = 1_000_000;
 
@@ -89,7 +89,7 @@ pub(super) fn among_named<'a>(
     time_left: &dyn Fn() -> Duration,
 ) -> Option<Option<Value>> {
     let values = inner.named()?.iter().map(evaluate::all_spellings).collect::<Option<Vec<_>>>()?.concat();
-    if values.len() > MOST_NAMED {
+    if values.len() > MAX_ENUMERATED {
         return None;
     }
     for value in values {

@@ -47,7 +47,8 @@ pub fn for_verdict(document: &Document<'_>, value: &Value) -> Result<Value, Prob
 }
 
 fn cut(document: &Document<'_>, value: &Value, scalars: Option<Scalars>) -> Value {
-    let mut cut = Cut { document, scalars, seen: HashSet::new(), met: HashSet::new(), on_the_way: HashSet::new() };
+    let mut cut =
+        Cut { document, scalars, seen: HashSet::new(), met: HashSet::new(), reference_targets: HashSet::new() };
     cut.visit(document.root, Some(value));
     cut.schema(document.root, &names(value))
 }
@@ -185,7 +186,7 @@ struct Cut<'d, 'a> {
     /// The sub-schemas that apply to some part of the value.
     met: HashSet<PartId>,
     /// The parents of the targets of references, and the targets themselves.
-    on_the_way: HashSet<PartId>,
+    reference_targets: HashSet<PartId>,
 }
 
 impl<'a> Cut<'_, 'a> {
@@ -235,14 +236,14 @@ impl<'a> Cut<'_, 'a> {
         let found = reference.as_str().and_then(|to| document.resolve(to, &document.context.base).ok());
         let Some(pointer) = found else { return };
         let way = upwards(&pointer).filter_map(|pointer| document.root.pointer(pointer));
-        self.on_the_way.extend(way.map(Tree::id));
+        self.reference_targets.extend(way.map(Tree::id));
         if let Some(target) = document.root.pointer(&pointer) {
             self.visit(target, value);
         }
     }
 
     fn is_kept(&self, part: Tree<'_>) -> bool {
-        self.met.contains(&part.id()) || self.on_the_way.contains(&part.id())
+        self.met.contains(&part.id()) || self.reference_targets.contains(&part.id())
     }
 
     /// Returns a sub-schema, reduced to what applies to the value or is referenced.
@@ -261,7 +262,7 @@ impl<'a> Cut<'_, 'a> {
                 }
                 "patternProperties" => self.named(part, &|_, _| true, names),
                 "enum" => self.filtered(part, |scalars, item| scalars.may_make(item), Tree::to_value),
-                "anyOf" | "oneOf" if !self.on_the_way.contains(&part.id()) => self.filtered(
+                "anyOf" | "oneOf" if !self.reference_targets.contains(&part.id()) => self.filtered(
                     part,
                     |scalars, branch| scalars.may_satisfy(branch, self.document.context.draft),
                     |branch| self.schema(branch, names),
@@ -269,7 +270,7 @@ impl<'a> Cut<'_, 'a> {
                 _ if IN_PLACE.contains(&keyword) || BELOW.contains(&keyword) => self.one_or_list(part, names),
                 "$anchor" | "$schema" | "$vocabulary" | "contentEncoding" | "contentMediaType" => part.to_value(),
                 _ if is_assertion(keyword) => part.to_value(),
-                _ if self.on_the_way.contains(&part.id()) => self.container(part, names),
+                _ if self.reference_targets.contains(&part.id()) => self.container(part, names),
                 _ => continue,
             };
             kept.insert(keyword.to_owned(), value);

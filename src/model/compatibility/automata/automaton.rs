@@ -8,7 +8,7 @@ use regex_automata::util::primitives::StateID;
 use regex_automata::{Anchored, Input, MatchKind};
 
 use super::lookaround::{self, Looking};
-use super::repetition::{self, Counted, Lengths};
+use super::repetition::{self, Lengths, WithLengths};
 
 /// The size limit of the automaton of one pattern, in bytes.
 const MOST_BYTES: usize = 4 << 20;
@@ -142,8 +142,8 @@ impl Pattern {
     pub fn compile(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
         let simple = repetition::simplify(&translated);
-        let Counted { regex, lengths } =
-            simple.unwrap_or_else(|| Counted { regex: translated.into(), lengths: Lengths::default() });
+        let WithLengths { regex, lengths } =
+            simple.unwrap_or_else(|| WithLengths { regex: translated.into(), lengths: Lengths::default() });
         if let Some(machine) = Machine::plain(&regex) {
             return Some(Self { parts: vec![(machine, true)], lengths });
         }

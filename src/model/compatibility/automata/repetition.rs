@@ -10,7 +10,7 @@ const FEW: u32 = 100;
 
 /// A simpler pattern, equivalent to the original for strings whose length is within the limits.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct WithLengths {
     pub regex: String,
     pub lengths: Lengths,
 }
@@ -43,13 +43,13 @@ impl Lengths {
 }
 
 /// Simplifies a regular expression in Rust's syntax. Returns `None` if there is nothing to simplify.
-pub fn simplify(regex: &str) -> Option<Counted> {
+pub fn simplify(regex: &str) -> Option<WithLengths> {
     let hir = regex_syntax::parse(regex).ok()?;
     if let Some((hir, lengths)) = split(&hir) {
-        return Some(Counted { regex: hir.to_string(), lengths });
+        return Some(WithLengths { regex: hir.to_string(), lengths });
     }
     let relaxed = relax(relax(hir.clone(), End::Last), End::First);
-    (relaxed != hir).then(|| Counted { regex: relaxed.to_string(), lengths: Lengths::default() })
+    (relaxed != hir).then(|| WithLengths { regex: relaxed.to_string(), lengths: Lengths::default() })
 }
 
 /// Splits `^AX{m,n}B$` into `^AX*B$` and limits on the length. A, X and B must have fixed lengths.
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     fn simplified(regex: &str) -> (String, u64, Option<u64>) {
-        let Counted { regex, lengths } = simplify(regex).expect(regex);
+        let WithLengths { regex, lengths } = simplify(regex).expect(regex);
         (regex, lengths.least, lengths.most)
     }
 

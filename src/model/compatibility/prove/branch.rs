@@ -1,7 +1,7 @@
 //! Predicts the effect of a branch of a choice: whether it contradicts the facts, or follows from them.
 
 use super::engine::{Atom, Engine};
-use super::flatten::{Fact, HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS, others};
+use super::flatten::{EXCLUDED, Fact, HOLDS, Item, Kind, LENIENT, REFUSED, State, others};
 use super::naming::Part;
 use crate::model::compatibility::graph::node::{self, Id, Lit, Sym};
 
@@ -44,7 +44,7 @@ impl State {
         match item {
             Item::Atom(atom) if atom.holds() => {
                 let known = seen(atom.id());
-                if known & (REFUSED | UNLESS) != 0 || self.is_disjoint(engine, atom.id()) {
+                if known & (REFUSED | EXCLUDED) != 0 || self.is_disjoint(engine, atom.id()) {
                     return BranchStatus::Closed;
                 }
                 let is_read = !atom.is_lenient() || known & LENIENT != 0;
@@ -63,7 +63,7 @@ impl State {
                     BranchStatus::Open
                 }
             }
-            Item::UnlessOthers { node, at, only } => self.unless_status(engine, node, at, only),
+            Item::NoOtherBranch { node, at, only } => self.exclusion_status(engine, node, at, only),
             Item::Present(name) if self.is_barred(engine, name) => BranchStatus::Closed,
             Item::Present(name) if self.present.contains(&name) => BranchStatus::Given,
             Item::Absent(name) if self.present.contains(&name) => BranchStatus::Closed,
@@ -84,7 +84,7 @@ impl State {
     }
 
     /// Returns the status of the demand that no other branch of a `oneOf` holds.
-    fn unless_status(&self, engine: &mut Engine<'_>, node: Id, at: usize, only: usize) -> BranchStatus {
+    fn exclusion_status(&self, engine: &mut Engine<'_>, node: Id, at: usize, only: usize) -> BranchStatus {
         let lits = engine.table.lits(node);
         let Lit::OneOf(ids) = &lits[at] else { return BranchStatus::Open };
         let mut all = BranchStatus::Given;
@@ -92,7 +92,7 @@ impl State {
         for id in others(ids, only) {
             match self.seen.get(&id).copied().unwrap_or_default() {
                 seen if seen & HOLDS != 0 => return BranchStatus::Closed,
-                seen if seen & (UNLESS | REFUSED) != 0 => {}
+                seen if seen & (EXCLUDED | REFUSED) != 0 => {}
                 _ if self.always_holds(engine, id) => return BranchStatus::Closed,
                 _ => all = BranchStatus::Open,
             }

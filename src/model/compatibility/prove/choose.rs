@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::branch::{BranchStatus, are_apart};
 use super::engine::{Answer, Atom, Engine, Obstacle};
-use super::flatten::{Branches, Choice, Item, Kind, REFUSED, State, UNLESS};
+use super::flatten::{Branches, Choice, EXCLUDED, Item, Kind, REFUSED, State};
 use crate::model::compatibility::{
     evaluate,
     graph::node::{Lit, Sym},
@@ -29,7 +29,7 @@ impl State {
             return Answer::Empty;
         }
         if self.has_values
-            && let Some(answer) = self.named_values(engine)
+            && let Some(answer) = self.enumerated_values(engine)
         {
             return answer;
         }
@@ -151,7 +151,7 @@ impl State {
     }
 
     /// Tries each value if the schemas enumerate the values.
-    fn named_values(&self, engine: &mut Engine<'_>) -> Option<Answer> {
+    fn enumerated_values(&self, engine: &mut Engine<'_>) -> Option<Answer> {
         let mut named: Option<BTreeSet<u32>> = None;
         for fact in &self.facts {
             if let (Lit::Enum(ids), true) = (&engine.table.lits(fact.node)[fact.at], fact.holds) {
@@ -188,8 +188,8 @@ impl State {
         }
     }
 
-    /// Decides the facts alone. If nothing satisfies them, no choice helps; otherwise the value found may happen to
-    /// satisfy the rest.
+    /// Tries to decide without the open choices. If nothing satisfies the facts, no choice helps; otherwise the value
+    /// found may happen to satisfy the rest.
     fn look_ahead(&self, engine: &mut Engine<'_>) -> Option<Answer> {
         let obstacle = engine.obstacle.clone();
         let found = self.value(engine);
@@ -239,15 +239,15 @@ impl State {
             engine.obstacle = obstacle;
             return Some(answer);
         }
-        self.without_unless(engine, obstacle)
+        self.refusing_excluded(engine, obstacle)
     }
 
     /// Decides the goal again, with all other branches of a chosen `oneOf` refused explicitly.
-    fn without_unless(&self, engine: &mut Engine<'_>, obstacle: Option<Obstacle>) -> Option<Answer> {
+    fn refusing_excluded(&self, engine: &mut Engine<'_>, obstacle: Option<Obstacle>) -> Option<Answer> {
         let mut others: Vec<_> = self
             .seen
             .iter()
-            .filter(|(_, seen)| **seen & UNLESS != 0 && **seen & REFUSED == 0)
+            .filter(|(_, seen)| **seen & EXCLUDED != 0 && **seen & REFUSED == 0)
             .map(|(id, _)| *id)
             .collect();
         others.sort_unstable();

@@ -121,7 +121,7 @@ impl StackPositions {
     }
 
     /// Removes the position `at`. A shared bit is kept until its first position is reached.
-    fn below(self, at: usize) -> Self {
+    fn without(self, at: usize) -> Self {
         if at > 127 { self } else { Self(self.0 & !(1 << at)) }
     }
 }
@@ -190,11 +190,11 @@ impl<'a> Engine<'a> {
         match self.memo.get(&goal) {
             Some(Memo::Solid(answer)) => return answer.clone(),
             Some(Memo::Open(at)) => {
-                self.lean_on(StackPositions::one(*at));
+                self.depend_on(StackPositions::one(*at));
                 return Answer::Empty;
             }
             Some(Memo::EmptyIf(places)) => {
-                self.lean_on(*places);
+                self.depend_on(*places);
                 return Answer::Empty;
             }
             None => {}
@@ -232,9 +232,9 @@ impl<'a> Engine<'a> {
         Some(kept.into())
     }
 
-    fn lean_on(&mut self, places: StackPositions) {
+    fn depend_on(&mut self, positions: StackPositions) {
         if let Some(used) = self.used.last_mut() {
-            *used = used.with(places);
+            *used = used.with(positions);
         }
     }
 
@@ -244,7 +244,7 @@ impl<'a> Engine<'a> {
         self.memo.insert(Rc::clone(goal), Memo::Open(at));
         self.used.push(StackPositions::default());
         let answer = self.by_type(goal);
-        let used = self.used.pop().unwrap_or_default().below(at);
+        let used = self.used.pop().unwrap_or_default().without(at);
         if self.budget.spent().is_some() {
             // Results found after the budget ran out are discarded.
             self.memo.remove(goal);
@@ -261,7 +261,7 @@ impl<'a> Engine<'a> {
         let memo = match answer {
             Answer::Empty if used != StackPositions::default() => {
                 self.trail.push(Rc::clone(goal));
-                self.lean_on(used);
+                self.depend_on(used);
                 Memo::EmptyIf(used)
             }
             // A value is valid under any assumption, and "undecided" claims nothing.
@@ -279,7 +279,7 @@ impl<'a> Engine<'a> {
             let Some(Memo::EmptyIf(places)) = self.memo.get(&known) else { continue };
             let places = match (places.has(place), empty_if) {
                 (false, _) => *places,
-                (true, Some(used)) => places.below(at).with(used),
+                (true, Some(used)) => places.without(at).with(used),
                 (true, None) => {
                     self.memo.remove(&known);
                     continue;

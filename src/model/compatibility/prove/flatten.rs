@@ -64,7 +64,7 @@ pub enum Item {
         first: usize,
     },
     /// No branch of this `oneOf` holds except one. The others are considered only where it matters.
-    UnlessOthers {
+    NoOtherBranch {
         node: Id,
         at: usize,
         only: usize,
@@ -107,7 +107,7 @@ pub const MOST_TOGETHER: usize = 8;
 pub const HOLDS: u8 = 1;
 pub const LENIENT: u8 = 2;
 pub const REFUSED: u8 = 4;
-pub const UNLESS: u8 = 8;
+pub const EXCLUDED: u8 = 8;
 
 /// The state of a search: the facts so far, and the open choices.
 #[derive(Clone)]
@@ -193,13 +193,13 @@ impl State {
         match item {
             Item::Atom(atom) if atom.holds() => self.add_node(engine, atom, work),
             Item::Atom(atom) => self.refuse(engine, atom.id(), work),
-            Item::UnlessOthers { node, at, only } => {
+            Item::NoOtherBranch { node, at, only } => {
                 let lits = engine.table.lits(node);
                 let Lit::OneOf(ids) = &lits[at] else { return true };
                 engine.budget.visit(ids.len());
                 others(ids, only).all(|id| {
                     let seen = self.seen.entry(id).or_default();
-                    *seen |= UNLESS;
+                    *seen |= EXCLUDED;
                     *seen & HOLDS == 0
                 })
             }
@@ -245,7 +245,7 @@ impl State {
 
     fn add_node(&mut self, engine: &mut Engine<'_>, atom: Atom, work: &mut Vec<Item>) -> bool {
         let seen = self.seen.entry(atom.id()).or_default();
-        if *seen & (REFUSED | UNLESS) != 0 {
+        if *seen & (REFUSED | EXCLUDED) != 0 {
             return false;
         }
         let is_known = *seen & HOLDS != 0 && (!atom.is_lenient() || *seen & LENIENT != 0);
@@ -302,7 +302,7 @@ impl State {
             (Lit::AnyOf(ids), false) => work.extend(ids.iter().map(is_not)),
             (Lit::OneOf(ids), true) => {
                 let (node, at) = (fact.node, fact.at);
-                let branch = |only: usize| vec![Item::UnlessOthers { node, at, only }, is(&ids[only])];
+                let branch = |only: usize| vec![Item::NoOtherBranch { node, at, only }, is(&ids[only])];
                 self.open.push(Branches::choice((0..ids.len()).map(branch).collect()));
             }
             (Lit::OneOf(ids), false) => {
