@@ -30,8 +30,6 @@ pub mod json_text;
 #[cfg(feature = "cli")]
 pub mod line_diff;
 pub mod merge;
-pub mod merge_order;
-pub mod merge_plan;
 pub mod name;
 pub mod nearest;
 pub mod next_step;
@@ -41,7 +39,7 @@ pub mod oid;
 pub mod percent;
 pub mod pointer;
 pub mod publish;
-pub mod pull_links;
+pub mod pull;
 pub mod range;
 pub mod rank;
 pub mod realm;

@@ -11,9 +11,8 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     forge::{ForgeError, NewPull, Pull, State},
     model::{
-        merge_order::Dependencies,
         name::{RepoName, RfcName},
-        pull_links::Links,
+        pull::{links::Links, order::Dependencies},
         text::shell_path,
     },
     ops::{

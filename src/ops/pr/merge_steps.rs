@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 use crate::{
     error::OpError,
     model::{
-        merge_plan::{Plan, RangeConflict, RangeToNarrow},
         name::{ContractRef, RepoName},
+        pull::plan::{Plan, RangeConflict, RangeToNarrow},
         range::Range,
         text::{shell_path, shell_word},
     },

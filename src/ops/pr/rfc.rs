@@ -9,10 +9,10 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         candidate::{Candidate, Judged},
-        merge_plan::{Plan, Proposed},
         name::{ContractName, DomainName, RepoName, RfcName},
         oid::Oid,
         publish::{self, Direction},
+        pull::plan::{Plan, Proposed},
         version::Version,
     },
     ops::{

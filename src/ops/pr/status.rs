@@ -10,9 +10,11 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     forge::{ForgeError, Pull, PullStatus, State},
     model::{
-        merge_order::Dependencies,
-        merge_plan::{Plan, RangeConflict},
         name::{RepoName, RfcName},
+        pull::{
+            order::Dependencies,
+            plan::{Plan, RangeConflict},
+        },
         secret_file::looks_secret,
         text::count,
     },

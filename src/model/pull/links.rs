@@ -1,7 +1,7 @@
 //! The part of a pull request's description that links to the other pull requests of its RFC. The rest belongs to its
 //! author and is kept.
 
-use super::name::RfcName;
+use crate::model::name::RfcName;
 
 const BEGIN: &str = "<!-- git blue: the text between these two lines is updated automatically -->";
 const END: &str = "<!-- git blue: end -->";

@@ -1,0 +1,5 @@
+//! The pull requests of an RFC in several repositories: what their merges require, and their links to each other.
+
+pub mod links;
+pub mod order;
+pub mod plan;
