@@ -13,13 +13,6 @@ pub struct Line {
     pub text: String,
 }
 
-impl Line {
-    /// Returns whether the location at `pointer` is inside of the part that the line shows.
-    pub fn is_around(&self, pointer: &str) -> bool {
-        pointer.strip_prefix(&*self.pointer).is_some_and(|rest| rest.starts_with('/'))
-    }
-}
-
 /// Returns whether one location is the same as another, or inside of it.
 pub fn is_part(pointer: &str, whole: &str) -> bool {
     pointer.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -99,7 +92,6 @@ mod tests {
         let pointers: Vec<_> = found.iter().map(|line| &*line.pointer).collect();
         assert_eq!(pointers, ["/schema", "/schema/a~1b", "/schema/a~1b/0", "/schema/a~1b", "/schema/c", "/schema"]);
         assert!(is_part("/schema/a~1b/0", "/schema/a~1b") && is_part("/schema", "/schema"));
-        assert!(found[1].is_around("/schema/a~1b/0") && !found[4].is_around("/schema/a~1b/0"));
         assert!(!is_part("/ab", "/a"), "a longer key is another place");
     }
 }

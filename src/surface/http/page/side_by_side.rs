@@ -1,14 +1,16 @@
 //! Two schemas side by side, with marks where they differ in what they allow.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
     components::{cut, more},
-    json_lines::{Line, is_part, lines},
+    json_lines::{is_part, lines},
 };
 use crate::{
-    model::diff::Kind,
+    model::{diff::Kind, pointer::upwards},
     wire::{ContractDiff, ContractGet},
 };
 
@@ -68,8 +70,16 @@ fn side(body: &ContractGet, marks: &[&str]) -> Markup {
 /// Returns a document with the locations at `marks` marked, leaving out lines that are far from all of them.
 pub fn marked(value: &Value, marks: &[&str], label: &str, command: &str) -> Markup {
     let all = lines(value, "");
-    let is_marked: Vec<bool> = all.iter().map(|line| marks.iter().any(|mark| is_part(&line.pointer, mark))).collect();
-    let shown: Vec<usize> = (0..all.len()).filter(|at| is_near(&all, &is_marked, *at, marks)).collect();
+    let marks: BTreeSet<&str> = marks.iter().copied().collect();
+    let parents: BTreeSet<&str> = marks.iter().flat_map(|mark| upwards(mark).skip(1)).collect();
+    let is_marked: Vec<bool> = all.iter().map(|line| upwards(&line.pointer).any(|part| marks.contains(part))).collect();
+    // Short documents are shown in full.
+    let is_short = all.len() <= MAX_LINES / 2;
+    let is_near = |at: &usize| {
+        let around = at.saturating_sub(AROUND)..all.len().min(at + AROUND + 1);
+        is_short || is_marked[around].contains(&true) || parents.contains(&*all[*at].pointer)
+    };
+    let shown: Vec<usize> = (0..all.len()).filter(is_near).collect();
     html! {
         pre.json tabindex="0" role="group" aria-label=(label) {
             code {
@@ -83,12 +93,6 @@ pub fn marked(value: &Value, marks: &[&str], label: &str, command: &str) -> Mark
         }
         (more(shown.len(), MAX_LINES, command))
     }
-}
-
-/// Returns whether a line is near a mark. Short documents are shown in full.
-fn is_near(all: &[Line], is_marked: &[bool], at: usize, marks: &[&str]) -> bool {
-    let around = at.saturating_sub(AROUND)..all.len().min(at + AROUND + 1);
-    all.len() <= MAX_LINES / 2 || is_marked[around].contains(&true) || marks.iter().any(|mark| all[at].is_around(mark))
 }
 
 #[cfg(test)]
