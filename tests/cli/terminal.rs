@@ -57,6 +57,18 @@ fn pager_shows_human_output() {
 }
 
 #[test]
+fn failed_check_starts_the_pager_once() {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);
+    world.bump("2.0.0");
+    let pager = ("GIT_PAGER", "echo started; cat");
+    let shown = at_terminal(&world, "fungal", "git-blue check || true", &[pager]);
+    assert!(shown.contains("access imports") && shown.matches("started").count() == 1, "{shown}");
+    let quiet = at_terminal(&world, "fungal", "git-blue check --quiet || true", &[pager]);
+    assert!(quiet.contains("access imports") && quiet.matches("started").count() == 1, "{quiet}");
+}
+
+#[test]
 fn closed_or_missing_pager_is_not_an_error() {
     let world = World::pair();
     world.bump("1.1.0");

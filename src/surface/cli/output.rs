@@ -135,8 +135,10 @@ impl<'a> Output<'a> {
     /// # Errors
     /// Returns an error if the output cannot be written.
     pub fn flush_held(&mut self) -> Result<Delivery, OpError> {
-        let held = self.held.take().unwrap_or_default();
-        self.write(&held)
+        match self.held.take() {
+            Some(held) => self.write(&held),
+            None => Ok(Delivery::Done),
+        }
     }
 
     /// Returns an empty text with the color setting of this output and the user's time zone.
