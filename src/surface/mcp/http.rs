@@ -131,19 +131,24 @@ impl Mcp {
     }
 
     /// Answers a POST whose body was already read: one message, or a batch if the protocol version has batches.
-    pub async fn answer(&self, parts: Parts, body: Bytes) -> Response<Body> {
+    pub async fn answer(&self, mut parts: Parts, body: Bytes) -> Response<Body> {
         let session = session(&parts.headers).filter(|_| parts.method == Method::POST);
         let has_batches = session.is_some_and(|key| self.known(key).has_batches.load(Ordering::Relaxed));
         match has_batches.then(|| batch::parts(&body)).flatten() {
             None => self.answer_one(parts, body).await,
             Some(Err(error)) => wrong(&error),
             Some(Ok(all)) => {
+                // The connection may flush between two answers, before any of them is written.
+                let (after, after_all) =
+                    (parts.extensions.remove::<AfterFlush>().unwrap_or_default(), AfterFlush::default());
+                parts.extensions.insert(after_all.clone());
                 let mut answers = Vec::new();
                 for one in all {
                     let response = self.answer_one(parts.clone(), one.into()).await;
                     let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
                     answers.extend(answers_in(&body));
                 }
+                after.add(Box::new(move || after_all.run()));
                 if answers.is_empty() { empty(StatusCode::ACCEPTED) } else { json(batch::joined(&answers).into()) }
             }
         }

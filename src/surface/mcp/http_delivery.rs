@@ -28,7 +28,7 @@ pub struct AfterFlush(Arc<Mutex<Vec<Later>>>);
 type Later = Box<dyn FnOnce() + Send>;
 
 impl AfterFlush {
-    fn add(&self, work: Later) {
+    pub fn add(&self, work: Later) {
         locked(&self.0).push(work);
     }
 
