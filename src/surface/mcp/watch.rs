@@ -60,14 +60,14 @@ impl Watched {
     }
 
     /// Returns whether it has changed since the last call.
-    pub fn has_changed(&mut self, env: &Env) -> bool {
+    fn has_changed(&mut self, env: &Env, realms: &mut Realms) -> bool {
         // A failed read counts as no change, and is retried.
-        let Some(realm) = self.read_state(env, &Part::Realm) else { return false };
-        if self.realm.as_ref() == Some(&realm) {
+        let Some(realm) = realms.state(env, self) else { return false };
+        if self.realm.as_ref() == Some(realm) {
             return false;
         }
         let Some(state) = self.read_state(env, &self.part) else { return false };
-        self.realm = Some(realm);
+        self.realm = Some(realm.clone());
         let has_changed = self.state.as_ref() != Some(&state);
         self.state = Some(state);
         has_changed
@@ -79,6 +79,21 @@ impl Watched {
     }
 }
 
+/// The states of the realms, each read once for all that is watched in it.
+#[derive(Debug, Default)]
+struct Realms(Vec<(Project, Option<String>)>);
+
+impl Realms {
+    fn state(&mut self, env: &Env, watched: &Watched) -> Option<&String> {
+        let known = self.0.iter().position(|(project, _)| *project == watched.project);
+        let at = known.unwrap_or_else(|| {
+            self.0.push((watched.project.clone(), watched.read_state(env, &Part::Realm)));
+            self.0.len() - 1
+        });
+        self.0[at].1.as_ref()
+    }
+}
+
 /// The subscriptions of one client that made a handshake.
 #[derive(Debug, Default)]
 pub struct Watches {
@@ -87,7 +102,7 @@ pub struct Watches {
 }
 
 /// The maximum number of subscriptions of one client.
-const MAX_WATCHED: usize = 1_000;
+pub const MAX_WATCHED: usize = 1_000;
 
 impl Watches {
     /// Adds a subscription until the client disconnects or unsubscribes. In the stateless protocol, clients call
@@ -111,8 +126,8 @@ impl Watches {
     }
 
     fn changed(&self, env: &Env) -> Vec<Option<String>> {
-        let mut all = locked(&self.all);
-        all.iter_mut().filter_map(|one| one.has_changed(env).then(|| one.uri.clone())).collect()
+        let (mut all, mut realms) = (locked(&self.all), Realms::default());
+        all.iter_mut().filter_map(|one| one.has_changed(env, &mut realms).then(|| one.uri.clone())).collect()
     }
 }
 
@@ -139,8 +154,9 @@ pub async fn listen(mut watched: Vec<Watched>, env: &Env, context: &Subscription
             () = context.cancelled() => return,
             () = tokio::time::sleep(EVERY) => {}
         }
+        let mut realms = Realms::default();
         for one in &mut watched {
-            if !one.has_changed(env) {
+            if !one.has_changed(env, &mut realms) {
                 continue;
             }
             let sent = match &one.uri {

@@ -29,7 +29,7 @@ use super::{
         roots::NotDone,
         skills::{self, SKILLS},
         tools,
-        watch::{self, Watched},
+        watch::{self, MAX_WATCHED, Watched},
     },
     STABLE_MS, Server,
 };
@@ -202,6 +202,7 @@ impl ServerHandler for Server {
         accepted.prompts_list_changed = None;
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| uri.parse::<Uri>().is_ok());
+            uris.truncate(MAX_WATCHED);
         }
         Some(accepted)
     }
