@@ -186,6 +186,19 @@ fn acknowledged_notification_is_not_sent_again() {
 }
 
 #[test]
+fn realms_beyond_the_limit_are_named() {
+    let world = World::new();
+    for at in 10..27 {
+        let name = format!("r{at}");
+        world.ok(&world.repo(&name), &["init", "--realm", &name]);
+    }
+    let daemon = Daemon::start(&world);
+    let event = Listener::open(&daemon, "", "").next();
+    assert_eq!((&*event.name, &event.data["realm"]), ("realm", &"r26".into()));
+    assert_eq!(event.data["problem"], "too many realms are being watched");
+}
+
+#[test]
 fn invalid_subscription_is_an_error() {
     let world = World::solo();
     let daemon = Daemon::start(&world);

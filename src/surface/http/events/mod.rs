@@ -30,7 +30,7 @@ use crate::{
     surface::{arguments::Arguments, locked::locked},
 };
 
-use event::{Checkpoint, EventFilter, Position};
+use event::{Checkpoint, EventBatch, EventFilter, Position};
 use hub::{Hub, Listener};
 use queue::EventSender;
 use stream::Stream;
@@ -39,7 +39,8 @@ use stream::Stream;
 pub const MAX_STREAMS: usize = 1_024;
 /// The maximum number of realms that are watched at a time: each needs a thread.
 const MAX_REALMS: usize = 16;
-/// All event streams.
+
+/// The event streams of all clients.
 #[derive(Debug)]
 pub struct Events {
     contexts: Contexts,
@@ -118,6 +119,7 @@ impl Events {
             None => self.contexts.realms()?,
         };
         let mut joined = Joined::default();
+        let mut unwatched = Vec::new();
         for realm in realms {
             match self.join_realm(&realm, narrowed, last, sender) {
                 Ok((listener, checkpoint, missed)) => {
@@ -125,10 +127,17 @@ impl Events {
                     joined.checkpoint = checkpoint;
                     missed.iter().for_each(|(told, received)| joined.missed += &told.text_after(*received, filter));
                 }
+                Err(error) if narrowed.realm.is_none() && error.code == ErrorCode::Busy => {
+                    unwatched.push((realm, error))
+                }
                 // One of many realms that cannot be read, or does not have the repository, does not hide the others.
                 Err(_) if narrowed.realm.is_none() => {}
                 Err(error) => return Err(error),
             }
+        }
+        for (realm, error) in unwatched {
+            let problem = EventBatch::problem(&realm, &joined.checkpoint, &error.message);
+            joined.missed += &problem.text_after(0, filter);
         }
         if joined.listeners.is_empty() {
             let mut waiting = locked(&self.waiting);
