@@ -4,7 +4,7 @@
 use std::{
     ffi::OsStr,
     fs::File,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
     path::Path,
     process::Command,
     time::{Duration, Instant},
@@ -304,6 +304,10 @@ fn pre_push_rejects_a_break() {
     let run = world.try_git(&provider, &["push", "--quiet", "origin", "break"]);
     assert_ne!(run.code, 0, "{run}");
     assert!(run.stderr.contains("access imports s3-access/s3-permissions >=1.0.0, <2.0.0"), "{run}");
+    // A branch whose name is not UTF-8 does not hide the others.
+    let odd = OsStr::from_bytes(b"odd\xff");
+    assert!(world.command("git", &provider).arg("branch").args([odd, "main".as_ref()]).status().unwrap().success());
+    assert_ne!(world.try_git(&provider, &["push", "--quiet", "--all", "origin"]).code, 0);
     world.git(&provider, &["push", "--quiet", "--no-verify", "origin", "break"]);
     // A missing realm blocks no push.
     std::fs::rename(world.store(), world.path("away")).unwrap();

@@ -376,10 +376,10 @@ fn waiting(lock: &Path, holder: Option<&str>) {
 /// Reads the refs that git writes to the pre-push hook, at most 1 MiB.
 fn pushed() -> String {
     use std::io::Read as _;
-    let mut text = String::new();
-    // Input that is not UTF-8 names no commit.
-    let _ = std::io::stdin().lock().take(1 << 20).read_to_string(&mut text);
-    text
+    let mut text = Vec::new();
+    let _ = std::io::stdin().lock().take(1 << 20).read_to_end(&mut text);
+    // A ref's name may not be UTF-8, but the commits of the others are still checked.
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Returns whether the operation only computes until it answers. Other operations may wait for the user, in an editor
