@@ -52,7 +52,8 @@ pub use webhook::post;
 pub fn is_private(url: &str) -> bool {
     let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
     let is_safe = url.starts_with("https://") || local.iter().any(|start| url.starts_with(start));
-    is_safe && !url.contains('@')
+    let authority = url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
+    is_safe && authority.is_some_and(|authority| !authority.contains('@'))
 }
 
 /// Pull requests of one repository.
@@ -494,4 +495,19 @@ fn bounded(text: &str, most: usize) -> String {
 #[cfg(feature = "forge")]
 fn query(text: &str) -> String {
     crate::model::percent::encode(text, b"/:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_private;
+
+    #[test]
+    fn url_with_a_user_name_is_not_private() {
+        for url in ["https://h/webhook/a@b", "https://h?to=a@b", "https://h/#@", "http://localhost:80/a@b"] {
+            assert!(is_private(url), "{url}");
+        }
+        for url in ["https://me:x@h/", "https://me@h", "http://localhost:80@h/", "http://h/", "ftp://h/"] {
+            assert!(!is_private(url), "{url}");
+        }
+    }
 }
