@@ -164,6 +164,7 @@ fn sessions_and_notifications_cover_all_realms() {
     };
     assert_eq!(places(&all), ["aperture/access", "second/other"]);
     assert_eq!(places(&daemon.get("/sessions?repo=other").is(200).json()), ["second/other"]);
+    daemon.get("/sessions?repo=nothing").is(404);
     assert_eq!(places(&daemon.get("/sessions?limit=1").is(200).json()), ["aperture/access"]);
     let cursor = daemon.get("/sessions?limit=1").json()["next_cursor"].as_str().unwrap().replace(' ', "+");
     assert_eq!(places(&daemon.get(&format!("/sessions?limit=1&cursor={cursor}")).is(200).json()), ["second/other"]);

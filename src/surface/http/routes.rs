@@ -295,7 +295,10 @@ fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
         RealmFilter { realm: Some(realm), repo: None } => {
             Ok(Reply::of(&ops::session::list::run(&call.contexts.realm(realm)?, &request)?))
         }
-        narrowed => Ok(Reply::of(&all_realms::sessions(call.contexts, narrowed, request.ended, &request.page)?)),
+        narrowed => {
+            narrowed.check(call.contexts)?;
+            Ok(Reply::of(&all_realms::sessions(call.contexts, narrowed, request.ended, &request.page)?))
+        }
     }
 }
 
