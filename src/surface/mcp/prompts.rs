@@ -115,6 +115,10 @@ fn change(ctx: &Ctx, _: &ReaderName, given: &Map<String, Value>) -> Result<Body,
             .body;
     let impact = contract::impact::run(ctx, &contract::impact::Request { contract, to: Candidate::Version(None) })?;
     let mut body = Body::of(&impact);
+    // People wrote the reasons.
+    for name in ["yanked", "retired"] {
+        body.fields.insert(name.into(), json!(body.fields.get(name).is_some_and(|reason| !reason.is_null())));
+    }
     body.fields.insert("owner".into(), json!(got.contract.owner));
     body.fields.insert("compatibility".into(), json!(got.contract.compatibility));
     body.fields.insert("current_repo".into(), json!(got.current_repo));
