@@ -6,6 +6,9 @@ use std::sync::Mutex;
 use super::open::Project;
 use crate::{ops::inboxes::deliver::Tips, surface::locked::locked};
 
+/// The maximum number of projects that are remembered.
+const MAX: usize = 64;
+
 /// The tips of the domains and inboxes of each project when nothing was pending.
 #[derive(Debug, Default)]
 pub struct IdleProjects(Mutex<Vec<(Project, Tips)>>);
@@ -21,6 +24,8 @@ impl IdleProjects {
     pub fn record(&self, project: Project, tips: Tips) {
         let mut known = locked(&self.0);
         known.retain(|(one, _)| *one != project);
+        let surplus = known.len().saturating_sub(MAX - 1);
+        known.drain(..surplus);
         known.push((project, tips));
     }
 }
