@@ -89,9 +89,9 @@ pub const KINDS: &[(&Operation, ToolKind)] = &[
     (&ops::realm::topology::OPERATION, ToolKind { is_slow: true, run: realm::topology, ..PLAIN }),
     (&ops::realm::log::OPERATION, ToolKind { adds: &[arguments::of::<realm::Detailed>], run: realm::log, ..PLAIN }),
     (&ops::realm::list::OPERATION, ToolKind { notifies: false, lists: &["realms"], ..PLAIN }),
-    (&ops::realm::compare::OPERATION, ToolKind { run: |call| pages(call, 50), ..PLAIN }),
-    (&ops::contract::blame::OPERATION, ToolKind { run: |call| pages(call, 100), ..PLAIN }),
-    (&ops::contract::timeline::OPERATION, ToolKind { run: |call| pages(call, 50), ..PLAIN }),
+    (&ops::realm::compare::OPERATION, ToolKind { is_slow: true, run: |call| pages(call, 50), ..PLAIN }),
+    (&ops::contract::blame::OPERATION, ToolKind { is_slow: true, run: |call| pages(call, 100), ..PLAIN }),
+    (&ops::contract::timeline::OPERATION, ToolKind { is_slow: true, run: |call| pages(call, 50), ..PLAIN }),
 ];
 
 fn pages(call: &Call<'_>, usual: usize) -> Result<Body, OpError> {
