@@ -77,7 +77,7 @@ impl Body {
         }
         let mut cuts = Vec::new();
         let mut value = Value::Object(std::mem::take(&mut self.fields));
-        let room = MAX_BODY - self.steps_bytes() - 1_500;
+        let room = MAX_BODY.saturating_sub(self.steps_bytes() + 1_500);
         cut(&mut value, room, "", &mut cuts);
         if let Value::Object(fields) = value {
             self.fields = fields;
@@ -245,7 +245,7 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
                     fields.remove(&name);
                     continue;
                 }
-                cut(field, share.max(size.min(share)), &format!("{place}/{}", escape(&name)), cuts);
+                cut(field, share, &format!("{place}/{}", escape(&name)), cuts);
                 left = left.saturating_sub(message_bytes(&to_string(&*field)) + own(&name));
             }
         }

@@ -125,10 +125,8 @@ impl Answer {
         let mut told = None;
         if let Some(source) = source {
             let room = || {
-                MAX_MESSAGE
-                    - ENVELOPE
-                    - message_bytes(&to_string(&body.fields))
-                    - message_bytes(&to_string(&body.next_steps))
+                let taken = message_bytes(&to_string(&body.fields)) + message_bytes(&to_string(&body.next_steps));
+                MAX_MESSAGE.saturating_sub(ENVELOPE + taken)
             };
             let looked = if may_tell { Some(source.pending(room)) } else { None };
             // If notifications cannot be read, they stay pending and the answer is sent without them.
