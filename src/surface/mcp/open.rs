@@ -86,6 +86,9 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
         // A recreated store has another folder of objects.
         paths.push(known.path.join("objects"));
     }
+    let config = ctx.env.var("XDG_CONFIG_HOME").map(PathBuf::from);
+    let config = config.or_else(|| ctx.env.home().map(|home| home.join(".config")));
+    paths.extend(config.map(|config| config.join("git/config")));
     paths.extend(ctx.env.home().map(|home| home.join(".gitconfig")));
     paths.extend(ctx.env.var("GIT_CONFIG_GLOBAL").map(PathBuf::from));
     paths.sort_unstable();
