@@ -1,7 +1,7 @@
 //! The event stream of this machine's daemon for one repository. The daemon watches the realm once for all subscribers.
 
 use std::{
-    io::{BufRead as _, BufReader, ErrorKind},
+    io::{BufRead as _, BufReader, ErrorKind, Read as _},
     net::TcpStream,
     time::{Duration, Instant},
 };
@@ -20,7 +20,7 @@ use crate::{
 
 /// The maximum time without data: the daemon sends a heartbeat every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(45);
-/// The maximum length of a valid line, in bytes.
+/// The maximum length of a line, in bytes.
 const MAX_LINE: usize = 16 << 20;
 
 /// A stream of events.
@@ -55,7 +55,8 @@ impl Feed {
 
     /// Returns the next line without its line end, or `None` if it has not arrived yet.
     fn line(&mut self) -> std::io::Result<Option<String>> {
-        match self.stream.read_until(b'\n', &mut self.line) {
+        let room = MAX_LINE.saturating_sub(self.line.len());
+        match (&mut self.stream).take(room as u64).read_until(b'\n', &mut self.line) {
             Ok(_) if self.line.ends_with(b"\n") => {
                 self.heard = Instant::now();
                 let line = String::from_utf8_lossy(&self.line).trim_end().to_owned();
@@ -63,7 +64,7 @@ impl Feed {
                 Ok(Some(line))
             }
             Ok(_) => Err(ErrorKind::UnexpectedEof.into()),
-            Err(error) if is_pause(&error) && self.line.len() < MAX_LINE && self.heard.elapsed() < SILENCE => Ok(None),
+            Err(error) if is_pause(&error) && self.heard.elapsed() < SILENCE => Ok(None),
             Err(error) => Err(error),
         }
     }
