@@ -86,7 +86,7 @@ impl<T: Adapter> Forge for T {
     }
 
     fn tip(&self, branch: &str) -> Result<Option<Tip>, ForgeError> {
-        let Some(answer) = if_there(self.client().get(&self.branch_path(branch)))? else { return Ok(None) };
+        let Some(answer) = found(self.client().get(&self.branch_path(branch)))? else { return Ok(None) };
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         let id = text(Self::ENDPOINTS.commit).ok_or_else(|| self.client().unexpected("the branch has no commit"))?;
         Ok(Some(Tip { id, message: text(Self::ENDPOINTS.message).unwrap_or_default() }))
@@ -94,7 +94,7 @@ impl<T: Adapter> Forge for T {
 
     fn file(&self, commit: &str, path: &str) -> Result<Option<File>, ForgeError> {
         let asked = self.client().get(&format!("{}?ref={}", self.file_path(path), query(commit)));
-        let Some(answer) = if_there(asked)? else { return Ok(None) };
+        let Some(answer) = found(asked)? else { return Ok(None) };
         let id = answer[Self::ENDPOINTS.file_id].as_str().unwrap_or_default().to_owned();
         Ok(answer["content"].as_str().and_then(decoded).map(|text| File { id, text }))
     }
@@ -188,7 +188,7 @@ fn segment(text: &str) -> String {
 }
 
 /// Turns a "not found" error into `None`.
-fn if_there(asked: Result<Value, ForgeError>) -> Result<Option<Value>, ForgeError> {
+fn found(asked: Result<Value, ForgeError>) -> Result<Option<Value>, ForgeError> {
     match asked {
         Ok(found) => Ok(Some(found)),
         Err(ForgeError::NotFound { .. }) => Ok(None),
@@ -198,7 +198,7 @@ fn if_there(asked: Result<Value, ForgeError>) -> Result<Option<Value>, ForgeErro
 
 /// Turns the error for a request that the server's edition or the token does not allow into `None`. A token that may
 /// read pull requests may still lack permission for checks.
-pub(super) fn if_shown<T>(asked: Result<T, ForgeError>) -> Result<Option<T>, ForgeError> {
+pub(super) fn allowed<T>(asked: Result<T, ForgeError>) -> Result<Option<T>, ForgeError> {
     match asked {
         Ok(found) => Ok(Some(found)),
         Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) => Ok(None),

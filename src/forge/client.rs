@@ -173,7 +173,7 @@ impl Client {
         let mut at = url.to_owned();
         let (mut tries, mut redirects) = (0, 0);
         loop {
-            self.wait_for_silence();
+            self.wait_out_pause();
             tries += 1;
             let outcome = self.once(method, &at, body)?;
             // A write may have succeeded even without a response, so only reads are repeated.
@@ -225,7 +225,7 @@ impl Client {
         url: &str,
         body: Option<&Value>,
     ) -> Result<Result<Response<Body>, ureq::Error>, ForgeError> {
-        let left = self.deadline.left().ok_or_else(|| self.silent())?;
+        let left = self.deadline.left().ok_or_else(|| self.timed_out())?;
         let mut request = Request::builder().method(method).uri(url);
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -260,7 +260,7 @@ impl Client {
             match done.recv_timeout(LOOK) {
                 Ok(done) => return Ok(done),
                 Err(RecvTimeoutError::Timeout) if !self.deadline.is_cancelled() => {}
-                Err(_) => return Err(self.silent()),
+                Err(_) => return Err(self.timed_out()),
             }
         }
     }
@@ -290,7 +290,7 @@ impl Client {
     }
 
     /// Waits until the forge accepts requests again.
-    fn wait_for_silence(&self) {
+    fn wait_out_pause(&self) {
         let until = self.pause.lock().map(|pause| *pause).unwrap_or_default();
         if let Some(left) = until.and_then(|until| until.checked_duration_since(Instant::now())) {
             self.sleep(left);
@@ -311,13 +311,13 @@ impl Client {
         }
     }
 
-    fn silent(&self) -> ForgeError {
-        ForgeError::Silent { host: self.host.clone() }
+    fn timed_out(&self) -> ForgeError {
+        ForgeError::TimedOut { host: self.host.clone() }
     }
 
     fn unreachable(&self, error: &ureq::Error) -> ForgeError {
         if self.deadline.left().is_none() {
-            return self.silent();
+            return self.timed_out();
         }
         let problem = self.redacted(&bounded(&error.to_string(), 300));
         ForgeError::Unreachable { host: self.host.clone(), problem }

@@ -13,7 +13,7 @@ pub enum ForgeError {
     },
     /// The forge does not respond in time.
     #[error("{host} does not answer")]
-    Silent {
+    TimedOut {
         /// The forge.
         host: String,
     },

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Address, Checks, Client, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, PullStatus, State,
-    api::{self, Adapter, Endpoints, if_shown},
+    api::{self, Adapter, Endpoints, allowed},
     pulls::{self, PullAnswer},
     relevant, titled,
 };
@@ -71,7 +71,7 @@ impl PullRequests for Forgejo {
             self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
         let reviews = format!("{}/pulls/{}/reviews?limit=50", self.repo, pull.number);
         let (approved, changes_requested) = pulls::reviews(&self.client, &reviews)?;
-        let checks = if_shown(self.checks(&pull.head))?;
+        let checks = allowed(self.checks(&pull.head))?;
         // A draft is always reported as not mergeable.
         let mergeable = answer.mergeable.filter(|mergeable| *mergeable || !pull.draft);
         Ok(PullStatus { mergeable, approved, changes_requested, checks })

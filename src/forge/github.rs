@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Address, Checks, Client, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, PullStatus, State,
-    api::{Adapter, Endpoints, if_shown},
+    api::{Adapter, Endpoints, allowed},
     pulls::{self, PullAnswer},
     query, relevant,
 };
@@ -61,7 +61,7 @@ impl PullRequests for GitHub {
             self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
         let reviews = format!("{}/pulls/{}/reviews?per_page=100", self.repo, pull.number);
         let (approved, changes_requested) = pulls::reviews(&self.client, &reviews)?;
-        let checks = if_shown(self.checks(&pull.head))?;
+        let checks = allowed(self.checks(&pull.head))?;
         Ok(PullStatus { mergeable: answer.mergeable, approved, changes_requested, checks })
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Address, Checks, Client, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, PullStatus, State,
-    api::{Adapter, Endpoints, if_shown},
+    api::{Adapter, Endpoints, allowed},
     bounded, query, relevant, titled,
 };
 
@@ -111,11 +111,11 @@ impl PullRequests for GitLab {
             (_, "can_be_merged") => Some(true),
             _ => None,
         };
-        let approvals = if_shown(self.client.get(&format!("{one}/approvals")))?.unwrap_or_default();
-        let reviewers = if_shown(self.client.list(&format!("{one}/reviewers"), Value::as_array))?.unwrap_or_default();
+        let approvals = allowed(self.client.get(&format!("{one}/approvals")))?.unwrap_or_default();
+        let reviewers = allowed(self.client.list(&format!("{one}/reviewers"), Value::as_array))?.unwrap_or_default();
         let checks = match answer.head_pipeline {
             Some(Value::Null) | None => Some(Checks::default()),
-            Some(_) => if_shown(self.checks(&pull.head))?,
+            Some(_) => allowed(self.checks(&pull.head))?,
         };
         Ok(PullStatus {
             mergeable,

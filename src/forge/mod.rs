@@ -47,6 +47,8 @@ pub use secret::Secret;
 #[cfg(feature = "forge")]
 pub use webhook::post;
 
+pub use crate::model::pull::{PullChecks as Checks, PullState as State};
+
 /// Returns whether requests to a URL cannot be intercepted: it uses TLS, or stays on this machine. A URL with a user
 /// name and password is refused, because these would be sent too.
 pub fn is_private(url: &str) -> bool {
@@ -253,17 +255,6 @@ pub struct NewCommit<'a> {
     pub message: &'a str,
 }
 
-/// The state of a pull request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// It is waiting to be merged.
-    Open,
-    /// It was closed without being merged.
-    Closed,
-    /// It was merged.
-    Merged,
-}
-
 /// The mergeability, reviews and checks of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PullStatus {
@@ -275,17 +266,6 @@ pub struct PullStatus {
     pub changes_requested: usize,
     /// The checks; `None` if the token does not allow reading them.
     pub checks: Option<Checks>,
-}
-
-/// The number of checks by outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Checks {
-    /// The number that succeeded.
-    pub passed: usize,
-    /// The number that failed.
-    pub failed: usize,
-    /// The number that have not finished.
-    pub pending: usize,
 }
 
 /// The outcome of a check.

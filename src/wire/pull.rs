@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RepoProblem;
+pub use crate::model::pull::{PullChecks, PullState};
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName, RfcName},
     range::Range,
@@ -151,18 +152,6 @@ pub struct PullRequest {
     pub checks: Option<PullChecks>,
 }
 
-/// The state of a pull request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum PullState {
-    /// The pull request is open.
-    Open,
-    /// The pull request was closed without a merge.
-    Closed,
-    /// The pull request was merged.
-    Merged,
-}
-
 /// The number of reviewers by verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PullReviews {
@@ -170,17 +159,6 @@ pub struct PullReviews {
     pub approved: usize,
     /// Reviewers who request changes.
     pub changes_requested: usize,
-}
-
-/// The number of checks by result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct PullChecks {
-    /// Checks that passed.
-    pub passed: usize,
-    /// Checks that failed.
-    pub failed: usize,
-    /// Checks that have not finished.
-    pub pending: usize,
 }
 
 /// A summary of all repositories.

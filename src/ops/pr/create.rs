@@ -270,7 +270,7 @@ fn line(job: &Job, branch: &str, created: bool) -> PrCreated {
 
 fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
     let (code, next_step): (_, Option<NextStep>) = match error {
-        ForgeError::Unreachable { .. } | ForgeError::Silent { .. } | ForgeError::Failed { .. } => {
+        ForgeError::Unreachable { .. } | ForgeError::TimedOut { .. } | ForgeError::Failed { .. } => {
             ("unreachable", Some("try again".into()))
         }
         ForgeError::Elsewhere { host, .. } => ("redirected", Some(set_api_url_step(host))),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    forge::{ForgeError, Pull, PullStatus, State},
+    forge::{ForgeError, Pull, PullStatus},
     model::{
         name::{RepoName, RfcName},
         pull::{
@@ -32,9 +32,7 @@ use crate::{
     },
     repo::work::{Work, WorkStatus},
     store::{StoreError, overview::Overview},
-    wire::{
-        Answer, MergeAction, PrRepo, PrStatus, PrSummary, PullChecks, PullRequest, PullReviews, PullState, RepoProblem,
-    },
+    wire::{Answer, MergeAction, PrRepo, PrStatus, PrSummary, PullRequest, PullReviews, PullState, RepoProblem},
 };
 
 /// The operation's entry in the table of operations.
@@ -248,7 +246,7 @@ fn with_pull(place: &RepoWork, standing: WorkStatus, on: &OnForge) -> Measured {
     let branch = standing.branch.as_deref().filter(|branch| Some(*branch) != place.found.default.as_deref());
     let asked = branch.map(|branch| forge.of_branch(branch)).transpose().map(Option::flatten);
     let (pull, unknown) = match asked {
-        Ok(Some(pull)) if pull.state == State::Open => match forge.status(&pull) {
+        Ok(Some(pull)) if pull.state == PullState::Open => match forge.status(&pull) {
             Ok(condition) => (Ok(Some((pull, Some(condition)))), None),
             Err(error) => (Ok(Some((pull, None))), Some(unknown(&error))),
         },
@@ -262,7 +260,7 @@ fn with_pull(place: &RepoWork, standing: WorkStatus, on: &OnForge) -> Measured {
 /// Returns why the state on the forge is unknown.
 fn unknown(error: &ForgeError) -> String {
     match error {
-        ForgeError::Silent { .. } => format!("{error}; only what git knows is shown"),
+        ForgeError::TimedOut { .. } => format!("{error}; only what git knows is shown"),
         _ => error.to_string(),
     }
 }
@@ -300,21 +298,13 @@ fn request_of(pull: Pull, condition: Option<PullStatus>) -> PullRequest {
     let condition = condition.unwrap_or_default();
     PullRequest {
         number: pull.number,
-        state: match pull.state {
-            State::Open => PullState::Open,
-            State::Closed => PullState::Closed,
-            State::Merged => PullState::Merged,
-        },
+        state: pull.state,
         draft: pull.draft,
         url: pull.url,
         title: pull.title,
         mergeable: condition.mergeable,
         reviews: PullReviews { approved: condition.approved, changes_requested: condition.changes_requested },
-        checks: condition.checks.map(|checks| PullChecks {
-            passed: checks.passed,
-            failed: checks.failed,
-            pending: checks.pending,
-        }),
+        checks: condition.checks,
     }
 }
 
