@@ -31,16 +31,22 @@ pub const OPERATION: Operation = Operation::write::<BindingSet>(
 
 /// The arguments.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The domain.
+    /// The domain
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: DomainName,
-    /// The repository.
+    /// The repository
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: RepoName,
-    /// The repository's role.
+    /// Whether it exports, imports, or both
+    #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub role: Role,
-    /// The contracts that it exports.
+    /// A contract that it exports, with the files that implement it: CONTRACT[:FILE,…]
+    #[cfg_attr(feature = "cli", arg(long = "export", value_name = "EXPORT", value_parser = export))]
     pub exports: Vec<Export>,
-    /// The contracts that it imports.
+    /// A contract that it imports, with the files that use it: CONTRACT@RANGE[:FILE,…]
+    #[cfg_attr(feature = "cli", arg(long = "import", value_name = "IMPORT", value_parser = import))]
     pub imports: Vec<Import>,
 }
 
@@ -86,4 +92,24 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
     }
     let is_changed = answer.body.changed;
     auto::with_push(ctx, (&here.realm, &*here.store), is_changed, answer.next("git blue check"))
+}
+
+#[cfg(feature = "cli")]
+fn export(text: &str) -> Result<Export, String> {
+    let (contract, files) = text.split_once(':').unwrap_or((text, ""));
+    let contract = contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?;
+    let source_files = files.split(',').filter(|file| !file.is_empty()).map(str::to_owned).collect();
+    Ok(Export { contract, source_files })
+}
+
+#[cfg(feature = "cli")]
+fn import(text: &str) -> Result<Import, String> {
+    let (contract, rest) =
+        text.split_once('@').ok_or("write it as CONTRACT@RANGE, for example 'paths@>=1.0.0, <2.0.0'")?;
+    let (range, files) = rest.split_once(':').unwrap_or((rest, ""));
+    Ok(Import::new(
+        contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?,
+        range.parse().map_err(|error: crate::model::range::RangeError| error.to_string())?,
+        files.split(',').filter(|file| !file.is_empty()).map(str::to_owned).collect(),
+    ))
 }

@@ -58,10 +58,13 @@ const HOOK_STEPS: [Step<'_>; 5] =
 
 /// The arguments.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The scope: whose files are written.
+    /// The installation scope
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub scope: ClaudeScope,
-    /// Whether to show only what would change.
+    /// Show what would change, without changing it
+    #[cfg_attr(feature = "cli", arg(short = 'n', long))]
     pub dry_run: bool,
 }
 

@@ -69,10 +69,13 @@ pub fn is_publishing(event: &str) -> bool {
 
 /// The arguments of the installation.
 #[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Whether to install the pre-push hook too, which checks what is pushed.
+    /// Also check before pushing, and stop a push that would break a consumer
+    #[cfg_attr(feature = "cli", arg(long))]
     pub pre_push: bool,
-    /// Whether to install into git's configuration instead of files.
+    /// Use git's configuration instead of hook files (git 2.54 and newer)
+    #[cfg_attr(feature = "cli", arg(long = "config-hooks"))]
     pub in_config: bool,
 }
 

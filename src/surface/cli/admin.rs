@@ -14,7 +14,6 @@ use crate::{
     error::OpError,
     locate,
     model::{
-        binding::{Export, Import, Role},
         name::{ContractName, DomainName, RealmName, RepoName},
         text::{comma_separated, count},
         version::Version,
@@ -32,7 +31,7 @@ pub enum Command {
     Reseed(admin::reseed::Request),
     Domain(admin::domain::Request),
     Contract(Contract),
-    Binding(Binding),
+    Binding(admin::binding::Request),
     Rename(admin::rename::Request),
     RemoveDomain(admin::remove_domain::Request),
     RemoveMember(admin::remove_member::Request),
@@ -91,43 +90,6 @@ pub struct Contract {
     /// Whether readers of a new version accept old values [default: false]
     #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
     forwards: Option<bool>,
-}
-
-#[derive(Debug, Args)]
-pub struct Binding {
-    /// The domain
-    #[arg(long, value_name = "DOMAIN")]
-    domain: DomainName,
-    /// The repository
-    #[arg(long, value_name = "REPO")]
-    repo: RepoName,
-    /// Whether it exports, imports, or both
-    #[arg(long, value_enum)]
-    role: Role,
-    /// A contract that it exports, with the files that implement it: CONTRACT[:FILE,…]
-    #[arg(long, value_name = "EXPORT", value_parser = export)]
-    export: Vec<Export>,
-    /// A contract that it imports, with the files that use it: CONTRACT@RANGE[:FILE,…]
-    #[arg(long, value_name = "IMPORT", value_parser = import)]
-    import: Vec<Import>,
-}
-
-fn export(text: &str) -> Result<Export, String> {
-    let (contract, files) = text.split_once(':').unwrap_or((text, ""));
-    let contract = contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?;
-    let source_files = files.split(',').filter(|file| !file.is_empty()).map(str::to_owned).collect();
-    Ok(Export { contract, source_files })
-}
-
-fn import(text: &str) -> Result<Import, String> {
-    let (contract, rest) =
-        text.split_once('@').ok_or("write it as CONTRACT@RANGE, for example 'paths@>=1.0.0, <2.0.0'")?;
-    let (range, files) = rest.split_once(':').unwrap_or((rest, ""));
-    Ok(Import::new(
-        contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?,
-        range.parse().map_err(|error: crate::model::range::RangeError| error.to_string())?,
-        files.split(',').filter(|file| !file.is_empty()).map(str::to_owned).collect(),
-    ))
 }
 
 impl Init {
@@ -229,7 +191,7 @@ impl Command {
                 text.line(&[plain(verb), styled(&body.domain, Style::Bold), styled(members, Style::Dim)]);
             }),
             Self::Contract(arguments) => arguments.run(ctx, output),
-            Self::Binding(arguments) => arguments.run(ctx, output),
+            Self::Binding(request) => set_binding(&request, ctx, output),
             Self::Rename(request) => output.shown(&admin::rename::run(ctx, &request)?, |body, text| {
                 let verb = if body.changed { "renamed" } else { "already renamed" };
                 text.line(&[plain(verb), plain(&body.old_name), plain("to"), styled(&body.name, Style::Bold)]);
@@ -270,28 +232,18 @@ impl Contract {
     }
 }
 
-impl Binding {
-    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let request = admin::binding::Request {
-            domain: self.domain,
-            repo: self.repo,
-            role: self.role,
-            exports: self.export,
-            imports: self.import,
-        };
-        let answer = admin::binding::run(ctx, &request)?;
-        output.shown(&answer, |body, text| {
-            let state = if body.changed { "the binding of" } else { "unchanged: the binding of" };
-            let (exports, imports) =
-                (count(body.exports, "export", "exports"), count(body.imports, "import", "imports"));
-            text.line(&[
-                plain(state),
-                styled(&body.repo, Style::Bold),
-                plain("in"),
-                plain(&body.domain),
-                plain(format!("has {exports} and {imports}")),
-            ]);
-            super::listing::render_cycles(&body.cycles, text);
-        })
-    }
+fn set_binding(request: &admin::binding::Request, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    let answer = admin::binding::run(ctx, request)?;
+    output.shown(&answer, |body, text| {
+        let state = if body.changed { "the binding of" } else { "unchanged: the binding of" };
+        let (exports, imports) = (count(body.exports, "export", "exports"), count(body.imports, "import", "imports"));
+        text.line(&[
+            plain(state),
+            styled(&body.repo, Style::Bold),
+            plain("in"),
+            plain(&body.domain),
+            plain(format!("has {exports} and {imports}")),
+        ]);
+        super::listing::render_cycles(&body.cycles, text);
+    })
 }

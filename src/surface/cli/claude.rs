@@ -1,7 +1,5 @@
 //! `git blue install claude` and `git blue uninstall claude`.
 
-use clap::Args;
-
 use super::{
     Verdict,
     output::Output,
@@ -9,52 +7,28 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{
-        claude::{self, Request},
-        ctx::Ctx,
-    },
-    wire::{Answer, ClaudeScope, ClaudeSetup, FileChange},
+    ops::{claude::Request, ctx::Ctx},
+    wire::{Answer, ClaudeSetup, FileChange},
 };
-
-#[derive(Debug, Args)]
-pub struct Claude {
-    /// The installation scope
-    #[arg(long, value_enum, default_value_t)]
-    scope: ClaudeScope,
-    /// Show what would change, without changing it
-    #[arg(short = 'n', long)]
-    dry_run: bool,
-}
 
 type Operation = fn(&Ctx, Request) -> Result<Answer<ClaudeSetup>, OpError>;
 
-impl Claude {
-    pub fn install(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        self.run(claude::install, ctx, output)
+/// Shows the changes before they are made, and asks for consent at a terminal.
+pub fn run(operation: Operation, request: Request, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    if request.dry_run {
+        return output.shown(&operation(ctx, request)?, render_changes);
     }
-
-    pub fn uninstall(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        self.run(claude::uninstall, ctx, output)
-    }
-
-    /// Shows the changes before they are made, and asks for consent at a terminal.
-    fn run(self, operation: Operation, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let request = |dry_run| Request { scope: self.scope, dry_run };
-        if self.dry_run {
-            return output.shown(&operation(ctx, request(true))?, render_changes);
+    if !output.json {
+        let plan = operation(ctx, Request { dry_run: true, ..request })?.body;
+        let mut text = output.text();
+        render_changes(&plan, &mut text);
+        output.write(&text.into_string())?;
+        let changes = plan.files.iter().any(|file| file.change != FileChange::None);
+        if changes && output.is_terminal() && !output.ask("Write this? [y/N]")? {
+            return Ok(Verdict::No);
         }
-        if !output.json {
-            let plan = operation(ctx, request(true))?.body;
-            let mut text = output.text();
-            render_changes(&plan, &mut text);
-            output.write(&text.into_string())?;
-            let changes = plan.files.iter().any(|file| file.change != FileChange::None);
-            if changes && output.is_terminal() && !output.ask("Write this? [y/N]")? {
-                return Ok(Verdict::No);
-            }
-        }
-        output.shown(&operation(ctx, request(false))?, render)
     }
+    output.shown(&operation(ctx, request)?, render)
 }
 
 fn render_changes(body: &ClaudeSetup, text: &mut Text) {

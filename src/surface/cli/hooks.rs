@@ -1,6 +1,6 @@
 //! `git blue hooks …`.
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
 use super::{
     Verdict,
@@ -15,27 +15,15 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Install(Install),
+    Install(hooks::Request),
     Uninstall,
     Status,
-}
-
-#[derive(Debug, Args)]
-pub struct Install {
-    /// Also check before pushing, and stop a push that would break a consumer
-    #[arg(long)]
-    pre_push: bool,
-    /// Use git's configuration instead of hook files (git 2.54 and newer)
-    #[arg(long)]
-    config_hooks: bool,
 }
 
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let (answer, wants) = match self {
-            Self::Install(Install { pre_push, config_hooks }) => {
-                (hooks::install(ctx, hooks::Request { pre_push, in_config: config_hooks })?, true)
-            }
+            Self::Install(request) => (hooks::install(ctx, request)?, true),
             Self::Uninstall => (hooks::uninstall(ctx)?, false),
             Self::Status => (hooks::status(ctx)?, true),
         };

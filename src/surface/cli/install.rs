@@ -11,7 +11,6 @@ use clap::{Args, Subcommand};
 
 use super::{
     Verdict,
-    claude::Claude,
     install_editor::{self, Editor},
     manual,
     output::Output,
@@ -19,7 +18,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::ctx::Ctx,
+    ops::{claude, ctx::Ctx},
     wire::{Answer, Installed},
 };
 
@@ -40,7 +39,7 @@ pub enum Command {
     Completions(Place),
     /// Let editors complete and check the files under .blue/
     Editor(Editor),
-    Claude(Claude),
+    Claude(claude::Request),
 }
 
 /// The installed parts that can be removed again.
@@ -52,7 +51,7 @@ pub enum Uninstall {
     Completions(Place),
     /// Remove what `install editor` added
     Editor,
-    Claude(Claude),
+    Claude(claude::Request),
 }
 
 impl Uninstall {
@@ -61,7 +60,7 @@ impl Uninstall {
             Self::Man(place) => manual::page_files(&place.pages(ctx)?),
             Self::Completions(place) => scripts(&place.share(ctx)?).map(|(file, _)| file).collect(),
             Self::Editor => return install_editor::uninstall(ctx, output),
-            Self::Claude(claude) => return claude.uninstall(ctx, output),
+            Self::Claude(request) => return super::claude::run(claude::uninstall, request, ctx, output),
         };
         let mut removed = Vec::new();
         for file in files {
@@ -88,7 +87,7 @@ impl Command {
             Self::Man(place) => manual::write_pages(&place.pages(ctx)?)?,
             Self::Completions(place) => completions(&place.share(ctx)?)?,
             Self::Editor(editor) => return editor.install(ctx, output),
-            Self::Claude(claude) => return claude.install(ctx, output),
+            Self::Claude(request) => return super::claude::run(claude::install, request, ctx, output),
         };
         show(output, &files, "wrote")
     }
