@@ -73,7 +73,7 @@ pub use notification::{
     BindingsChanged, Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State,
     VersionChange,
 };
-pub use page::{DEFAULT_LIMIT, PageRequest, UnknownCursor, page, page_in_order};
+pub use page::{DEFAULT_LIMIT, PageRequest, UnknownCursor, page, page_unsorted};
 pub use prime::Prime;
 pub use publish::{Broken, ContractPublish, Published};
 pub use pull::{

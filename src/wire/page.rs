@@ -75,7 +75,7 @@ pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String)
 ///
 /// # Errors
 /// Returns an error if no item has that key.
-pub fn page_in_order<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Page<T> {
+pub fn page_unsorted<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Page<T> {
     let start = match &request.cursor {
         Some(cursor) if !items.is_empty() => {
             let at = items.iter().position(|item| key(item) == *cursor);
@@ -125,7 +125,7 @@ mod tests {
     fn items_in_an_order_of_their_own_are_looked_for() {
         let ask = |cursor: Option<&str>| {
             let items = ["c", "a", "b"].map(str::to_owned).to_vec();
-            page_in_order(items, &PageRequest { limit: Some(2), cursor: cursor.map(str::to_owned) }, String::clone)
+            page_unsorted(items, &PageRequest { limit: Some(2), cursor: cursor.map(str::to_owned) }, String::clone)
         };
         assert_eq!(ask(None), Ok((vec!["c".into(), "a".into()], Some("a".into()))));
         assert_eq!(ask(Some("a")), Ok((vec!["b".into()], None)));

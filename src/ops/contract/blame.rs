@@ -21,7 +21,7 @@ use crate::{
         runs,
     },
     store::read,
-    wire::{Answer, BlamePart, ContractBlame, PageRequest, page_in_order},
+    wire::{Answer, BlamePart, ContractBlame, PageRequest, page_unsorted},
 };
 
 /// The operation's entry in the table of operations.
@@ -83,7 +83,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBlame>, OpErro
         view.published.clear();
     }
     let (parts, next_cursor) =
-        page_in_order(parts(&blame, &order, request)?, &request.page, |part| part.pointer.clone())?;
+        page_unsorted(parts(&blame, &order, request)?, &request.page, |part| part.pointer.clone())?;
     let is_shown = |version: &&Version| parts.iter().any(|part| part.version == **version);
     let shown = order.iter().rev().filter(is_shown).filter_map(|version| arrived.get_key_value(version));
     let versions =

@@ -17,7 +17,7 @@ use crate::{
         oid::Oid,
     },
     store::{layout, read},
-    wire::{Answer, ContractLog, LogEntry, PageRequest, page_in_order},
+    wire::{Answer, ContractLog, LogEntry, PageRequest, page_unsorted},
 };
 
 /// The operation's entry in the table of operations.
@@ -95,7 +95,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
             entries.push(entry);
         }
     }
-    let (mut entries, next_cursor) = page_in_order(entries, &request.page, |entry| entry.commit.to_string())?;
+    let (mut entries, next_cursor) = page_unsorted(entries, &request.page, |entry| entry.commit.to_string())?;
     CommitLinks::new(ctx, store).add_to(&mut entries);
     Ok(Answer::new(ContractLog {
         realm: here.realm.clone(),

@@ -17,7 +17,7 @@ use crate::{
         runs,
     },
     store::{Store, StoreRef, git::GitStore, read},
-    wire::{Answer, ContractTimeline, PageRequest, TimelineEntry, TimelineRealm, page_in_order},
+    wire::{Answer, ContractTimeline, PageRequest, TimelineEntry, TimelineRealm, page_unsorted},
 };
 
 /// The operation's entry in the table of operations.
@@ -74,7 +74,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpE
     let when = |one: &TimelineEntry| if one.in_future { jiff::Timestamp::MIN } else { one.time };
     entries.sort_by(|a, b| (when(b), &a.realm, &b.version).cmp(&(when(a), &b.realm, &a.version)));
     let total = entries.len();
-    let (entries, next_cursor) = page_in_order(entries, &request.page, |one| format!("{}@{}", one.realm, one.version))?;
+    let (entries, next_cursor) = page_unsorted(entries, &request.page, |one| format!("{}@{}", one.realm, one.version))?;
     let ContractRef { domain, contract } = request.contract.clone();
     Ok(Answer::new(ContractTimeline { domain, contract, realms, entries, total, next_cursor }))
 }

@@ -12,7 +12,7 @@ use crate::{
     wire::{
         self, Answer, NotificationFilter, NotificationSummary, PageRequest, State,
         all_realms::{AllNotifications, AllSessions, NotificationForRepo, RealmProblem, SessionOfRealm},
-        page_in_order,
+        page_unsorted,
     },
 };
 
@@ -79,7 +79,7 @@ pub fn sessions(
         }
     }
     let total = all.len();
-    let (sessions, next_cursor) = page_in_order(all, page, |one| format!("{} {}", one.realm, one.session.id))?;
+    let (sessions, next_cursor) = page_unsorted(all, page, |one| format!("{} {}", one.realm, one.session.id))?;
     Ok(Answer::new(AllSessions { sessions, unreadable, problems, total, next_cursor }))
 }
 
