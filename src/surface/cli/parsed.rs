@@ -1,6 +1,6 @@
 //! The properties of a parsed command line that are known before the command runs.
 
-use super::{Command, contract, formats::Formats, notify, realm};
+use super::{Command, contract, formats::Formats, manual, notify, realm};
 use crate::{env::Env, model::name::ContractRef, ops};
 
 /// Returns the operation that a command line calls, under its full or its short name.
@@ -11,12 +11,8 @@ pub fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> 
         path.push(name);
         matches = below;
     }
-    match path[..] {
-        ["status" | "check" | "review" | "sync"] => path.insert(0, "realm"),
-        ["leave"] => path = vec!["realm", "admin", "leave"],
-        _ => {}
-    }
-    ops::TABLE.iter().find(|operation| operation.cli == path)
+    let path = path.join(" ");
+    manual::operation(manual::long_name(&path).unwrap_or(&path))
 }
 
 /// Returns the contract that a command line names, if any.

@@ -12,7 +12,7 @@ pub(super) const PAGES: &[Page] = &[
         ("git blue contract list --search permissions", "Search for a contract"),
         ("git blue contract list -z | xargs -0 -n1 git blue contract get", "Show every contract"),
     ]),
-    page("contract get").no("There is no such contract or version.").examples(&[
+    page("contract get").exit_1("There is no such contract or version.").examples(&[
         ("git blue contract get s3-access/s3-permissions", "Show the current version"),
         ("git blue contract get s3-access/s3-permissions --version 1.0.0 --format yaml", "Print an older version"),
         ("git blue contract get s3-access/s3-permissions --schema >schema.json", "Save the schema for other tools"),
@@ -29,7 +29,7 @@ pub(super) const PAGES: &[Page] = &[
             owner's repository and the author that introduced it. A part introduced as a whole by one version takes \
             one line. For removed parts, see `contract diff`.",
         )
-        .no("There is no such contract, version or part.")
+        .exit_1("There is no such contract, version or part.")
         .examples(&[
             ("git blue contract blame s3-access/s3-permissions", "Show which version introduced each part"),
             (
@@ -57,7 +57,7 @@ pub(super) const PAGES: &[Page] = &[
         ),
         ("git blue contract impact s3-access/s3-permissions --worktree", "Show which consumers an edit would break"),
     ]),
-    page("contract validate").no("A payload is invalid, or its validity could not be decided.").examples(&[
+    page("contract validate").exit_1("A payload is invalid, or its validity could not be decided.").examples(&[
         ("git blue contract validate orders/order-placed event.json", "Check a file against the current version"),
         (
             "tail -n 100 events.jsonl | git blue contract validate orders/order-placed -",
@@ -74,7 +74,7 @@ pub(super) const PAGES: &[Page] = &[
             that have not changed since the last publication are skipped. A published version never changes: \
             different content needs a new version.",
         )
-        .no("The commit was refused.")
+        .exit_1("The commit was refused.")
         .examples(&[
             ("git blue contract publish", "Publish HEAD"),
             ("git blue contract publish --dry-run", "Show what would be published, and which consumers it would break"),
@@ -176,7 +176,7 @@ pub(super) const PAGES: &[Page] = &[
             "Reports for each direction whether every value that is valid under one schema is valid under \
             the other: compatible, incompatible with a counterexample, or unknown. Needs no realm, and a repository only for COMMIT:FILE.",
         )
-        .no("A required direction does not hold, or with --strict is unknown.")
+        .exit_1("A required direction does not hold, or with --strict is unknown.")
         .examples(&[
             ("git blue compat old.json new.json", "Compare two files"),
             (

@@ -36,7 +36,7 @@ pub(super) const EXIT_CODES: [(&str, &str); 3] = [
 ];
 
 /// The meaning of exit code 1, unless the page of a command says otherwise.
-pub(super) const NO: &str =
+pub(super) const EXIT_1: &str =
     "The request was refused, or names something that does not exist; the message gives the reason.";
 
 const PULL_REQUESTS: &[&str] = &["realm pr", "notify forge"];

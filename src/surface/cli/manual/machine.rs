@@ -61,7 +61,7 @@ pub(super) const PAGES: &[Page] = &[
     page("realm admin remove-domain").about("Its history stays in the realm.").examples(&[("git blue realm admin remove-domain orders", "Remove a domain")]),
     page("realm admin remove-member").examples(&[("git blue realm admin remove-member --domain orders billing", "Remove billing from a domain, in billing")]),
     page("realm admin remove-realm").about("Deletes its store on this machine. Remotes are not changed.").examples(&[("git blue realm admin remove-realm shop", "Delete a realm that is no longer needed")]),
-    page("realm admin bootstrap").about("Creates what is missing, and changes nothing that exists.").no("Something listed in the file cannot be created.").examples(&[
+    page("realm admin bootstrap").about("Creates what is missing, and changes nothing that exists.").exit_1("Something listed in the file cannot be created.").examples(&[
             ("git blue realm admin bootstrap --from realm.yaml --dry-run", "Show what is missing"),
             ("git blue realm admin bootstrap --from realm.yaml", "Create it"),
         ]),
@@ -106,15 +106,15 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue notify list", "List the receivers and their undelivered events"),
         ]),
     page("notify list").examples(&[("git blue notify list", "List the receivers and their undelivered events")]),
-    page("notify test").about("Sends one event of the type git-blue.test, regardless of filters.").no("The event was not delivered.").examples(&[("git blue notify test team", "Test the receiver team")]),
+    page("notify test").about("Sends one event of the type git-blue.test, regardless of filters.").exit_1("The event was not delivered.").examples(&[("git blue notify test team", "Test the receiver team")]),
     page("notify send").about("Sends each receiver the changes since its last delivery, at least once and in order within each \
             domain. A new receiver gets changes from now on. Sending also happens in the background after each publication \
-            and sync, and while the daemon runs; use this command elsewhere.").no("An event was not delivered.").examples(&[
+            and sync, and while the daemon runs; use this command elsewhere.").exit_1("An event was not delivered.").examples(&[
             ("git blue notify send", "Send new changes, and retry failed ones at once"),
             ("git blue notify send --wait 60", "Keep retrying for a minute, in CI"),
         ]),
     page("notify retry").about("git blue gives up on an event after 32 attempts, about a day. Resent events may arrive after newer \
-            ones of their domain.").no("An event was not delivered.").examples(&[("git blue notify retry --all", "Resend all failed events")]),
+            ones of their domain.").exit_1("An event was not delivered.").examples(&[("git blue notify retry --all", "Resend all failed events")]),
     page("notify forge").about("Opens one issue for each import that a published version breaks or leaves behind, on the forge \
             of the importing repository. It contains the verdict with a counterexample, the differences and, if the \
             repository is cloned on this machine, the lines that mention a changed field. The issue is found again by \
@@ -122,22 +122,22 @@ pub(super) const PAGES: &[Page] = &[
             not reopened for the same version.\n\nWith --pull-request, an import whose range does not accept the \
             version gets a pull request instead, which changes the range in the binding's file. It is created through \
             the forge, on a branch git-blue/DOMAIN/CONTRACT that is never force-pushed, and is a draft unless the \
-            code needs no change. Once somebody else commits to the branch, git blue leaves it alone.").no("An issue or pull request could not be written.").examples(&[
+            code needs no change. Once somebody else commits to the branch, git blue leaves it alone.").exit_1("An issue or pull request could not be written.").examples(&[
             ("git blue notify forge --dry-run", "Show which issues would be written"),
             ("git blue notify forge --owner github.com/acme", "Notify all consumers in an organization, from CI"),
             ("git blue notify forge --pull-request", "Propose the new ranges in pull requests"),
         ]),
     page("hooks").examples(&[("git blue hooks status", "Show which hooks are installed")]),
     page("hooks install").about("Adds a marked block to post-commit, post-merge, post-checkout, post-rewrite and \
-            post-applypatch, and keeps all other lines. A hook never fails a commit and never waits for the network.").no("A hook could not be installed.").examples(&[
+            post-applypatch, and keeps all other lines. A hook never fails a commit and never waits for the network.").exit_1("A hook could not be installed.").examples(&[
             ("git blue hooks install", "Publish on every commit"),
             ("git blue hooks install --pre-push", "Also check before pushing"),
         ]),
-    page("hooks uninstall").about("Removes the marked blocks, and keeps all other lines.").no("A hook could not be removed.").examples(&[("git blue hooks uninstall", "Publish by hand or in CI from now on")]),
-    page("hooks status").no("A hook is missing, or git does not run it.").examples(&[("git blue hooks status", "Check whether git runs the hooks")]),
+    page("hooks uninstall").about("Removes the marked blocks, and keeps all other lines.").exit_1("A hook could not be removed.").examples(&[("git blue hooks uninstall", "Publish by hand or in CI from now on")]),
+    page("hooks status").exit_1("A hook is missing, or git does not run it.").examples(&[("git blue hooks status", "Check whether git runs the hooks")]),
     page("gc").about("Commands that write run this automatically from time to time. Published versions are never \
             removed.").examples(&[("git blue gc", "Pack the store now")]),
-    page("doctor").about("Checks the realm's store, this clone and its hooks, and this machine's records of them.").no("A problem was found.").examples(&[
+    page("doctor").about("Checks the realm's store, this clone and its hooks, and this machine's records of them.").exit_1("A problem was found.").examples(&[
             ("git blue doctor", "Look for problems without changing anything"),
             ("git blue doctor --fix", "Repair what can be repaired without losing anything"),
         ]),
@@ -147,7 +147,7 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue mcp serve --read-only", "Offer only read-only tools"),
         ]),
     page("mcp list-tools").examples(&[("git blue mcp list-tools", "List the tools with their arguments")]),
-    page("mcp test-tool").no("The tool returned an error.").examples(&[
+    page("mcp test-tool").exit_1("The tool returned an error.").examples(&[
             ("git blue mcp test-tool realm_status", "Call a tool without arguments"),
             (
                 "git blue mcp test-tool contract_get --args '{\"domain\": \"s3-access\", \"contract\": \
@@ -168,7 +168,7 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue daemon start --port 0 --foreground", "Run it in the foreground, on any free port"),
         ]),
     page("daemon stop").about("Returns once the port is free.").examples(&[("git blue daemon stop", "Stop the daemon")]),
-    page("daemon status").no("The daemon is not running.").examples(&[("git blue daemon status --json", "Get the daemon's address in a script")]),
+    page("daemon status").exit_1("The daemon is not running.").examples(&[("git blue daemon status --json", "Get the daemon's address in a script")]),
     page("daemon token").about("Anyone who has the token can read the realms on this machine and act in your name.").examples(&[
             ("git blue daemon token", "Print the token"),
             (
@@ -195,7 +195,7 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue install editor --vscode", "Also map them in .vscode/settings.json"),
         ]),
     page("install claude").about("Adds the MCP server and a session hook to Claude Code's settings. Shows the changes and, at \
-            a terminal, asks for confirmation first.").no("You declined.").examples(&[
+            a terminal, asks for confirmation first.").exit_1("You declined.").examples(&[
             ("git blue install claude --dry-run", "Show what would change"),
             ("git blue install claude --scope user", "Install it for yourself, in every repository"),
         ]),
@@ -203,5 +203,5 @@ pub(super) const PAGES: &[Page] = &[
     page("uninstall man").examples(&[("git blue uninstall man", "Remove those in ~/.local")]),
     page("uninstall completions").examples(&[("git blue uninstall completions", "Remove those in ~/.local")]),
     page("uninstall editor").examples(&[("git blue uninstall editor", "Remove the schemas and their mapping")]),
-    page("uninstall claude").no("You declined.").examples(&[("git blue uninstall claude --scope user", "Remove it from your own settings")]),
+    page("uninstall claude").exit_1("You declined.").examples(&[("git blue uninstall claude --scope user", "Remove it from your own settings")]),
 ];

@@ -161,7 +161,7 @@ fn closing(command: &clap::Command, above: Option<&clap::Command>) -> String {
             let _ = write!(text, ".PP\n{}:\n.PP\n.RS 4\n.nf\n{}\n.fi\n.RE\n", escape(what), escape(line));
         }
     }
-    let no = page.map(|page| page.no).filter(|no| !no.is_empty()).unwrap_or(facts::NO);
+    let no = page.map(|page| page.exit_1).filter(|no| !no.is_empty()).unwrap_or(facts::EXIT_1);
     let [yes, cannot, usage] = facts::EXIT_CODES;
     text += ".SH EXIT STATUS\n";
     for (code, meaning) in [yes, ("1", no), cannot, usage] {

@@ -25,13 +25,13 @@ struct Page {
     /// The description in whole sentences; empty if the summary says it all.
     description: &'static str,
     /// When the exit code is 1; empty if only a refusal exits with 1.
-    no: &'static str,
+    exit_1: &'static str,
     /// Example command lines, each with its purpose.
     examples: &'static [(&'static str, &'static str)],
 }
 
 const fn page(command: &'static str) -> Page {
-    Page { command, description: "", no: "", examples: &[] }
+    Page { command, description: "", exit_1: "", examples: &[] }
 }
 
 impl Page {
@@ -40,8 +40,8 @@ impl Page {
         self
     }
 
-    const fn no(mut self, no: &'static str) -> Self {
-        self.no = no;
+    const fn exit_1(mut self, when: &'static str) -> Self {
+        self.exit_1 = when;
         self
     }
 
@@ -77,7 +77,7 @@ fn page_of(command: &str) -> Option<&'static Page> {
 }
 
 /// Returns the command that a short command abbreviates.
-fn long_name(command: &str) -> Option<&'static str> {
+pub(super) fn long_name(command: &str) -> Option<&'static str> {
     SHORT.iter().find(|(short, _)| *short == command).map(|(_, long)| *long)
 }
 
@@ -106,7 +106,7 @@ fn redefined(globals: &[Arg], command: &clap::Command, path: &str) -> Vec<Arg> {
 }
 
 /// Returns the operation with the words of a command.
-fn operation(path: &str) -> Option<&'static Operation> {
+pub(super) fn operation(path: &str) -> Option<&'static Operation> {
     ops::TABLE.iter().find(|operation| operation.cli.iter().copied().eq(path.split(' ')))
 }
 
@@ -162,8 +162,8 @@ fn examples(page: &Page) -> String {
 fn exit_status(page: &Page) -> String {
     let [yes, cannot, usage] = facts::EXIT_CODES;
     let entry = |(code, meaning): (&str, &str)| format!("\n  {code:<4} {meaning}");
-    let entries = [yes, ("1", page.no), cannot, usage].map(entry).concat();
-    if page.no.is_empty() { String::new() } else { format!("Exit status:{entries}") }
+    let entries = [yes, ("1", page.exit_1), cannot, usage].map(entry).concat();
+    if page.exit_1.is_empty() { String::new() } else { format!("Exit status:{entries}") }
 }
 
 /// The width of an example, in characters, unless one of its words is longer.
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn sentences_end_with_a_period() {
         for page in pages() {
-            for text in [page.description, page.no] {
+            for text in [page.description, page.exit_1] {
                 assert!(text.is_empty() || text.ends_with('.'), "git blue {}: {text}", page.command);
             }
         }

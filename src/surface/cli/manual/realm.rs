@@ -42,7 +42,7 @@ pub(super) const PAGES: &[Page] = &[
             printed, the changes are marked as seen. Publishes commits that no hook has published. Never uses the \
             network.",
         )
-        .no("This repository has commits that could not be published.")
+        .exit_1("This repository has commits that could not be published.")
         .examples(&[
             ("git blue status", "Show what changed, and mark it as seen"),
             ("git blue status --peek", "Show it without marking it as seen"),
@@ -56,7 +56,7 @@ pub(super) const PAGES: &[Page] = &[
             cannot be read. Publishes nothing. Problems elsewhere in the realm are counted, but fail the check only \
             with --all.",
         )
-        .no("There are errors, or warnings with --strict.")
+        .exit_1("There are errors, or warnings with --strict.")
         .examples(&[
             ("git blue check", "Check HEAD"),
             ("git blue check --worktree", "Check the working tree before committing"),
@@ -92,7 +92,7 @@ pub(super) const PAGES: &[Page] = &[
             "Fetches the realm from its remotes, merges what is new, and pushes what they lack. Changes that \
             break a rule, such as a published version that was altered, are set aside and shown by `git blue status`.",
         )
-        .no("A remote could not be reached, or rejected some changes.")
+        .exit_1("A remote could not be reached, or rejected some changes.")
         .examples(&[
             ("git blue sync", "Exchange changes with every remote of the realm"),
             ("git blue sync --dry-run", "Show what would be fetched and pushed"),
@@ -127,7 +127,7 @@ pub(super) const PAGES: &[Page] = &[
             "Creates a worktree, on a branch named after the RFC, in every repository that shares a domain \
             with this one, or in those given with --repos. Existing worktrees and branches are kept.",
         )
-        .no("The command failed in at least one repository.")
+        .exit_1("The command failed in at least one repository.")
         .examples(&[
             (
                 "git blue realm worktree create --rfc faster-checkout",
@@ -139,12 +139,12 @@ pub(super) const PAGES: &[Page] = &[
             ),
         ]),
     page("realm worktree list")
-        .no("The command failed in at least one repository.")
+        .exit_1("The command failed in at least one repository.")
         .examples(&[("git blue realm worktree list", "List every RFC and its progress")]),
     page("realm worktree remove")
         .about("Refuses to remove worktrees with uncommitted files, or with commits that are not pushed. Branches are kept unless \
             --delete-branches is given.")
-        .no("Something was kept, or the command failed in at least one repository.")
+        .exit_1("Something was kept, or the command failed in at least one repository.")
         .examples(&[(
             "git blue realm worktree remove --rfc faster-checkout --delete-branches",
             "Clean up after merging an RFC",
@@ -153,12 +153,12 @@ pub(super) const PAGES: &[Page] = &[
         .examples(&[("git blue realm pr status --rfc faster-checkout", "Show what is ready, and what to merge first")]),
     page("realm pr status")
         .about("Shows what blocks each repository, and the merge order in which no import breaks.")
-        .no("The command failed in at least one repository.")
+        .exit_1("The command failed in at least one repository.")
         .examples(&[
             ("git blue realm pr status", "Show the RFC of this worktree"),
             ("git blue realm pr status --rfc faster-checkout", "Show an RFC by name"),
         ]),
-    page("realm pr prepare").no("The command failed in at least one repository.").examples(&[
+    page("realm pr prepare").exit_1("The command failed in at least one repository.").examples(&[
         (
             "git blue realm pr prepare --rfc faster-checkout -m 'Speed up the checkout'",
             "Commit the changes in every worktree, with one message",
@@ -173,7 +173,7 @@ pub(super) const PAGES: &[Page] = &[
             "Pushes each branch, and opens or updates its pull request on GitHub, GitLab or Forgejo. Each \
             pull request names the others. Running it again updates them.",
         )
-        .no("The command failed in at least one repository.")
+        .exit_1("The command failed in at least one repository.")
         .examples(&[(
             "git blue realm pr create --rfc faster-checkout --title 'Speed up the checkout' --draft",
             "Open the pull requests as drafts",
@@ -184,7 +184,7 @@ pub(super) const PAGES: &[Page] = &[
             comment. If the token may not comment, as on a pull request from a fork, the report goes to the summary \
             of the workflow step.",
         )
-        .no("There is no pull request, or the forge rejected the comment.")
+        .exit_1("There is no pull request, or the forge rejected the comment.")
         .examples(&[
             (
                 "git blue check --format markdown | git blue realm pr comment --body -",
