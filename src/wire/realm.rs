@@ -13,6 +13,7 @@ use crate::model::{
     oid::Oid,
     range::Range,
     rank::Rank,
+    text::comma_separated,
     verdict::Verdict,
     version::Version,
 };
@@ -117,8 +118,7 @@ pub struct Behind {
 impl Behind {
     /// Returns a sentence without a full stop.
     pub fn phrase(&self) -> String {
-        let domains = self.domains.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let (branch, commit) = (&self.branch, self.published.short());
+        let (branch, commit, domains) = (&self.branch, self.published.short(), comma_separated(&self.domains));
         format!("this clone is behind: its {branch} lacks the published commit {commit} ({domains})")
     }
 }

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     error::OpError,
+    model::text::comma_separated,
     ops::{admin, ctx::Ctx},
     surface::cli::{input::read_file, listing::render_cycles},
     wire::RealmBootstrap,
@@ -52,8 +53,7 @@ fn render(body: &RealmBootstrap, text: &mut Text) {
         let verb = if line.created { created } else { extended };
         text.line(&[plain(format!("{verb} domain")), styled(&line.domain, Style::Bold)]);
         let list = |what: &str, names: &[crate::model::name::RepoName]| {
-            let names: Vec<_> = names.iter().map(ToString::to_string).collect();
-            (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
+            (!names.is_empty()).then(|| format!("{what} {}", comma_separated(names)))
         };
         for line in [list("members", &line.added), list("bindings of", &line.bound)].into_iter().flatten() {
             text.line(&[plain(" "), plain(line)]);

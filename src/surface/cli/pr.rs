@@ -80,9 +80,9 @@ fn render_status(body: &PrStatus, text: &mut Text) {
     let shared: BTreeSet<_> = body.repos.iter().filter_map(|repo| repo.pr_problem.as_ref()).collect();
     for problem in shared {
         let of = body.repos.iter().filter(|repo| repo.pr_problem.as_ref() == Some(problem));
-        let names: Vec<_> = of.map(|repo| repo.name.to_string()).collect();
+        let names: Vec<_> = of.map(|repo| &repo.name).collect();
         if names.len() > 1 {
-            text.line(&[plain("?"), styled(format!("{problem}: {}", names.join(", ")), Style::Dim)]);
+            text.line(&[plain("?"), styled(format!("{problem}: {}", comma_separated(names)), Style::Dim)]);
         }
     }
     let is_several = body.merge_order.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty());

@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::session::{State, Work},
+    model::{
+        session::{State, Work},
+        text::comma_separated,
+    },
     ops::{ctx::Ctx, session},
     surface::cli::listing::render_cursor,
     wire::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop},
@@ -87,16 +90,14 @@ fn render_stop(body: &SessionStop, text: &mut Text) {
 }
 
 fn work(work: &Work) -> Vec<Vec<Word>> {
-    let names = |names: &[crate::model::name::ContractRef]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let domains = work.active_domains.iter().map(ToString::to_string).collect();
     let rows = [
-        ("domains", domains),
-        ("modified", names(&work.contracts_modified)),
-        ("watched", names(&work.contracts_watched)),
-        ("changed", names(&work.contracts_changed)),
+        ("domains", comma_separated(&work.active_domains)),
+        ("modified", comma_separated(&work.contracts_modified)),
+        ("watched", comma_separated(&work.contracts_watched)),
+        ("changed", comma_separated(&work.contracts_changed)),
     ];
     let said = rows.into_iter().filter(|(_, names)| !names.is_empty());
-    said.map(|(what, names)| vec![plain(what), plain(names.join(", "))]).collect()
+    said.map(|(what, names)| vec![plain(what), plain(names)]).collect()
 }
 
 fn render_list(body: &SessionList, text: &mut Text) {

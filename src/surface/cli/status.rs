@@ -6,7 +6,12 @@ use super::{
     text::{Style, Text, Word, plain, styled},
 };
 use crate::{
-    model::{name::RepoName, rank::Rank, text::count, verdict::Outcome},
+    model::{
+        name::RepoName,
+        rank::Rank,
+        text::{comma_separated, count},
+        verdict::Outcome,
+    },
     wire::{DomainStatus, ImportStatus, JudgedBy, OwnContract, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
@@ -145,10 +150,10 @@ fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut T
 
 /// Returns the first names and the number of the others: the rest of `repos`, and the `unlisted` ones.
 fn names(repos: &[RepoName], unlisted: usize) -> String {
-    let shown: Vec<_> = repos.iter().take(MAX_NAMES).map(ToString::to_string).collect();
-    match repos.len() - shown.len() + unlisted {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+    let shown = comma_separated(repos.iter().take(MAX_NAMES));
+    match repos.len().saturating_sub(MAX_NAMES) + unlisted {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
@@ -213,10 +218,9 @@ fn realm(body: &RealmStatus, paths: bool, text: &mut Text) {
 }
 
 fn domain(domain: &DomainStatus, text: &mut Text) {
-    let members: Vec<_> = domain.members.iter().map(ToString::to_string).collect();
     text.heading(&format!("domain {}", domain.name));
-    let members = if members.is_empty() { "no members".to_owned() } else { members.join(", ") };
-    text.line(&[plain(" "), styled(members, Style::Dim)]);
+    let members = Some(comma_separated(&domain.members)).filter(|members| !members.is_empty());
+    text.line(&[plain(" "), styled(members.as_deref().unwrap_or("no members"), Style::Dim)]);
     let contracts = domain.contracts.iter().map(|contract| {
         vec![plain(&contract.name), plain(&contract.version), styled(format!("of {}", contract.owner), Style::Dim)]
     });

@@ -60,10 +60,10 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
         text.table("  ", &domain.contracts.iter().flat_map(rows).collect::<Vec<_>>());
     }
     let takes_part = |repo| body.domains.iter().any(|domain| domain.members.contains(repo));
-    let idle: Vec<_> = body.repos.iter().filter(|repo| !takes_part(*repo)).map(ToString::to_string).collect();
+    let idle: Vec<_> = body.repos.iter().filter(|repo| !takes_part(*repo)).collect();
     if !idle.is_empty() && body.next_cursor.is_none() {
         text.heading("in none of these domains");
-        text.line(&[plain(" "), styled(idle.join(", "), Style::Dim)]);
+        text.line(&[plain(" "), styled(comma_separated(idle), Style::Dim)]);
     }
     if !body.cycles.is_empty() {
         text.heading("dependency cycles");
