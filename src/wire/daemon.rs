@@ -44,10 +44,3 @@ pub struct Health {
     /// A hash of the home directory's path, which differs between users.
     pub home: String,
 }
-
-/// A link that logs in one browser.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Link {
-    /// The link. It can be used once, within one minute.
-    pub url: String,
-}

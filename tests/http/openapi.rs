@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use git_blue::wire::{
     self,
     all_realms::{AllNotifications, AllSessions},
-    daemon::{Health, Link},
+    daemon::{DaemonOpen, Health},
     schema::reread,
 };
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn hold_to_type(path: &str, method: &str, answer: &Value) {
         ("GET", "/sessions") => reread::<wire::Answer<AllSessions>>,
         ("GET", "/notifications") => reread::<wire::Answer<AllNotifications>>,
         ("GET", "/health") => reread::<wire::Answer<Health>>,
-        ("POST", "/links") => reread::<wire::Answer<Link>>,
+        ("POST", "/links") => reread::<wire::Answer<DaemonOpen>>,
         _ => return,
     };
     assert_eq!(&reread(&answer.to_string()).unwrap(), answer, "{method} {path}");

@@ -79,8 +79,7 @@ impl Command {
                     Some(running) => Daemon { running: false, ..about(format!("stopped {}", running.url()), &running) },
                     None => nothing("the daemon was not running"),
                 };
-                print_state(output, body)?;
-                Ok(Verdict::Yes)
+                render(output, Answer::new(body))
             }
             Self::Status => {
                 let body = match daemon::status(env)? {
@@ -88,9 +87,7 @@ impl Command {
                     State::Changing => nothing("the daemon is starting or stopping"),
                     State::Stopped => nothing("the daemon is not running"),
                 };
-                let is_running = body.running;
-                print_state(output, body)?;
-                Ok(if is_running { Verdict::Yes } else { Verdict::No })
+                output.judged(&Answer::new(body), |body, text| line(text, &body.message), |body| body.running)
             }
             Self::Token => {
                 let answer = Answer::new(DaemonToken { token: token(env, output)? });
@@ -167,10 +164,6 @@ fn about(message: String, running: &Running) -> Daemon {
 
 fn nothing(message: &str) -> Daemon {
     Daemon { message: message.into(), running: false, url: None, pid: None, version: None }
-}
-
-fn print_state(output: &mut Output<'_>, body: Daemon) -> Result<Verdict, OpError> {
-    render(output, Answer::new(body))
 }
 
 fn render(output: &mut Output<'_>, answer: Answer<Daemon>) -> Result<Verdict, OpError> {

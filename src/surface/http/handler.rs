@@ -30,18 +30,18 @@ use crate::{
     surface::{arguments::Arguments, mcp::Mcp},
     wire::{
         Answer,
-        daemon::{Health, Link},
+        daemon::{DaemonOpen, Health},
     },
 };
 
 /// The maximum number of requests that wait for a thread.
 const MAX_WAITING: usize = 256;
 /// The methods of pages.
-const PAGE_TAKES: &str = "GET, HEAD, OPTIONS";
+const PAGE_METHODS: &str = "GET, HEAD, OPTIONS";
 /// The maximum number of threads that wait for remotes. The others keep answering.
 const MAX_SLOW: usize = 2;
 /// The maximum number of threads that check whole realms, which a large contract can make slow.
-const MAX_JUDGING: usize = 2;
+const MAX_CHECKS: usize = 2;
 
 /// The state that all requests share.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub struct Handler {
     mcp: Mcp,
     waiting: Semaphore,
     slow: Semaphore,
-    judging: Semaphore,
+    checks: Semaphore,
     url: String,
 }
 
@@ -84,7 +84,7 @@ impl Handler {
             mcp: Mcp::new(env, rate_limit, stopping)?,
             waiting: Semaphore::new(MAX_WAITING),
             slow: Semaphore::new(MAX_SLOW),
-            judging: Semaphore::new(MAX_JUDGING),
+            checks: Semaphore::new(MAX_CHECKS),
             url: format!("http://127.0.0.1:{port}"),
             contexts,
         })
@@ -149,7 +149,7 @@ impl Handler {
             RouteAction::Health => Ok(Reply::of(&Answer::new(self.health()?)).finish()),
             RouteAction::Link => {
                 let url = format!("{}/open?key={}", self.url, self.access.link()?);
-                Ok(Reply::of(&Answer::new(Link { url })).finish())
+                Ok(Reply::of(&Answer::new(DaemonOpen { url })).finish())
             }
             // Programs that prefetch links must not use up the link.
             RouteAction::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
@@ -190,7 +190,7 @@ impl Handler {
     fn limit_for(&self, operation: &Operation) -> Option<&Semaphore> {
         match operation.name {
             name if name == ops::realm::sync::OPERATION.name => Some(&self.slow),
-            name if name == ops::realm::check::OPERATION.name => Some(&self.judging),
+            name if name == ops::realm::check::OPERATION.name => Some(&self.checks),
             _ => None,
         }
     }
@@ -218,7 +218,7 @@ impl Handler {
             return Err(OpError::no(ErrorCode::NoRoute, message).next("GET /openapi.json"));
         }
         if !matches!(parts.method, Method::GET | Method::HEAD) {
-            return Ok(Reply::wrong_method(PAGE_TAKES).finish());
+            return Ok(Reply::wrong_method(PAGE_METHODS).finish());
         }
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
         let handler = self.clone();
@@ -273,7 +273,7 @@ fn allowed(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> String
 
 /// Answers `OPTIONS` with the methods of a path. Other sites may send no requests, so there are no CORS headers.
 fn options(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> Response<Body> {
-    let allowed = if found.is_empty() { PAGE_TAKES.to_owned() } else { allowed(found) };
+    let allowed = if found.is_empty() { PAGE_METHODS.to_owned() } else { allowed(found) };
     let allow = HeaderValue::from_str(&allowed).unwrap_or_else(|_| unreachable!("it is ASCII"));
     let reply = Reply { status: StatusCode::NO_CONTENT, ..Reply::new(JSON, "") };
     let mut response = reply.with(ALLOW, allow).finish();

@@ -2,20 +2,19 @@
 
 use std::sync::OnceLock;
 
+use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 use super::routes::{ROUTES, Route, RouteAction};
 use crate::{
+    model::name::RepoName,
     surface::arguments::{self, Kind, Parameter},
     wire::{
         all_realms::{AllNotifications, AllSessions},
-        daemon::{Health, Link},
+        daemon::{DaemonOpen, Health},
         schema,
     },
 };
-
-/// The pattern of a name in a path.
-const NAME: &str = "^(?!.*[.][Ll][Oo][Cc][Kk]$)[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$";
 
 /// Returns the OpenAPI document as JSON text.
 pub fn text() -> &'static str {
@@ -93,13 +92,13 @@ fn answers(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
     let success = match route.does {
         RouteAction::Run { operation, .. } => {
             let own = shapes.take(operation.name, operation.schema().to_value());
-            json(match of_all_realms(route, operation.name) {
+            json(match of_all_realms(operation.name) {
                 Some((name, schema)) => json!({"anyOf": [own, shapes.take(name, schema)]}),
                 None => own,
             })
         }
         RouteAction::Health => json(shapes.take("health", schema::answer::<Health>().to_value())),
-        RouteAction::Link => json(shapes.take("link", schema::answer::<Link>().to_value())),
+        RouteAction::Link => json(shapes.take("link", schema::answer::<DaemonOpen>().to_value())),
         RouteAction::OpenApi => json(json!({"type": "object"})),
         RouteAction::Events => other("text/event-stream"),
         RouteAction::Open => return json!({"303": {"description": "The browser is signed in"}, "default": failed}),
@@ -112,10 +111,10 @@ fn answers(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
 }
 
 /// Returns the answer schema of a list over all realms, which differs from that of its operation.
-fn of_all_realms(route: &Route, operation: &'static str) -> Option<(&'static str, Value)> {
-    match (operation, route.path) {
-        ("session_list", _) => Some(("all_sessions", schema::answer::<AllSessions>().to_value())),
-        ("notifications_list", _) => Some(("all_notifications", schema::answer::<AllNotifications>().to_value())),
+fn of_all_realms(operation: &'static str) -> Option<(&'static str, Value)> {
+    match operation {
+        "session_list" => Some(("all_sessions", schema::answer::<AllSessions>().to_value())),
+        "notifications_list" => Some(("all_notifications", schema::answer::<AllNotifications>().to_value())),
         _ => None,
     }
 }
@@ -123,7 +122,7 @@ fn of_all_realms(route: &Route, operation: &'static str) -> Option<(&'static str
 fn in_path(name: &str) -> Value {
     let schema = match name {
         "id" => json!({"type": "string", "minLength": 1, "maxLength": 100}),
-        _ => json!({"type": "string", "pattern": NAME}),
+        _ => SchemaGenerator::default().subschema_for::<RepoName>().to_value(),
     };
     json!({"name": name, "in": "path", "required": true, "schema": schema})
 }
