@@ -5,6 +5,7 @@ pub mod arguments;
 mod background;
 pub mod cli;
 pub mod daemon;
+mod escape;
 pub mod graph;
 pub mod hook;
 pub mod http;

@@ -59,7 +59,7 @@ use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
     locate,
-    model::name::RealmName,
+    model::name::{ContractRef, RealmName},
     ops::{self, Run as _, as_of::AsOf, binding, ctx::Ctx},
 };
 
@@ -256,45 +256,61 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let message = format!("cannot change to {}: no such directory", env.cwd().display());
         return output.error(&OpError::cannot(ErrorCode::NoDirectory, message));
     }
-    let Global { realm, at, color, no_pager, directory, .. } = cli.global;
-    if let (Some(_), Err(error)) = (&at, ops::as_of::require(operation)) {
+    if let (Some(_), Err(error)) = (&cli.global.at, ops::as_of::require(operation)) {
         return output.error(&error);
     }
-    let Some(command) = cli.command else {
-        if output.json {
-            return output.error(&OpError::usage("no command given").next("git blue -h"));
+    match cli.command {
+        None => {
+            let outcome = show_start_screen(env, cli.global, output);
+            end(outcome, output)
         }
-        let outcome = Ctx::open(env, realm).and_then(|ctx| {
-            output.choose_color(&ctx, color);
-            start_screen::show(&ctx, output)
-        });
-        return end(outcome, output);
-    };
-    if let Command::Complete { words } = &command {
-        let _ = output.write_plainly(&complete::offer(env.without_cache(), words));
-        return 0;
-    }
-    if let Command::Hook(Hook { event, arguments }) = &command {
-        let outcome = super::hook::run(env, event, arguments, pushed);
-        let _ = output.write_plainly(&outcome.greeting);
-        for line in &outcome.lines {
-            output.note(line);
+        Some(Command::Complete { words }) => {
+            let _ = output.write_plainly(&complete::offer(env.without_cache(), &words));
+            0
         }
-        return outcome.code;
+        Some(Command::Hook(Hook { event, arguments })) => {
+            let outcome = super::hook::run(env, &event, &arguments, pushed);
+            let _ = output.write_plainly(&outcome.greeting);
+            for line in &outcome.lines {
+                output.note(line);
+            }
+            outcome.code
+        }
+        Some(Command::Supervise { program, arguments }) => {
+            super::supervise::run(&program, &arguments).unwrap_or_else(|error| output.error(&error))
+        }
+        Some(Command::Mcp(command)) => {
+            // Each call has its own working directory.
+            let folder = (!cli.global.directory.is_empty()).then(|| env.cwd().to_owned());
+            let outcome = command.run(&env, folder, cli.global.realm, output);
+            end(outcome, output)
+        }
+        Some(Command::Daemon(command)) => {
+            let outcome = command.run(&env, output);
+            end(outcome, output)
+        }
+        Some(command) => run_in_context(env, command, cli.global, (operation, contract), output),
     }
-    if let Command::Supervise { program, arguments } = &command {
-        return super::supervise::run(program, arguments).unwrap_or_else(|error| output.error(&error));
+}
+
+fn show_start_screen(env: Env, global: Global, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    if output.json {
+        return Err(OpError::usage("no command given").next("git blue -h"));
     }
-    if let Command::Mcp(command) = command {
-        // Each call has its own working directory.
-        let folder = (!directory.is_empty()).then(|| env.cwd().to_owned());
-        let outcome = command.run(&env, folder, realm, output);
-        return end(outcome, output);
-    }
-    if let Command::Daemon(command) = command {
-        let outcome = command.run(&env, output);
-        return end(outcome, output);
-    }
+    let ctx = Ctx::open(env, global.realm)?;
+    output.choose_color(&ctx, global.color);
+    start_screen::show(&ctx, output)
+}
+
+/// Runs a command that may use a repository or a realm. Returns the exit code.
+fn run_in_context(
+    env: Env,
+    command: Command,
+    global: Global,
+    (operation, contract): (Option<&ops::Operation>, Option<ContractRef>),
+    output: &mut Output<'_>,
+) -> u8 {
+    let Global { realm, at, color, no_pager, .. } = global;
     let env = if output.quiet { env } else { env.with_on_wait(waiting) };
     let env = operation.into_iter().fold(env, |env, operation| env.with_command(operation.cli));
     // Such a command needs no records of this machine, and stores none.
@@ -322,15 +338,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         }
         let verdict = dispatch(&ctx, command, realm, output)?;
         if let Some(operation) = operation.filter(|operation| operation.writes) {
-            ops::session::touch(&ctx);
-            super::background::pack_if_due(&ctx);
-            if !notify::is_sending(operation) {
-                super::background::notify_if_due(&ctx);
-                // A sync that fails must not start the next one.
-                if ![ops::realm::sync::OPERATION.name, ops::upkeep::gc::OPERATION.name].contains(&operation.name) {
-                    super::background::sync_if_wanted(&ctx);
-                }
-            }
+            follow_up(&ctx, operation);
         }
         Ok(verdict)
     });
@@ -339,6 +347,19 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     }
     tracing::debug!(operation = operation.map(|operation| operation.name), ok = outcome.is_ok(), "done");
     end(outcome, output)
+}
+
+/// Starts what a write makes due, in the background.
+fn follow_up(ctx: &Ctx, operation: &ops::Operation) {
+    ops::session::touch(ctx);
+    super::background::pack_if_due(ctx);
+    if !notify::is_sending(operation) {
+        super::background::notify_if_due(ctx);
+        // A sync that fails must not start the next one.
+        if ![ops::realm::sync::OPERATION.name, ops::upkeep::gc::OPERATION.name].contains(&operation.name) {
+            super::background::sync_if_wanted(ctx);
+        }
+    }
 }
 
 /// Converts parsed arguments. A command that is not defined in [`Cli`] runs an operation of the table.
@@ -370,7 +391,7 @@ fn waiting(lock: &Path, holder: Option<&str>) {
     use std::io::Write as _;
     let holder = holder.map(|holder| format!(", held by {holder}")).unwrap_or_default();
     let line = format!("waiting for {}{holder}", lock.display());
-    let _ = writeln!(std::io::stderr(), "git blue: {}", text::clean(&line));
+    let _ = writeln!(std::io::stderr(), "git blue: {}", super::escape::clean(&line));
 }
 
 /// Reads the refs that git writes to the pre-push hook, at most 1 MiB.
@@ -469,14 +490,10 @@ mod tests {
         leaves(&command(), &mut Vec::new(), &mut found);
         // Short forms, plumbing commands and commands of the command line itself have no operation.
         found.retain(|path| {
-            !matches!(
-                path.join(" ").as_str(),
-                "status"
-                    | "check"
-                    | "review"
-                    | "sync"
-                    | "leave"
-                    | "complete"
+            let name = path.join(" ");
+            let is_own = matches!(
+                &*name,
+                "complete"
                     | "hook"
                     | "supervise"
                     | "install man"
@@ -485,7 +502,8 @@ mod tests {
                     | "uninstall man"
                     | "uninstall completions"
                     | "uninstall editor"
-            ) && !["mcp", "daemon"].contains(&path[0].as_str())
+            );
+            !is_own && manual::long_name(&name).is_none() && !["mcp", "daemon"].contains(&path[0].as_str())
         });
         let mut operations: Vec<Vec<String>> =
             ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();

@@ -14,7 +14,7 @@ use super::{
     Verdict, When, manual,
     pager::{self, Pager, Shown},
     progress::Progress,
-    text::{Style, Text, clean, escape_in_json, plain, styled},
+    text::{Style, Text, plain, styled},
 };
 use crate::{
     env::{Env, UserZone},
@@ -23,6 +23,7 @@ use crate::{
     model::name::RealmName,
     ops::{Operation, ctx::Ctx},
     platform::terminal,
+    surface::escape::{clean, escape_in_json},
     wire::{Answer, AnyAnswer, Failure},
 };
 

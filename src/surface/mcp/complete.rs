@@ -44,20 +44,20 @@ pub fn values(
         }
         _ => Vec::new(),
     };
-    fitting(all, typed)
+    matching(all, typed)
 }
 
 /// Returns the values that begin with `typed`.
 ///
 /// # Errors
 /// Returns an error if the library rejects the completion, which its limits rule out.
-pub fn fitting(all: Vec<String>, typed: &str) -> Result<CompletionInfo, OpError> {
-    let mut fitting: Vec<_> = all.into_iter().filter(|one| one.starts_with(typed)).collect();
+pub fn matching(all: Vec<String>, typed: &str) -> Result<CompletionInfo, OpError> {
+    let mut matching: Vec<_> = all.into_iter().filter(|one| one.starts_with(typed)).collect();
     let mut seen = std::collections::HashSet::new();
-    fitting.retain(|one| seen.insert(one.clone()));
-    let total = fitting.len();
+    matching.retain(|one| seen.insert(one.clone()));
+    let total = matching.len();
     let has_more = total > CompletionInfo::MAX_VALUES;
-    fitting.truncate(CompletionInfo::MAX_VALUES);
-    CompletionInfo::with_pagination(fitting, u32::try_from(total).ok(), has_more)
+    matching.truncate(CompletionInfo::MAX_VALUES);
+    CompletionInfo::with_pagination(matching, u32::try_from(total).ok(), has_more)
         .map_err(|error| OpError::cannot(ErrorCode::Io, error))
 }

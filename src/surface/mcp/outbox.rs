@@ -31,7 +31,7 @@ use crate::{
         },
         repos::joined,
     },
-    surface::{cli::text::escape_in_json, locked::locked},
+    surface::{escape::escape_in_json, locked::locked},
     wire::Notification,
 };
 

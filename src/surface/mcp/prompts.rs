@@ -16,7 +16,7 @@ use crate::{
         ctx::Ctx,
         inboxes, realm,
     },
-    surface::cli::text::escape_in_json,
+    surface::escape::escape_in_json,
 };
 
 /// Reads the realm's data for a prompt.

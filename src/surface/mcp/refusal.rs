@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{body::to_string, steps::for_client};
 use crate::{
     error::{ErrorCode, OpError},
-    surface::cli::text::escape_in_json,
+    surface::escape::escape_in_json,
     wire::Failure,
 };
 

@@ -1,16 +1,16 @@
 //! The size limit of messages. Each answer is in a message twice, as data and as text, and some clients cut or refuse
 //! long messages.
 
-use crate::surface::cli::text::is_harmful;
+use crate::surface::escape::is_harmful;
 
 /// The maximum size of a message, in bytes.
 pub const MAX_MESSAGE: usize = 46_080;
 /// The number of bytes that are reserved for the message around the answer.
 pub const ENVELOPE: usize = 512;
 /// The number of bytes that are reserved for notifications.
-pub const BESIDE: usize = 12_000;
+pub const NOTIFICATIONS: usize = 12_000;
 /// The maximum number of bytes that an answer takes in a message.
-pub const MAX_BODY: usize = MAX_MESSAGE - ENVELOPE - BESIDE;
+pub const MAX_BODY: usize = MAX_MESSAGE - ENVELOPE - NOTIFICATIONS;
 
 /// Returns the bytes that this JSON takes in a message, as data and as text together.
 pub fn message_bytes(json: &str) -> usize {
@@ -34,7 +34,7 @@ fn is_plain(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surface::cli::text::escape_in_json;
+    use crate::surface::escape::escape_in_json;
     use proptest::prelude::*;
 
     proptest! {

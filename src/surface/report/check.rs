@@ -39,7 +39,7 @@ pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
         entries: findings.map(|finding| entry(finding, prefix)).chain(body.missing_base.as_deref().map(base)).collect(),
         strict,
     };
-    report.settled()
+    report.finished()
 }
 
 /// Returns the remark that the commit to compare with is missing.

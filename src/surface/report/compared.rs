@@ -11,7 +11,7 @@ use crate::{
         verdict::{FLOW, ValueChange, VersionBump},
     },
     ops::compat::shown,
-    surface::cli::text::clean,
+    surface::escape::clean,
     wire::{
         AskedDirection, BothReadings, BrokenDirection, Compat, ContractDiff, SchemaDifference, SchemaReading,
         SchemaVerdict, SchemaWarning,
@@ -70,7 +70,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
     let asked = || asked.iter().filter(|(.., is_asked)| *is_asked);
     let mut entries: Vec<_> = body.differences.iter().map(|one| comparison.difference(one)).collect();
     entries.extend(asked().filter_map(|(direction, found, _)| comparison.unknown(*direction, found)));
-    entries.extend(body.warnings.iter().map(|one| comparison.misspelled(one)));
+    entries.extend(body.warnings.iter().map(|one| comparison.keyword_warning(one)));
     let report = Report {
         command: "git blue compat",
         outcome: Outcome::of(body.compatible.unwrap_or(!strict)),
@@ -82,7 +82,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
         entries,
         strict,
     };
-    report.settled()
+    report.finished()
 }
 
 /// Returns the names of both sides in sentences: their versions, which may be the same if one of them is a draft.
@@ -128,7 +128,7 @@ pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
         entries,
         strict: false,
     };
-    report.settled()
+    report.finished()
 }
 
 /// Returns the name of a file as it appears between backticks in Markdown.
@@ -211,7 +211,7 @@ impl Comparison {
         }
     }
 
-    fn misspelled(&self, one: &SchemaWarning) -> Entry {
+    fn keyword_warning(&self, one: &SchemaWarning) -> Entry {
         let side = if shown(&one.schema) == self.new.name { &self.new } else { &self.old };
         let place = side.file.as_ref().map(|file| file.place(&one.pointer));
         Entry {

@@ -12,7 +12,7 @@ mod sarif;
 
 use std::{collections::BTreeMap, path::Path};
 
-use crate::{env::Env, error::OpError, model::hash, surface::cli::text::clean};
+use crate::{env::Env, error::OpError, model::hash, surface::escape::clean};
 
 pub use check::of_check;
 pub use compared::{SideFile, names, needs, of_compat, of_diff};
@@ -183,7 +183,7 @@ impl Report {
             entries: vec![entry],
             strict: false,
         };
-        report.settled()
+        report.finished()
     }
 
     /// Renders the report in a format. Returns `None` for [`Format::Human`] and [`Format::Json`], which the command
@@ -200,7 +200,7 @@ impl Report {
     }
 
     /// Sorts the entries, escapes their messages, and makes their fingerprints distinct.
-    fn settled(mut self) -> Self {
+    fn finished(mut self) -> Self {
         self.entries.sort_by_key(|entry| entry.level);
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         for entry in &mut self.entries {

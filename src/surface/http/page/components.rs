@@ -1,16 +1,13 @@
 //! Elements that several pages share. All text from others passes through [`text`].
 
-use std::borrow::Cow;
+pub use crate::surface::escape::clean as text;
 
 use maud::{Markup, html};
 
 use super::links::Site;
-use crate::{
-    model::{
-        name::{ContractName, DomainName, RepoName},
-        text::short_commit,
-    },
-    surface::cli::text::clean,
+use crate::model::{
+    name::{ContractName, DomainName, RepoName},
+    text::short_commit,
 };
 
 /// The meaning of a word. It is never shown by color alone.
@@ -35,11 +32,6 @@ impl Tone {
             Self::Bad => "bad",
         }
     }
-}
-
-/// Returns text from others, with characters that reorder or hide text escaped.
-pub fn text(text: &str) -> Cow<'_, str> {
-    clean(text)
 }
 
 /// Returns a line of text from others, cut to at most `most` characters.

@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    surface::cli::text::escape_in_json,
+    surface::escape::escape_in_json,
 };
 
 /// The time for which a client may cache data that changes with the realm, in milliseconds.
@@ -286,7 +286,7 @@ impl ServerHandler for Server {
         let known = request.context.and_then(|context| context.arguments).unwrap_or_default();
         let (argument, typed) = (&*request.argument.name, &*request.argument.value);
         let found = if argument == "realm" {
-            complete::fitting(self.realms()?.iter().map(ToString::to_string).collect(), typed)
+            complete::matching(self.realms()?.iter().map(ToString::to_string).collect(), typed)
         } else {
             let realm = known.get("realm").filter(|_| self.settings.all_realms).and_then(|name| name.parse().ok());
             let project = self.project(realm, &context).await?;

@@ -1,0 +1,41 @@
+//! Escapes characters that a terminal or page would interpret, reorder or hide.
+
+use std::borrow::Cow;
+
+/// Returns whether a terminal would interpret this character or hide it: control characters, and characters that
+/// reorder text (UAX #9) or are invisible.
+pub fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{61c}' | '\u{feff}' | '\u{ad}')
+}
+
+/// Returns JSON with all harmful characters escaped, which changes no value. Outside of strings, the only control
+/// character in JSON is the line end, which stays.
+pub fn escape_in_json(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len() + 1);
+    // Nearly every answer is printable ASCII, which is quick to test.
+    if json.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+        safe.push_str(json);
+        return safe;
+    }
+    for c in json.chars() {
+        if is_harmful(c) && c != '\n' {
+            let mut units = [0; 2];
+            safe.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+/// Returns the text with all harmful characters escaped.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    // Nearly every word is printable ASCII, which can be tested quickly.
+    let is_plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    if is_plain || !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let spell = |c: char| if is_harmful(c) { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(spell).collect())
+}
