@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{
     All, Names, Verdict, approve, blame, contract_files, difference, editor,
     output::Output,
-    text::{Style, Text, plain, styled},
+    text::{Style, Text, Word, plain, styled},
     timeline, validate,
 };
 use crate::{
@@ -157,22 +157,7 @@ impl Command {
                 };
                 names.answer(output, &contract::list::run(ctx, &request)?, all, render_list)
             }
-            Self::Get(arguments) => {
-                let answer = contract::get::run(ctx, &arguments.request)?;
-                match (arguments.format, arguments.schema) {
-                    (None, false) => output.shown(&answer, render_get),
-                    (format, is_schema) => {
-                        let format = format.unwrap_or(DocumentFormat::Json);
-                        let schema_file = arguments.schema_file.as_deref();
-                        let text = document(&answer, format, (is_schema, schema_file), output.is_terminal());
-                        output.write(&text)?;
-                        if !is_schema && text.len() > codec::MAX_FILE {
-                            output.note(&too_large(&arguments.request.contract));
-                        }
-                        Ok(Verdict::Yes)
-                    }
-                }
-            }
+            Self::Get(arguments) => arguments.run(ctx, output),
             Self::Log(Log { mut request, all }) => {
                 all.widen(&mut request.page);
                 let answer = contract::log::run(ctx, &request)?;
@@ -282,6 +267,23 @@ fn render_list(body: &ContractList, text: &mut Text) {
     render_cursor(body.next_cursor.as_deref(), text);
 }
 
+impl Get {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let answer = contract::get::run(ctx, &self.request)?;
+        if self.format.is_none() && !self.schema {
+            return output.shown(&answer, render_get);
+        }
+        let format = self.format.unwrap_or(DocumentFormat::Json);
+        let part = (self.schema, self.schema_file.as_deref());
+        let text = document(&answer, format, part, output.is_terminal());
+        output.write(&text)?;
+        if !self.schema && text.len() > codec::MAX_FILE {
+            output.note(&too_large(&self.request.contract));
+        }
+        Ok(Verdict::Yes)
+    }
+}
+
 fn render_get(body: &ContractGet, text: &mut Text) {
     let contract = &body.contract;
     text.line(&[
@@ -292,6 +294,32 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     if !contract.description.is_empty() {
         text.block("  ", &contract.description);
     }
+    text.table("  ", &facts(body));
+    if !body.bindings.is_empty() {
+        text.heading("bindings");
+        let rows = body.bindings.iter().map(|binding| match (binding.relationship, &binding.version_req) {
+            (Relationship::Exports, _) => vec![plain(&binding.repo), plain("exports it")],
+            (Relationship::Imports, Some(range)) => vec![plain(&binding.repo), plain(format!("imports {range}"))],
+            (Relationship::Imports, None) => vec![plain(&binding.repo), plain("imports it")],
+        });
+        text.table("  ", &rows.collect::<Vec<_>>());
+    }
+    if !contract.evolution.is_empty() {
+        text.heading("evolution");
+        let rows = contract.evolution.iter().map(|entry| {
+            let mark = if entry.compatible { plain("") } else { styled("breaking", Style::Red) };
+            vec![plain(&entry.version), plain(entry.changes.join("; ")), mark]
+        });
+        text.table("  ", &rows.collect::<Vec<_>>());
+    }
+    text.heading("schema");
+    text.block("  ", &codec::render(&contract.schema));
+    text.heading("value");
+    text.block("  ", &codec::render(&contract.value));
+}
+
+fn facts(body: &ContractGet) -> Vec<Vec<Word>> {
+    let contract = &body.contract;
     let mut facts = Vec::new();
     if let Some(origin) = &body.origin {
         facts.push(vec![plain("published"), styled(published(origin), Style::Dim)]);
@@ -332,28 +360,7 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     if let Some(to) = &body.offered_to {
         facts.push(vec![plain("offered to"), styled(to, Style::Yellow)]);
     }
-    text.table("  ", &facts);
-    if !body.bindings.is_empty() {
-        text.heading("bindings");
-        let rows = body.bindings.iter().map(|binding| match (binding.relationship, &binding.version_req) {
-            (Relationship::Exports, _) => vec![plain(&binding.repo), plain("exports it")],
-            (Relationship::Imports, Some(range)) => vec![plain(&binding.repo), plain(format!("imports {range}"))],
-            (Relationship::Imports, None) => vec![plain(&binding.repo), plain("imports it")],
-        });
-        text.table("  ", &rows.collect::<Vec<_>>());
-    }
-    if !contract.evolution.is_empty() {
-        text.heading("evolution");
-        let rows = contract.evolution.iter().map(|entry| {
-            let mark = if entry.compatible { plain("") } else { styled("breaking", Style::Red) };
-            vec![plain(&entry.version), plain(entry.changes.join("; ")), mark]
-        });
-        text.table("  ", &rows.collect::<Vec<_>>());
-    }
-    text.heading("schema");
-    text.block("  ", &codec::render(&contract.schema));
-    text.heading("value");
-    text.block("  ", &codec::render(&contract.value));
+    facts
 }
 
 fn published(origin: &VersionOrigin) -> String {
