@@ -25,18 +25,12 @@ mod status;
 mod sync;
 mod warm_up;
 
-use std::convert::Infallible;
-
-use bytes::Bytes;
-
 use super::mcp;
 
 pub use context::Contexts;
 pub use handler::home_id;
 pub use listen::serve;
-
-/// The body of every response.
-pub type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
+pub use mcp::Body;
 
 /// The default port.
 pub const PORT: u16 = 7865;

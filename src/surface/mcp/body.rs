@@ -229,27 +229,30 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
                 fits
             });
         }
-        Value::Object(fields) => {
-            let own = |name: &str| message_bytes(&to_string(&name)) + 4;
-            let mut sizes: Vec<_> =
-                fields.iter().map(|(name, field)| (message_bytes(&to_string(field)), name.clone())).collect();
-            sizes.sort();
-            let mut left = room.saturating_sub(4);
-            let mut count = sizes.len();
-            for (size, name) in sizes {
-                let share = (left / count.max(1)).saturating_sub(own(&name));
-                count -= 1;
-                let Some(field) = fields.get_mut(&name) else { continue };
-                if size > share && share < LEAST / 4 {
-                    cuts.push(format!("{place}/{}", escape(&name)));
-                    fields.remove(&name);
-                    continue;
-                }
-                cut(field, share, &format!("{place}/{}", escape(&name)), cuts);
-                left = left.saturating_sub(message_bytes(&to_string(&*field)) + own(&name));
-            }
-        }
+        Value::Object(fields) => cut_fields(fields, room, place, cuts),
         _ => {}
+    }
+}
+
+/// Shares the room among the fields, the smallest first. Fields that get almost nothing are removed.
+fn cut_fields(fields: &mut Map<String, Value>, room: usize, place: &str, cuts: &mut Vec<String>) {
+    let own = |name: &str| message_bytes(&to_string(&name)) + 4;
+    let mut sizes: Vec<_> =
+        fields.iter().map(|(name, field)| (message_bytes(&to_string(field)), name.clone())).collect();
+    sizes.sort();
+    let mut left = room.saturating_sub(4);
+    let mut count = sizes.len();
+    for (size, name) in sizes {
+        let share = (left / count.max(1)).saturating_sub(own(&name));
+        count -= 1;
+        let Some(field) = fields.get_mut(&name) else { continue };
+        if size > share && share < LEAST / 4 {
+            cuts.push(format!("{place}/{}", escape(&name)));
+            fields.remove(&name);
+            continue;
+        }
+        cut(field, share, &format!("{place}/{}", escape(&name)), cuts);
+        left = left.saturating_sub(message_bytes(&to_string(&*field)) + own(&name));
     }
 }
 

@@ -43,6 +43,7 @@ use super::{
     pending::{Pending, RequestIdGuard},
     rate::Rate,
     refusal::refused,
+    resources::MIME,
     runtime,
     server::Server,
     settings::{Options, Settings},
@@ -68,8 +69,6 @@ const TOO_OFTEN: ErrorCode = ErrorCode(-32_000);
 
 /// The header with the session of a request.
 const SESSION: &str = "mcp-session-id";
-/// The content type of an answer that is not an event stream.
-const JSON: &str = "application/json";
 
 #[cfg(not(debug_assertions))]
 type Handler = Server;
@@ -158,6 +157,7 @@ impl Mcp {
         let session = session(&parts.headers);
         let mut is_of_batches = false;
         let is_posted = parts.method == Method::POST;
+        // An empty body is an error, but an empty line is not: read something that is no JSON.
         let text: &[u8] = if is_posted && body.trim_ascii().is_empty() { b"-" } else { &body };
         let frame = if is_posted { jsonrpc_frame::read(text) } else { Frame::Nothing };
         let known = self.known(session.clone().or_else(|| program(&frame)).unwrap_or_default());
@@ -333,7 +333,7 @@ fn wrong(error: &JsonRpcError) -> Response<Body> {
 
 fn json(text: Bytes) -> Response<Body> {
     let mut response = Response::new(Full::new(text).boxed());
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MIME));
     response
 }
 

@@ -86,7 +86,7 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
     }
 
     /// Applies cancellations and registers requests. Returns whether the library gets the message.
-    fn notes(&mut self, message: &ClientJsonRpcMessage) -> bool {
+    fn register(&mut self, message: &ClientJsonRpcMessage) -> bool {
         match message {
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
@@ -126,7 +126,7 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
                         }
                         open.insert(request.id.clone());
                         self.next.push_back(*message);
-                    } else if self.notes(&message) {
+                    } else if self.register(&message) {
                         self.next.push_back(*message);
                     }
                 }
@@ -202,7 +202,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
                 Frame::Wrong(error) => self.refuse(error),
                 Frame::Message(message) => {
                     self.log.say(|| format!("in: {}", summary(&message)));
-                    if self.notes(&message) {
+                    if self.register(&message) {
                         return Some(*message);
                     }
                 }
