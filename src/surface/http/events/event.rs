@@ -128,10 +128,10 @@ impl EventBatch {
         realm: &RealmName,
         [before, after]: [&Checkpoint; 2],
         repo: Option<&RepoName>,
-        happened: &Changes,
+        changes: &Changes,
     ) -> Self {
         let id = |received| Position { checkpoint: before.clone(), received, repo: repo.cloned() };
-        let Changes { notifications, sessions } = happened;
+        let Changes { notifications, sessions } = changes;
         let mut events = Vec::new();
         for one in notifications {
             let about = &one.notification;

@@ -37,7 +37,7 @@ pub type Missed = (Arc<EventBatch>, usize);
 #[derive(Debug, Default)]
 pub struct RealmSnapshot {
     checkpoint: Checkpoint,
-    standing: RefTips,
+    tips: RefTips,
 }
 
 /// The last seen state of a realm, and the changes before it.
@@ -57,7 +57,7 @@ pub struct Delta {
     changed: ChangedRefs,
     sessions: Vec<SessionLine>,
     /// The events for each audience that has subscribed.
-    told: BTreeMap<Audience, Arc<EventBatch>>,
+    batches: BTreeMap<Audience, Arc<EventBatch>>,
 }
 
 impl RealmSnapshot {
@@ -67,8 +67,8 @@ impl RealmSnapshot {
     /// Returns an error if the refs cannot be listed.
     pub fn now(ctx: &Ctx) -> Result<Self, OpError> {
         let at = ctx.env.now().as_second();
-        let standing = RefTips::of(ctx)?;
-        Ok(Self { checkpoint: Checkpoint { at, state: standing.id() }, standing })
+        let tips = RefTips::of(ctx)?;
+        Ok(Self { checkpoint: Checkpoint { at, state: tips.id() }, tips })
     }
 }
 
@@ -77,11 +77,11 @@ impl History {
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
-    pub fn begin(&mut self, ctx: &Ctx, look: RealmSnapshot) -> Result<(), OpError> {
+    pub fn begin(&mut self, ctx: &Ctx, snapshot: RealmSnapshot) -> Result<(), OpError> {
         if self.seen.checkpoint.state.is_empty() {
-            self.seen = look;
-        } else if let Some(delta) = self.delta(ctx, &look)? {
-            self.push(delta, look);
+            self.seen = snapshot;
+        } else if let Some(delta) = self.delta(ctx, &snapshot)? {
+            self.push(delta, snapshot);
         }
         Ok(())
     }
@@ -95,19 +95,19 @@ impl History {
     ///
     /// # Errors
     /// Returns an error if the sessions cannot be read.
-    pub fn delta(&self, ctx: &Ctx, look: &RealmSnapshot) -> Result<Option<Delta>, OpError> {
-        if look.checkpoint.state == self.seen.checkpoint.state {
+    pub fn delta(&self, ctx: &Ctx, snapshot: &RealmSnapshot) -> Result<Option<Delta>, OpError> {
+        if snapshot.checkpoint.state == self.seen.checkpoint.state {
             return Ok(None);
         }
-        let changed = self.seen.standing.until(&look.standing);
+        let changed = self.seen.tips.until(&snapshot.tips);
         let sessions = RealmChanges::new(ctx).sessions(&changed)?;
-        let marks = [self.seen.checkpoint.clone(), look.checkpoint.clone()];
-        Ok(Some(Delta { realm: ctx.realm()?.realm.clone(), marks, changed, sessions, told: BTreeMap::new() }))
+        let marks = [self.seen.checkpoint.clone(), snapshot.checkpoint.clone()];
+        Ok(Some(Delta { realm: ctx.realm()?.realm.clone(), marks, changed, sessions, batches: BTreeMap::new() }))
     }
 
     /// Adds a delta, and drops the oldest ones beyond the limit.
-    pub fn push(&mut self, delta: Delta, look: RealmSnapshot) {
-        self.seen = look;
+    pub fn push(&mut self, delta: Delta, snapshot: RealmSnapshot) {
+        self.seen = snapshot;
         self.pending.clear();
         self.deltas.push_back(delta);
         while self.deltas.len() > 1 && self.deltas.iter().map(Delta::size).sum::<usize>() > MAX_REMEMBERED {
@@ -140,8 +140,8 @@ impl History {
         let received = if last.repo == *audience { last.received } else { 0 };
         let mut missed = Vec::new();
         for delta in self.deltas.range_mut(start..) {
-            let told = delta.cached_changes_for(contexts, audience)?;
-            missed.push((told, if missed.is_empty() { received } else { 0 }));
+            let batch = delta.cached_changes_for(contexts, audience)?;
+            missed.push((batch, if missed.is_empty() { received } else { 0 }));
         }
         Ok(missed)
     }
@@ -158,8 +158,8 @@ impl History {
             Entry::Occupied(held) => held.into_mut(),
             Entry::Vacant(free) => free.insert(everything(contexts, realm, audience)?),
         };
-        let happened = everything.since(last.at);
-        Ok(Arc::new(EventBatch::new(realm, [last, &self.seen.checkpoint], audience.as_ref(), &happened)))
+        let changes = everything.since(last.at);
+        Ok(Arc::new(EventBatch::new(realm, [last, &self.seen.checkpoint], audience.as_ref(), &changes)))
     }
 }
 
@@ -184,8 +184,8 @@ impl Delta {
         realm_changes: &mut RealmChanges<'_>,
         audience: &Audience,
     ) -> Result<Arc<EventBatch>, OpError> {
-        if let Some(told) = self.told.get(audience) {
-            return Ok(told.clone());
+        if let Some(batch) = self.batches.get(audience) {
+            return Ok(batch.clone());
         }
         let repos = match audience {
             Some(repo) => vec![repo.clone()],
@@ -198,23 +198,23 @@ impl Delta {
             notifications.extend(found.map(of_repo));
         }
         notifications.sort_by_cached_key(|one| pending::key(&one.notification));
-        let happened = Changes { notifications, sessions: self.sessions.clone() };
+        let changes = Changes { notifications, sessions: self.sessions.clone() };
         let [before, after] = &self.marks;
-        let told = Arc::new(EventBatch::new(&self.realm, [before, after], audience.as_ref(), &happened));
-        self.told.insert(audience.clone(), told.clone());
-        Ok(told)
+        let batch = Arc::new(EventBatch::new(&self.realm, [before, after], audience.as_ref(), &changes));
+        self.batches.insert(audience.clone(), batch.clone());
+        Ok(batch)
     }
 
     /// Returns the same as [`Self::changes_for`], opening the realm only if needed.
     fn cached_changes_for(&mut self, contexts: &Contexts, audience: &Audience) -> Result<Arc<EventBatch>, OpError> {
-        match self.told.get(audience) {
-            Some(told) => Ok(told.clone()),
+        match self.batches.get(audience) {
+            Some(batch) => Ok(batch.clone()),
             None => self.changes_for(contexts, &mut RealmChanges::new(&contexts.realm(&self.realm)?), audience),
         }
     }
 
     /// Returns the number of events, but at least one.
     fn size(&self) -> usize {
-        self.told.values().map(|told| told.count()).sum::<usize>().max(1)
+        self.batches.values().map(|batch| batch.count()).sum::<usize>().max(1)
     }
 }
