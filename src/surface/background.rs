@@ -8,7 +8,7 @@ use std::{
 use crate::{
     env::Env,
     locate,
-    model::oid::Oid,
+    model::{name::RealmName, oid::Oid},
     ops::{
         ctx::Ctx,
         delivery,
@@ -36,7 +36,7 @@ pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.realm() else { return };
     let is_unpushed = || remote_status::is_unpushed(&*here.store).unwrap_or_default();
     if auto::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() && is_unpushed() {
-        start(ctx, &["sync", "--by-itself", "--quiet", "--realm", here.realm.as_str()]);
+        sync(ctx, &here.realm);
     }
 }
 
@@ -59,8 +59,12 @@ pub fn fetch_if_due(ctx: &Ctx) {
         known.is_ok_and(|known| auto::is_due(&known.path, ctx.env.now()))
     };
     if joined::is_joined(&ctx.home, acting) && is_wanted() && is_due() {
-        start(ctx, &["sync", "--by-itself", "--quiet", "--realm", here.realm.as_str()]);
+        sync(ctx, &here.realm);
     }
+}
+
+fn sync(ctx: &Ctx, realm: &RealmName) {
+    start(ctx, &["sync", "--by-itself", "--quiet", "--realm", realm.as_str()]);
 }
 
 fn start(ctx: &Ctx, arguments: &[&str]) {

@@ -3,7 +3,7 @@
 //! parsed as syntax; labels are quoted and escaped.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::{self, Write as _},
 };
 
@@ -18,8 +18,8 @@ pub fn dot(body: &RealmTopology) -> String {
     let mut text = Writer::default();
     text.line(0, format_args!("digraph {} {{", quote(body.realm.as_str())));
     text.line(1, format_args!("rankdir=LR;"));
-    let graph = Graph::of(body);
-    for (repo, id) in &graph.repos {
+    let repos = numbered(body);
+    for (repo, id) in &repos {
         text.line(1, format_args!("r{id} [shape=box, label={}];", quote(repo.as_str())));
     }
     let mut contract_id = 0;
@@ -33,7 +33,7 @@ pub fn dot(body: &RealmTopology) -> String {
         }
         text.line(1, format_args!("}}"));
     }
-    for edge in graph.edges(body) {
+    for edge in edges(body, &repos) {
         match edge {
             Edge::Provides { repo, contract } => text.line(1, format_args!("r{repo} -> c{contract};")),
             Edge::Imports { repo, contract, import } => {
@@ -57,8 +57,8 @@ pub fn mermaid(body: &RealmTopology) -> String {
     let quote = |text: &str| format!("\"{}\"", escaped(text, is_odd, |c| format!("#{};", u32::from(c))));
     let mut text = Writer::default();
     text.line(0, format_args!("flowchart LR"));
-    let graph = Graph::of(body);
-    for (repo, id) in &graph.repos {
+    let repos = numbered(body);
+    for (repo, id) in &repos {
         text.line(1, format_args!("r{id}[{}]", quote(repo.as_str())));
     }
     let (mut contract_id, mut lost) = (0, Vec::new());
@@ -72,7 +72,7 @@ pub fn mermaid(body: &RealmTopology) -> String {
         text.line(1, format_args!("end"));
     }
     let mut broken = Vec::new();
-    for (number, edge) in graph.edges(body).into_iter().enumerate() {
+    for (number, edge) in edges(body, &repos).into_iter().enumerate() {
         match edge {
             Edge::Provides { repo, contract } => text.line(1, format_args!("r{repo} --> c{contract}")),
             Edge::Imports { repo, contract, import } => {
@@ -118,39 +118,31 @@ fn escaped(text: &str, is_odd: impl Fn(char) -> bool, spell: impl Fn(char) -> St
     text.chars().map(one).collect()
 }
 
-/// The repositories and contracts by number. Contracts are numbered across all domains.
-struct Graph<'a> {
-    repos: BTreeMap<&'a RepoName, usize>,
-}
-
 enum Edge<'a> {
     Provides { repo: usize, contract: usize },
     Imports { repo: usize, contract: usize, import: &'a ImportTopology },
 }
 
-impl<'a> Graph<'a> {
-    /// Collects the nodes. A repository at an arrow gets a box even if the realm no longer knows it.
-    fn of(body: &'a RealmTopology) -> Self {
-        let contracts = body.domains.iter().flat_map(|domain| &domain.contracts);
-        let ends = contracts.flat_map(|contract| {
-            contract.providers().into_iter().chain(contract.importers.iter().map(|import| &import.repo))
-        });
-        let mut repos: Vec<_> = body.repos.iter().chain(ends).collect();
-        repos.sort();
-        repos.dedup();
-        Self { repos: repos.into_iter().enumerate().map(|(id, repo)| (repo, id)).collect() }
-    }
+/// Returns the number of each repository's box. A repository at an arrow gets a box even if the realm no longer knows it.
+fn numbered(body: &RealmTopology) -> BTreeMap<&RepoName, usize> {
+    let contracts = body.domains.iter().flat_map(|domain| &domain.contracts);
+    let ends = contracts.flat_map(|contract| {
+        contract.providers().into_iter().chain(contract.importers.iter().map(|import| &import.repo))
+    });
+    let repos: BTreeSet<_> = body.repos.iter().chain(ends).collect();
+    repos.into_iter().enumerate().map(|(id, repo)| (repo, id)).collect()
+}
 
-    fn edges(&self, body: &'a RealmTopology) -> Vec<Edge<'a>> {
-        let mut edges = Vec::new();
-        for (contract, topology) in body.domains.iter().flat_map(|domain| &domain.contracts).enumerate() {
-            let providers = topology.providers().into_iter().filter_map(|repo| self.repos.get(repo));
-            edges.extend(providers.map(|repo| Edge::Provides { repo: *repo, contract }));
-            let imports = topology.importers.iter().filter_map(|import| Some((*self.repos.get(&import.repo)?, import)));
-            edges.extend(imports.map(|(repo, import)| Edge::Imports { repo, contract, import }));
-        }
-        edges
+/// Returns the arrows. Contracts are numbered across all domains.
+fn edges<'a>(body: &'a RealmTopology, repos: &BTreeMap<&RepoName, usize>) -> Vec<Edge<'a>> {
+    let mut edges = Vec::new();
+    for (contract, topology) in body.domains.iter().flat_map(|domain| &domain.contracts).enumerate() {
+        let providers = topology.providers().into_iter().filter_map(|repo| repos.get(repo));
+        edges.extend(providers.map(|repo| Edge::Provides { repo: *repo, contract }));
+        let imports = topology.importers.iter().filter_map(|import| Some((*repos.get(&import.repo)?, import)));
+        edges.extend(imports.map(|(repo, import)| Edge::Imports { repo, contract, import }));
     }
+    edges
 }
 
 #[derive(Default)]

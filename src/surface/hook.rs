@@ -207,7 +207,7 @@ fn detached(env: Env, arguments: &[OsString]) {
     }
 }
 
-/// Checks every commit that is being pushed. If a check cannot be made, the push continues.
+/// Checks the last commit of each ref that is being pushed. If a check cannot be made, the push continues.
 fn check(ctx: &Ctx, input: &str) -> Outcome {
     let mut outcome = Outcome::default();
     if ctx.acting_repo().is_err() {

@@ -34,14 +34,14 @@ pub fn token(home: &Path) -> Result<Token, OpError> {
     warnings.extend(was.map(|was| format!("changed the mode of {} from {was:o} to 700", folder.display())));
     let text = match read(&path)? {
         Some(text) => text,
-        None => agree(&folder, &path)?,
+        None => create_or_read(&folder, &path)?,
     };
     warnings.extend(narrow(&path, Access::Private)?.map(|was| readable(&path, was)));
     Ok(Token { text, warnings })
 }
 
 /// Creates a token, unless another process holds the lock and creates one first. In that case, reads that token.
-fn agree(folder: &Path, path: &Path) -> Result<String, OpError> {
+fn create_or_read(folder: &Path, path: &Path) -> Result<String, OpError> {
     let lock_path = folder.join("token.lock");
     let lock = state::open(&lock_path)?;
     lock.lock().map_err(OpError::io("lock", &lock_path))?;

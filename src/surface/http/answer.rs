@@ -120,7 +120,7 @@ pub struct Tagged {
 }
 
 /// Smaller bodies are not compressed, since it saves nothing.
-const WORTH_PACKING: usize = 1_024;
+const MIN_GZIP_BYTES: usize = 1_024;
 
 impl Tagged {
     /// Adds a tag, which is a hash of the body.
@@ -138,8 +138,8 @@ impl Tagged {
     /// Converts it into a response to a request with these headers.
     pub fn finish(self, asked: &HeaderMap) -> Response<Body> {
         let is_known = self.is_known(asked);
-        let is_packed = takes_gzip(asked) && self.reply.body.len() >= WORTH_PACKING;
-        let tag = format!("\"{}{}\"", self.tag, if is_packed { "-gzip" } else { "" });
+        let is_gzipped = takes_gzip(asked) && self.reply.body.len() >= MIN_GZIP_BYTES;
+        let tag = format!("\"{}{}\"", self.tag, if is_gzipped { "-gzip" } else { "" });
         let header = |text: &str| HeaderValue::from_str(text).unwrap_or_else(|_| unreachable!("it is ASCII"));
         let reply = self.reply.with(ETAG, header(&tag)).with(VARY, HeaderValue::from_static("accept-encoding"));
         if is_known {
@@ -147,7 +147,7 @@ impl Tagged {
             response.headers_mut().remove(CONTENT_TYPE);
             return response;
         }
-        match is_packed.then(|| pack(&reply.body)) {
+        match is_gzipped.then(|| gzip(&reply.body)) {
             Some(body) => Reply { body, ..reply }.with(CONTENT_ENCODING, HeaderValue::from_static("gzip")).finish(),
             None => reply.finish(),
         }
@@ -175,7 +175,7 @@ fn takes_gzip(asked: &HeaderMap) -> bool {
     })
 }
 
-fn pack(body: &[u8]) -> Bytes {
+fn gzip(body: &[u8]) -> Bytes {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let packed = encoder.write_all(body).and_then(|()| encoder.finish());
     packed.unwrap_or_else(|error| unreachable!("memory takes it all: {error}")).into()

@@ -174,8 +174,8 @@ fn offends(body: &ContractDiff, one: &Difference) -> Option<String> {
     }
     let compared = body.compared.as_ref()?;
     let place = one.pointer.strip_prefix("/schema")?;
-    let found = compared.differences.iter().filter(|found| found.reading == compared.reading);
-    let found = found.into_iter().find(|found| is_in(&found.old_pointer, place) || is_in(&found.new_pointer, place))?;
+    let mut found = compared.differences.iter().filter(|found| found.reading == compared.reading);
+    let found = found.find(|found| is_in(&found.old_pointer, place) || is_in(&found.new_pointer, place))?;
     Some(format!("breaks {}", found.direction.word()))
 }
 

@@ -67,7 +67,7 @@ pub fn whole(page: &Page, path: &str) -> Markup {
                 p.unseen #news role="status" aria-live="polite" {}
                 footer.bottom {
                     p { "Read directly from the realm on this machine. This page is read-only." }
-                    @if page.site.is_some() { (travel(page.past(), path)) }
+                    @if page.site.is_some() { (date_form(page.past(), path)) }
                 }
             }
         }
@@ -125,7 +125,7 @@ fn banner(past: &PastTime, path: &str) -> Markup {
 }
 
 /// Returns the form that shows the page at an earlier time.
-fn travel(past: Option<&PastTime>, path: &str) -> Markup {
+fn date_form(past: Option<&PastTime>, path: &str) -> Markup {
     let day = past.map(|past| &past.said).filter(|said| said.parse::<jiff::civil::Date>().is_ok());
     html! {
         form.travel method="get" action=(path) {
