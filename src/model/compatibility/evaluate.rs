@@ -7,14 +7,14 @@ use super::numbers;
 use crate::model::{json::is_whole, schema::multiple};
 
 /// The maximum number of nodes that are evaluated in one comparison. Beyond it, results are unknown.
-const MOST_EVALUATED: u64 = 5_000_000;
+const MAX_EVALUATED: u64 = 5_000_000;
 /// The maximum number of spellings of one value that are tried.
-const MOST_SPELLINGS: usize = 256;
+const MAX_SPELLINGS: usize = 256;
 
 /// Returns whether `value` satisfies the node, or `None` if this is unknown.
 pub(super) fn holds(table: &mut Table, id: Id, value: &Value) -> Option<bool> {
     table.evaluated += 1;
-    if table.evaluated > MOST_EVALUATED {
+    if table.evaluated > MAX_EVALUATED {
         return None;
     }
     let lits = table.lits(id);
@@ -83,7 +83,7 @@ fn every_choice(parts: impl Iterator<Item = Option<Vec<Value>>>) -> Option<Vec<V
     let mut choices = vec![Vec::new()];
     for part in parts {
         let part = part?;
-        if choices.len() * part.len() > MOST_SPELLINGS {
+        if choices.len() * part.len() > MAX_SPELLINGS {
             return None;
         }
         let with = |choice: &Vec<Value>, one: &Value| choice.iter().chain([one]).cloned().collect();

@@ -20,7 +20,7 @@ use super::{
 use crate::model::pointer::upwards;
 
 /// The size of a schema, in values, from which validators are built from parts of it.
-const MOST_WHOLE: usize = 20_000;
+const MAX_WHOLE: usize = 20_000;
 
 /// Keywords that contain sub-schemas by the names of the properties that they concern.
 const BY_PROPERTY: [&str; 3] = ["properties", "dependentSchemas", "dependencies"];
@@ -29,7 +29,7 @@ const BY_PROPERTY: [&str; 3] = ["properties", "dependentSchemas", "dependencies"
 pub fn is_cut(document: &Document<'_>) -> bool {
     let root = document.root;
     let has_parts_with_names = root.members().any(|(_, member)| member.has_names());
-    root.count(MOST_WHOLE) >= MOST_WHOLE && !root.has_dynamic_references() && !has_parts_with_names
+    root.count(MAX_WHOLE) >= MAX_WHOLE && !root.has_dynamic_references() && !has_parts_with_names
 }
 
 /// Returns the part of a [cut](is_cut) schema from which to build a validator for `value`.
@@ -464,7 +464,7 @@ mod tests {
 
     #[test]
     fn patterns_of_a_large_schema_are_read_as_those_of_a_small_one() {
-        let values: Vec<_> = (0..MOST_WHOLE).collect();
+        let values: Vec<_> = (0..MAX_WHOLE).collect();
         for (pattern, is_valid) in [(r"^[\w-.]$", true), ("(", false)] {
             let properties = json!({"a": {"pattern": pattern}, "b": {"enum": values}});
             let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": properties});

@@ -18,9 +18,9 @@ use super::{
 use crate::model::percent;
 
 /// The maximum number of values that the validator may compile more than once. Each takes up to 14 KB.
-const MOST_COPIED: usize = 5_000;
+const MAX_COPIED: usize = 5_000;
 /// The maximum nesting of resources that are not merged.
-const MOST_OPEN: usize = 200;
+const MAX_OPEN: usize = 200;
 
 /// Returns the schema to build a validator from. Pointers to its parts are those of the document.
 ///
@@ -48,7 +48,7 @@ pub fn merged(document: &Document<'_>) -> Result<Value, Problem> {
 
 /// Returns whether the validator would compile too many values more than once.
 fn are_copied_often(document: &Document<'_>) -> bool {
-    let mut copies = Copies { document, left: MOST_COPIED, compiled: HashSet::new(), open: HashSet::new() };
+    let mut copies = Copies { document, left: MAX_COPIED, compiled: HashSet::new(), open: HashSet::new() };
     copies.follow(document.root, document.outside(), &DynamicScope::default());
     copies.left == 0
 }
@@ -198,10 +198,10 @@ impl<'a> Copies<'_, 'a> {
         if !self.open.insert(target.id()) {
             return;
         }
-        if self.open.len() > MOST_OPEN {
+        if self.open.len() > MAX_OPEN {
             self.left = 0;
         } else if !self.compiled.insert(target.id()) {
-            self.left = self.left.saturating_sub(target.count(MOST_COPIED));
+            self.left = self.left.saturating_sub(target.count(MAX_COPIED));
         }
         let scope = self.document.entered(scope, &around.within(target).base);
         self.follow(target, around, &scope);

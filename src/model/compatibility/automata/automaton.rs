@@ -11,7 +11,7 @@ use super::lookaround::{self, Looking};
 use super::repetition::{self, Lengths, WithLengths};
 
 /// The size limit of the automaton of one pattern, in bytes.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 /// The size of a nondeterministic automaton, in states, above which it is better to read a
 /// character as one step than byte by byte.
 const LARGE: usize = 5_000;
@@ -119,7 +119,7 @@ impl Machine {
 /// Builds the nondeterministic automaton of a regular expression in Rust's syntax.
 fn nfa(regex: &str) -> Option<thompson::NFA> {
     let config =
-        thompson::Config::new().which_captures(thompson::WhichCaptures::None).nfa_size_limit(Some(2 * MOST_BYTES));
+        thompson::Config::new().which_captures(thompson::WhichCaptures::None).nfa_size_limit(Some(2 * MAX_BYTES));
     thompson::Compiler::new().configure(config).build(regex).ok()
 }
 
@@ -132,8 +132,8 @@ fn determinized(nfa: &thompson::NFA) -> Option<Rc<Dfa>> {
     let config = dense::Config::new()
         .match_kind(MatchKind::All)
         .start_kind(StartKind::Unanchored)
-        .dfa_size_limit(Some(MOST_BYTES))
-        .determinize_size_limit(Some(2 * MOST_BYTES));
+        .dfa_size_limit(Some(MAX_BYTES))
+        .determinize_size_limit(Some(2 * MAX_BYTES));
     dense::Builder::new().configure(config).build_from_nfa(nfa).ok().map(Rc::new)
 }
 

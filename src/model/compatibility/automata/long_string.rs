@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::product::{MOST_STATES, Product};
+use super::product::{MAX_STATES, Product};
 use super::repetition::Lengths;
 use crate::model::compatibility::{budget::Budget, found::Found};
 use crate::model::schema::components;
@@ -53,7 +53,7 @@ impl Graph {
         let mut known: HashMap<Vec<u32>, usize> = HashMap::from([(start.clone(), 0)]);
         let (mut order, mut edges) = (vec![start], Vec::new());
         while let Some(states) = order.get(edges.len()).cloned() {
-            if order.len() > MOST_STATES || edges.len() % 16 == 0 && !budget.step() {
+            if order.len() > MAX_STATES || edges.len() % 16 == 0 && !budget.step() {
                 return None;
             }
             let mut to = Vec::new();

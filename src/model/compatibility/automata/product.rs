@@ -6,7 +6,7 @@ use super::automaton::{DEAD, MATCHED, Machine};
 use crate::model::compatibility::{budget::Budget, found::Found};
 
 /// The maximum number of states of a product automaton that are visited.
-pub const MOST_STATES: usize = 60_000;
+pub const MAX_STATES: usize = 60_000;
 
 /// Several automata that read the same string.
 pub struct Product {
@@ -25,7 +25,7 @@ impl Product {
         let mut order = vec![(start, 0u64, 0usize, 0u8)];
         let mut at = 0;
         while at < order.len() {
-            if order.len() > MOST_STATES || (at % 16 == 0 && !budget.step()) {
+            if order.len() > MAX_STATES || (at % 16 == 0 && !budget.step()) {
                 return Found::Unsure;
             }
             let (states, count, ..) = order[at].clone();

@@ -11,9 +11,9 @@ use super::node::{Id, Lit, index};
 use crate::model::schema::components;
 
 /// The maximum number of sub-schemas of one cycle.
-const MOST_MEMBERS: usize = 64;
+const MAX_MEMBERS: usize = 64;
 /// The maximum number of sub-schemas that are added to unroll all cycles.
-const MOST_COPIES: usize = 10_000;
+const MAX_COPIES: usize = 10_000;
 
 /// Replaces each reference that is reached again for the same value by `true`.
 ///
@@ -36,7 +36,7 @@ pub fn unroll(graph: &mut Graph<'_>) -> Result<(), String> {
     let truth = graph.add(Vec::new(), 0);
     for members in cycles.values() {
         Cycle { members, truth, copies: HashMap::new() }.unroll(graph)?;
-        if graph.len() - own > MOST_COPIES {
+        if graph.len() - own > MAX_COPIES {
             return Err(message(graph, members));
         }
     }
@@ -65,7 +65,7 @@ impl Cycle<'_> {
     fn unroll(&mut self, graph: &mut Graph<'_>) -> Result<(), String> {
         let negates = |lit: &Lit| lit.negated().iter().any(|id| self.members.contains(id));
         let is_negated = self.members.iter().any(|id| graph.lits(*id).iter().any(negates));
-        if is_negated || self.members.len() > MOST_MEMBERS {
+        if is_negated || self.members.len() > MAX_MEMBERS {
             return Err(message(graph, self.members));
         }
         let lits: Vec<_> = (0..self.members.len()).map(|at| self.below(graph, at, 1 << at)).collect();
@@ -85,7 +85,7 @@ impl Cycle<'_> {
         lit.map(&mut |child| match self.members.iter().position(|member| *member == child) {
             None => child,
             Some(at) if path & (1 << at) != 0 => self.truth,
-            Some(_) if self.copies.len() > MOST_COPIES => self.truth,
+            Some(_) if self.copies.len() > MAX_COPIES => self.truth,
             Some(at) => self.copy(graph, at, path | (1 << at)),
         })
     }

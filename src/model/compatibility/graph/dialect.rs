@@ -10,7 +10,7 @@ use crate::model::compatibility::numbers;
 use crate::model::schema::{Draft, Tree, document::Document, external};
 
 /// The maximum number of combinations of targets that the dynamic references of a schema may have.
-const MOST_DYNAMIC_SCOPES: usize = 1_000;
+const MAX_DYNAMIC_SCOPES: usize = 1_000;
 
 /// Reads two documents and returns their roots.
 ///
@@ -30,8 +30,8 @@ fn read_one(graph: &mut Graph<'_>, number: usize) -> Result<Id, String> {
     let mut reader = Reader { graph, document, waiting: Vec::new(), pending: Vec::new() };
     let root = reader.child(document.root, outer);
     while let Some(id) = reader.waiting.pop() {
-        if reader.graph.dynamic_scopes > MOST_DYNAMIC_SCOPES {
-            return Err(format!("its dynamic references depend on more than {MOST_DYNAMIC_SCOPES} paths"));
+        if reader.graph.dynamic_scopes > MAX_DYNAMIC_SCOPES {
+            return Err(format!("its dynamic references depend on more than {MAX_DYNAMIC_SCOPES} paths"));
         }
         let lits = reader.lits(id)?;
         reader.graph.set(id, lits);

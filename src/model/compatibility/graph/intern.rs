@@ -11,10 +11,10 @@ use super::cyclic;
 use super::node::{Id, Lit, Table, index};
 
 /// The maximum number of refinement rounds. Real schemas need fewer than ten.
-const MOST_ROUNDS: usize = 200;
+const MAX_ROUNDS: usize = 200;
 /// The number of times that a recursive sub-schema may be looked at in all rounds together, if that is more than
 /// [`FEWEST_ROUNDS`].
-const MOST_LOOKS: usize = 2_000_000;
+const MAX_LOOKS: usize = 2_000_000;
 const FEWEST_ROUNDS: usize = 20;
 
 /// The node of each raw sub-schema.
@@ -184,7 +184,7 @@ impl Parents {
 fn refine(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, cyclic: &[usize]) {
     let start = known.first.len();
     cyclic.iter().for_each(|at| classes.class[*at] = index(start));
-    let most = (MOST_LOOKS / cyclic.len().max(1)).clamp(FEWEST_ROUNDS, MOST_ROUNDS);
+    let most = (MAX_LOOKS / cyclic.len().max(1)).clamp(FEWEST_ROUNDS, MAX_ROUNDS);
     for round in 0.. {
         // After the last round, giving each sub-schema its own class is still correct.
         let is_last = round >= most;

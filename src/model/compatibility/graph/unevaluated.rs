@@ -11,11 +11,11 @@ use super::node::{self, Id, Lit, Sym};
 use super::{Graph, Unevaluated};
 
 /// The maximum number of combinations of branches; schemas with more are not rewritten.
-const MOST_CASES: usize = 128;
+const MAX_CASES: usize = 128;
 /// The maximum number of combinations that each become an alternative.
 const FEW_CASES: usize = 8;
 /// The maximum number of sub-schemas that are visited.
-const MOST_VISITS: usize = 1_000;
+const MAX_VISITS: usize = 1_000;
 
 /// The properties or items that one sub-schema evaluates if the branches that lead to it hold.
 #[derive(Debug, Clone)]
@@ -159,7 +159,7 @@ impl Walk {
         let mut cases = vec![Case::new()];
         for branches in &self.choices {
             cases = cases.iter().flat_map(|case| choose(case, branches, &guards)).collect();
-            (cases.len() <= MOST_CASES).then_some(())?;
+            (cases.len() <= MAX_CASES).then_some(())?;
         }
         for branch in guards {
             let both = |case: Case| {
@@ -167,7 +167,7 @@ impl Walk {
                 if case.contains_key(&branch) { vec![case] } else { vec![with(true), with(false)] }
             };
             cases = cases.into_iter().flat_map(both).collect();
-            (cases.len() <= MOST_CASES).then_some(())?;
+            (cases.len() <= MAX_CASES).then_some(())?;
         }
         Some(cases)
     }
@@ -175,7 +175,7 @@ impl Walk {
     /// Collects what `id` evaluates. Returns `None` if there is too much to collect, or references form a cycle.
     fn collect(&mut self, graph: &mut Graph<'_>, id: Id, depth: usize) -> Option<()> {
         self.visits += 1;
-        if self.visits > MOST_VISITS || depth > MOST_VISITS {
+        if self.visits > MAX_VISITS || depth > MAX_VISITS {
             return None;
         }
         if id != self.of && graph.evaluates_all.contains(&(id, self.kind)) {

@@ -9,9 +9,9 @@ use super::engine::{Atom, Engine};
 use crate::model::compatibility::graph::node::Id;
 
 /// The maximum number of schemas whose items are counted.
-const MOST_COUNTED: usize = 5;
+const MAX_COUNTED: usize = 5;
 /// The maximum number of combinations of numbers that are visited.
-const MOST_STATES: usize = 20_000;
+const MAX_STATES: usize = 20_000;
 
 /// A demand on the number of items that satisfy a schema, or do not.
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +60,7 @@ impl Counting<'_> {
         let needed = self.demands.iter().fold(0u64, |all, demand| all.saturating_add(demand.least));
         let longest = self.least.max(self.uniform_from).saturating_add(needed);
         let longest = self.most.map_or(longest, |most| longest.min(most));
-        if ids.len() > MOST_COUNTED || longest > MOST_STATES as u64 {
+        if ids.len() > MAX_COUNTED || longest > MAX_STATES as u64 {
             return Counted::Unknown;
         }
         let mut layers: Layers = vec![BTreeMap::from([(vec![0; self.demands.len()], (Vec::new(), 0))])];
@@ -74,7 +74,7 @@ impl Counting<'_> {
                 return Counted::Items(self.items(&ids, &layers, end.clone()));
             }
             states += layer.len();
-            if states > MOST_STATES || engine.budget.spent().is_some() {
+            if states > MAX_STATES || engine.budget.spent().is_some() {
                 return Counted::Unknown;
             }
             if length <= self.uniform_from {

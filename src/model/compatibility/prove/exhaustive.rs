@@ -16,9 +16,9 @@ use crate::model::compatibility::{
 };
 
 /// The maximum number of arrays or objects that are tried.
-const MOST_VALUES: usize = 5_000;
+const MAX_VALUES: usize = 5_000;
 /// The maximum number of values of one item or property, and of names of properties.
-const MOST_EACH: u64 = 12;
+const MAX_EACH: u64 = 12;
 
 impl State {
     /// Decides the goal by trying all values. Returns `None` unless there are known to be few.
@@ -65,7 +65,7 @@ impl State {
         // Unique items run out by themselves if there are few values.
         let most = shape.most.or(shape.unique.then_some(u64::MAX))?;
         for at in 0..most {
-            let items = fewer_than(engine, &shape.any_item(at), MOST_EACH)?;
+            let items = fewer_than(engine, &shape.any_item(at), MAX_EACH)?;
             // A wanted item may name more properties for a lenient sender.
             if shape.names_more() && items.iter().any(|item| item.is_object() || item.is_array()) {
                 return None;
@@ -74,14 +74,14 @@ impl State {
                 let items = items.iter().filter(|item| !shape.unique || !array.contains(item));
                 items.map(|item| array.iter().cloned().chain([Rc::clone(item)]).collect::<Vec<_>>())
             });
-            longest = longer.take(MOST_VALUES).collect();
+            longest = longer.take(MAX_VALUES).collect();
             if longest.is_empty() {
                 break;
             }
             if at + 1 >= shape.least {
                 all.extend(longest.iter().cloned());
             }
-            if longest.len() >= MOST_VALUES || all.len() >= MOST_VALUES {
+            if longest.len() >= MAX_VALUES || all.len() >= MAX_VALUES {
                 return None;
             }
         }
@@ -93,7 +93,7 @@ impl State {
         let mut all = vec![Map::new()];
         for name in self.every_name(engine, &shape)? {
             let goal = self.member(engine, &shape, name);
-            let members = goal.map_or(Some(Vec::new()), |goal| fewer_than(engine, &goal, MOST_EACH))?;
+            let members = goal.map_or(Some(Vec::new()), |goal| fewer_than(engine, &goal, MAX_EACH))?;
             let text = engine.table.words.text(name);
             let with = |object: &Map<String, Value>, member: &Value| {
                 let mut object = object.clone();
@@ -106,7 +106,7 @@ impl State {
                 all.clear();
             }
             all.extend(more);
-            if all.len() > MOST_VALUES {
+            if all.len() > MAX_VALUES {
                 return None;
             }
         }
@@ -117,14 +117,14 @@ impl State {
     fn every_name(&self, engine: &mut Engine<'_>, shape: &Shape) -> Option<BTreeSet<Sym>> {
         let fences = self.fences.iter().chain(shape.closed.as_deref());
         if let Some(fence) = fences.into_iter().find(|fence| fence.patterns.is_empty()) {
-            return (fence.names.len() as u64 <= MOST_EACH).then(|| fence.names.clone());
+            return (fence.names.len() as u64 <= MAX_EACH).then(|| fence.names.clone());
         }
         if shape.names.is_empty() {
             return None;
         }
         let text = engine.table.node(vec![Lit::Type(node::STRING)]);
         let goal: Vec<_> = shape.names.iter().copied().chain([Atom::is(text, false)]).collect();
-        let names = fewer_than(engine, &goal, MOST_EACH)?;
+        let names = fewer_than(engine, &goal, MAX_EACH)?;
         names.iter().map(|name| Some(engine.table.words.symbol(name.as_str()?))).collect()
     }
 }

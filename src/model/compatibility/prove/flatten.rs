@@ -102,7 +102,7 @@ impl Deref for Branches {
 }
 
 /// The maximum number of alternatives of an `anyOf` that a lenient sender is assumed to follow at once.
-pub const MOST_TOGETHER: usize = 8;
+pub const MAX_TOGETHER: usize = 8;
 
 pub const HOLDS: u8 = 1;
 pub const LENIENT: u8 = 2;
@@ -294,7 +294,7 @@ impl State {
             (Lit::Sub(id), false) | (Lit::Not(id), true) => work.push(is_not(id)),
             (Lit::AnyOf(ids), true) => {
                 // A lenient sender may follow several alternatives, and then sends what any of them names.
-                let is_wide = fact.lenient && self.kind == Kind::Object && (2..=MOST_TOGETHER).contains(&ids.len());
+                let is_wide = fact.lenient && self.kind == Kind::Object && (2..=MAX_TOGETHER).contains(&ids.len());
                 let together = is_wide.then(|| ids.iter().map(is).collect());
                 let branches = ids.iter().map(|id| vec![is(id)]).chain(together);
                 self.open.push(Branches::choice(branches.collect()));

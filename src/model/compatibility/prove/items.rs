@@ -9,9 +9,9 @@ use super::engine::{Answer, Atom, Engine};
 use crate::model::compatibility::graph::node::{Id, Lit};
 
 /// The maximum number of orders in which different items are chosen.
-const MOST_ORDERS: usize = 8;
+const MAX_ORDERS: usize = 8;
 /// The maximum number of members that are tried to tell objects apart.
-const MOST_MEMBERS: usize = 4;
+const MAX_MEMBERS: usize = 4;
 
 /// Builds an array from the demands on each item.
 pub fn items(engine: &mut Engine<'_>, unique: bool, repeated: bool, mut goals: Vec<Vec<Atom>>) -> Option<Value> {
@@ -19,7 +19,7 @@ pub fn items(engine: &mut Engine<'_>, unique: bool, repeated: bool, mut goals: V
         repeat(engine, &mut goals)?;
     }
     let mut order: Vec<usize> = (0..goals.len()).collect();
-    for _ in 0..MOST_ORDERS {
+    for _ in 0..MAX_ORDERS {
         match in_order(engine, unique, &goals, &order) {
             Ok(mut items) => {
                 items.sort_unstable_by_key(|(at, _)| *at);
@@ -96,7 +96,7 @@ fn differing(engine: &mut Engine<'_>, like: &Value, all: &[&Value]) -> Vec<Id> {
                 for inner in differing(engine, member, &others) {
                     found.push(engine.table.node(vec![Lit::Required(symbol), Lit::Prop(symbol, inner)]));
                 }
-                if found.len() >= MOST_MEMBERS {
+                if found.len() >= MAX_MEMBERS {
                     break;
                 }
             }

@@ -9,7 +9,7 @@ use super::flatten::{Branches, Item, State};
 use crate::model::compatibility::graph::node::{Id, Lit, Sym};
 
 /// The maximum number of sub-schemas that are visited. Schemas with more are assumed to name anything.
-const MOST_VISITS: usize = 500;
+const MAX_VISITS: usize = 500;
 
 /// A part of a value.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +86,7 @@ impl Engine<'_> {
             if !seen.insert(next) {
                 continue;
             }
-            if seen.len() > MOST_VISITS {
+            if seen.len() > MAX_VISITS {
                 naming = Naming::anything();
                 break;
             }
@@ -120,7 +120,7 @@ impl Engine<'_> {
             if !seen.insert(next) {
                 continue;
             }
-            found = seen.len() > MOST_VISITS;
+            found = seen.len() > MAX_VISITS;
             for lit in self.table.lits(next).iter() {
                 match lit {
                     Lit::Prop(..)

@@ -11,9 +11,9 @@ use super::shape::{Draft, Shape, Slot, Wanted};
 use crate::model::compatibility::{evaluate, graph::node::Sym};
 
 /// The maximum number of times that required properties are placed elsewhere.
-const MOST_PLACINGS: usize = 30;
+const MAX_PLACINGS: usize = 30;
 /// The maximum number of properties that are added to satisfy a `minProperties`.
-const MOST_FILLED: u64 = 70_000;
+const MAX_FILLED: u64 = 70_000;
 
 /// The result of adding a property.
 enum Placed {
@@ -45,7 +45,7 @@ impl State {
             if !shape.wanted.iter().all(|wanted| self.has_place(engine, &shape, wanted)) {
                 return Answer::Empty;
             }
-            let mut tries = shape.wanted.len() + MOST_PLACINGS;
+            let mut tries = shape.wanted.len() + MAX_PLACINGS;
             found = self.place_all(engine, &shape, &shape.wanted, draft, &mut tries);
         }
         let Some(draft) = found else {
@@ -200,7 +200,7 @@ impl State {
         if shape.least <= count(draft) {
             return true;
         }
-        if shape.least > MOST_FILLED {
+        if shape.least > MAX_FILLED {
             draft.unsure = true;
             return true;
         }

@@ -6,14 +6,14 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::flatten::MOST_TOGETHER;
+use super::flatten::MAX_TOGETHER;
 use crate::model::compatibility::{
     evaluate,
     graph::node::{Id, Lit, Sym, Table},
 };
 
 /// The maximum number of schemas that are followed. Beyond it, the value counts as sent.
-const MOST_FOLLOWED: usize = 20_000;
+const MAX_FOLLOWED: usize = 20_000;
 
 /// Returns whether the lenient sender of a schema sends a valid value.
 pub fn is_sent(table: &mut Table, id: Id, value: &Value) -> bool {
@@ -23,7 +23,7 @@ pub fn is_sent(table: &mut Table, id: Id, value: &Value) -> bool {
 /// Returns the same as [`is_sent`], but `false` if too many schemas are followed.
 pub fn is_surely_sent(table: &mut Table, id: Id, value: &Value) -> bool {
     let mut walk = Walk { table, followed: 0 };
-    walk.sends(&[id], value) && walk.followed <= MOST_FOLLOWED
+    walk.sends(&[id], value) && walk.followed <= MAX_FOLLOWED
 }
 
 impl Table {
@@ -81,7 +81,7 @@ impl Walk<'_> {
         loop {
             while let Some(id) = all.waiting.pop() {
                 self.followed += 1;
-                if self.followed > MOST_FOLLOWED {
+                if self.followed > MAX_FOLLOWED {
                     return true;
                 }
                 for lit in self.table.lits(id).iter() {
@@ -113,7 +113,7 @@ impl Walk<'_> {
             Lit::AnyOf(ids) | Lit::OneOf(ids) => {
                 let holds = |id: &Id| evaluate::holds(self.table, *id, value) != Some(false);
                 let matching: Vec<_> = ids.iter().copied().filter(holds).collect();
-                let is_wide = matches!(lit, Lit::AnyOf(_)) && (2..=MOST_TOGETHER).contains(&matching.len());
+                let is_wide = matches!(lit, Lit::AnyOf(_)) && (2..=MAX_TOGETHER).contains(&matching.len());
                 let together = is_wide.then(|| matching.clone());
                 all.choices.push(matching.iter().map(|id| vec![*id]).chain(together).collect());
             }

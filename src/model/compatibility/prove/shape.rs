@@ -18,7 +18,7 @@ use crate::model::compatibility::{
 /// The number of patterns up to which all combinations are tried without checking that a name exists.
 const FEW_PATTERNS: usize = 4;
 /// The maximum number of combinations that are tried.
-const MOST_CLASSES: usize = 200;
+const MAX_CLASSES: usize = 200;
 
 /// Names, patterns, and the demand on properties that are covered by neither.
 pub type Rest = (Box<[Sym]>, Box<[Sym]>, Atom);
@@ -246,9 +246,9 @@ impl State {
                     !engine.goal(Self::partial(shape, wanted, signs)).is_empty() && !engine.goal(names).is_empty()
                 });
             }
-            if classes.len() > MOST_CLASSES {
+            if classes.len() > MAX_CLASSES {
                 is_complete = false;
-                classes.truncate(MOST_CLASSES);
+                classes.truncate(MAX_CLASSES);
             }
         }
         (classes, is_complete)

@@ -19,7 +19,7 @@ const LONGEST: u64 = 1 << 20;
 /// The maximum length of a string that is searched for character by character. Longer ones repeat a character of it.
 const LONGEST_SEARCHED: u64 = 64;
 /// The maximum number of excluded strings that become part of the automaton.
-const MOST_EXCLUDED: usize = 20_000;
+const MAX_EXCLUDED: usize = 20_000;
 
 /// The demands on a string.
 #[derive(Debug, Default)]
@@ -137,7 +137,7 @@ impl Wanted {
         }
         let mut excluded: Vec<String> = self.excluded.clone();
         excluded.retain(|text| self.matches(engine, text) != Some(false));
-        let is_long = excluded.len() > MOST_EXCLUDED;
+        let is_long = excluded.len() > MAX_EXCLUDED;
         let mut is_sure = true;
         for _ in 0..TRIES {
             let literals = (!excluded.is_empty() && !is_long)

@@ -14,7 +14,7 @@ use crate::model::compatibility::{
 /// The maximum nesting of nodes for the same value. Deeper nodes are assumed to accept anything.
 const DEEPEST: usize = 500;
 /// The maximum number of properties in a summary.
-const MOST_MEMBERS: usize = 64;
+const MAX_MEMBERS: usize = 64;
 
 /// A superset of the values that a node accepts.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +45,7 @@ impl Engine<'_> {
             for lit in self.table.lits(id).iter() {
                 self.add(&mut summary, lit, depth);
             }
-            summary.members.truncate(MOST_MEMBERS);
+            summary.members.truncate(MAX_MEMBERS);
         }
         let summary = Rc::new(summary);
         self.summaries.insert(id, Rc::clone(&summary));
