@@ -47,7 +47,7 @@ impl<'a> Side<'a> {
 
     /// Returns the values that the root of the schema lists in `enum` or `const`. Other keywords may refuse some of
     /// them.
-    fn named(&self) -> Option<Vec<Value>> {
+    fn enumerated(&self) -> Option<Vec<Value>> {
         let (root, draft) = (self.document.root, self.document.context.draft);
         if part::is_cut(self.document) || draft <= Draft::D7 && root.get("$ref").is_some() {
             return None;
@@ -59,7 +59,7 @@ impl<'a> Side<'a> {
     }
 
     /// Returns whether the schema has no assertion besides `enum` or `const`.
-    pub(super) fn only_names(&self) -> bool {
+    pub(super) fn only_enumerates(&self) -> bool {
         let is_plain = |name: &str| matches!(name, "$schema" | "$id" | "enum" | "const" | "title" | "description");
         self.document.root.members().all(|(name, _)| is_plain(name))
     }
@@ -83,12 +83,12 @@ pub(super) fn is_witness(inner: &Side<'_>, outer: &Side<'_>, value: &Value) -> b
 
 /// Validates each value that `inner` lists, if it lists them all and there is time. Returns the first witness, or
 /// `Some(None)` if there is none.
-pub(super) fn among_named<'a>(
+pub(super) fn among_enumerated<'a>(
     inner: &mut Side<'a>,
     outer: &mut Side<'a>,
     time_left: &dyn Fn() -> Duration,
 ) -> Option<Option<Value>> {
-    let values = inner.named()?.iter().map(evaluate::all_spellings).collect::<Option<Vec<_>>>()?.concat();
+    let values = inner.enumerated()?.iter().map(evaluate::all_spellings).collect::<Option<Vec<_>>>()?.concat();
     if values.len() > MAX_ENUMERATED {
         return None;
     }

@@ -18,16 +18,16 @@ const OTHER_TYPE: usize = 1_000;
 /// The more alternatives list its values, the better a member tells them apart.
 const OTHER_MEMBER: usize = 30;
 /// The number of alternatives above which more make no difference.
-const MOST_LISTING: usize = 20;
+const MAX_LISTING: usize = 20;
 
 /// The maximum nesting of alternatives that are compared with a value.
-const MOST_NESTED: usize = 8;
+const MAX_NESTED: usize = 8;
 
 /// The maximum number of sub-schemas that are looked at because they apply to one value.
-const MOST_IN_PLACE: usize = 1_000;
+const MAX_IN_PLACE: usize = 1_000;
 
 /// The maximum number of properties that are tried as the reason why an object is refused.
-const MOST_MEMBERS: usize = 100;
+const MAX_MEMBERS: usize = 100;
 
 /// The keyword that refuses a value.
 pub(super) struct Leaf<'a> {
@@ -84,7 +84,7 @@ impl<'a> Sources<'a> {
     /// Returns how far a value is from an alternative: the number of keywords that refuse it,
     /// weighted by how well they distinguish alternatives. `listing` is from [`Self::listing`].
     fn distance(&self, table: &mut Table, raw: Id, value: &Value, listing: &Listing) -> usize {
-        self.distance_within(table, raw, value, listing, MOST_NESTED)
+        self.distance_within(table, raw, value, listing, MAX_NESTED)
     }
 
     fn distance_within(&self, table: &mut Table, raw: Id, value: &Value, listing: &Listing, levels: usize) -> usize {
@@ -105,7 +105,7 @@ impl<'a> Sources<'a> {
                         OTHER_TYPE
                     }
                     Lit::Prop(name, id) if self.listed_values(*id).is_some() => {
-                        OTHER_MEMBER * listing.get(name).map_or(1, Vec::len).min(MOST_LISTING)
+                        OTHER_MEMBER * listing.get(name).map_or(1, Vec::len).min(MAX_LISTING)
                     }
                     _ => 1,
                 };
@@ -130,7 +130,7 @@ impl<'a> Sources<'a> {
                 names.iter().copied().filter(|name| !members.contains_key(&*table.words.text(*name))).collect()
             }
             _ => {
-                let odd: Vec<_> = members.keys().filter(|name| is_odd(table, name)).take(MOST_MEMBERS).collect();
+                let odd: Vec<_> = members.keys().filter(|name| is_odd(table, name)).take(MAX_MEMBERS).collect();
                 odd.into_iter().map(|name| table.words.symbol(name)).collect()
             }
         }
@@ -175,7 +175,7 @@ impl<'a> Sources<'a> {
             if !seen.insert(spot.id) {
                 continue;
             }
-            if seen.len() > MOST_IN_PLACE {
+            if seen.len() > MAX_IN_PLACE {
                 return false;
             }
             for lit in self.graph.lits(spot.id) {

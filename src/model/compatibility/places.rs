@@ -12,10 +12,10 @@ use super::graph::node::{self, Id, Lit, Sym, Table};
 use super::sources::{Sources, Spot};
 
 /// The maximum number of sub-schemas that are visited.
-const MOST_VISITED: usize = 500;
+const MAX_VISITED: usize = 500;
 
 /// The maximum number of places that are tried for one difference.
-const MOST_PLACES: usize = 100;
+const MAX_PLACES: usize = 100;
 
 /// A step from a value to one of its parts.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ pub(super) struct Places {
 impl Places {
     /// Adds a place, unless there are too many.
     fn add(&mut self, place: Place) {
-        match self.all.len() < MOST_PLACES {
+        match self.all.len() < MAX_PLACES {
             true => self.all.push(place),
             false => self.is_complete = false,
         }
@@ -175,7 +175,7 @@ impl<'a> Sources<'a> {
             let mut reached = Vec::new();
             places.is_complete &= self.in_place(table, here, None, &mut reached);
             reached.retain(|spot| seen.insert(self.place(document, spot, table)));
-            if seen.len() > MOST_VISITED {
+            if seen.len() > MAX_VISITED {
                 places.is_complete = false;
                 break;
             }

@@ -25,7 +25,7 @@ use crate::model::{
 const MAX_DIFFERENCES: usize = 20;
 
 /// The maximum number of sub-schemas that are listed because they refuse values of one sub-schema.
-const MOST_OF_A_PLACE: usize = 3;
+const MAX_OF_A_PLACE: usize = 3;
 
 /// The options of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -221,10 +221,10 @@ impl<'a> Judge<'a> {
         let (inner, outer) = if sides(direction).0 == 0 { (old, new) } else { (new, old) };
         let (budget, started) = (&self.engine.budget, self.engine.budget.elapsed());
         let time_left = || LISTING.saturating_sub(budget.elapsed().saturating_sub(started));
-        let witness = confirm::among_named(inner, outer, &time_left)?;
+        let witness = confirm::among_enumerated(inner, outer, &time_left)?;
         let Some(witness) = witness else { return Some(SchemaVerdict::Compatible) };
         // A lenient sender does not send every value that is listed next to property names.
-        if reading == SchemaReading::Lenient && !inner.only_names() {
+        if reading == SchemaReading::Lenient && !inner.only_enumerates() {
             return None;
         }
         self.confirm(direction, reading, witness, None).map(|(difference, _)| incompatible(difference))
@@ -408,7 +408,7 @@ impl<'a> Judge<'a> {
             let (place, other) = places(one);
             one.direction == found.direction && place == accepting && other != refusing
         };
-        accepting.is_some() && self.differences.iter().filter(|one| is_other(one)).count() >= MOST_OF_A_PLACE
+        accepting.is_some() && self.differences.iter().filter(|one| is_other(one)).count() >= MAX_OF_A_PLACE
     }
 
     /// Returns whether a difference at the same place is listed.

@@ -12,10 +12,10 @@ use crate::model::compatibility::graph::node::index;
 use crate::model::schema::components;
 
 /// The maximum number of nodes, and of states.
-const MOST_NODES: usize = 1_500;
-const MOST_STATES: usize = 3_000;
+const MAX_NODES: usize = 1_500;
+const MAX_STATES: usize = 3_000;
 /// The maximum number of steps that are visited.
-const MOST_WORK: usize = 1_500_000;
+const MAX_WORK: usize = 1_500_000;
 
 /// An automaton over UTF-8. A state is the state between two characters, times the number of nodes in the tree of
 /// bytes, plus a node of that tree.
@@ -134,12 +134,12 @@ impl Graph {
             for class in 0..classes {
                 for (before, is_start) in positions.iter().filter(|(at, _)| behind.next[*at][class] == node.0) {
                     work += steps.steps.len();
-                    (work <= MOST_WORK).then_some(())?;
+                    (work <= MAX_WORK).then_some(())?;
                     let after = Some((&node.1, &alphabet.sets_of[class]));
                     let holds = holding(steps, &behind.matched[*before], *is_start, after);
                     let is_found = node.3 || holds[steps.first];
                     let to = add(&mut graph, &mut open, (index(*before), holds, *is_start, is_found));
-                    (graph.edges.len() <= MOST_NODES).then_some(())?;
+                    (graph.edges.len() <= MAX_NODES).then_some(())?;
                     graph.edges[to as usize][class].insert(id);
                 }
             }
@@ -166,7 +166,7 @@ impl Graph {
                 }
                 row.push(id);
             }
-            (states.len() <= MOST_STATES).then_some(())?;
+            (states.len() <= MAX_STATES).then_some(())?;
             next.push(row);
         }
         let accepts = states.iter().map(|state| state.iter().any(|node| self.ends[*node as usize])).collect();
@@ -234,7 +234,7 @@ impl Behind {
                     all.sets.push(to);
                 }
             }
-            (all.sets.len() <= MOST_NODES).then_some(())?;
+            (all.sets.len() <= MAX_NODES).then_some(())?;
             all.next.push(row);
         }
         let ends: Vec<BTreeSet<StepId>> = steps.behinds.iter().map(|first| ends_of(steps, *first)).collect();

@@ -6,7 +6,7 @@ use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
 /// The maximum number of steps of one pattern.
-const MOST_STEPS: usize = 1_500;
+const MAX_STEPS: usize = 1_500;
 /// The maximum nesting of expressions, and of look-arounds.
 const DEEPEST: usize = 100;
 
@@ -90,7 +90,7 @@ struct Reader<'e> {
 
 impl<'e> Reader<'e> {
     fn add(&mut self, step: Step) -> Option<StepId> {
-        (self.steps.steps.len() < MOST_STEPS).then_some(())?;
+        (self.steps.steps.len() < MAX_STEPS).then_some(())?;
         self.steps.steps.push(step);
         self.steps.levels.push(self.level);
         Some(self.steps.steps.len() - 1)
@@ -143,13 +143,13 @@ impl<'e> Reader<'e> {
             self.steps.steps[again] = Step::Either(body, next);
             first = again;
         } else {
-            (hi.saturating_sub(lo) < MOST_STEPS).then_some(())?;
+            (hi.saturating_sub(lo) < MAX_STEPS).then_some(())?;
             for _ in lo..hi {
                 let body = self.expression(child, first)?;
                 first = self.add(Step::Either(body, next))?;
             }
         }
-        (lo < MOST_STEPS).then_some(())?;
+        (lo < MAX_STEPS).then_some(())?;
         (0..lo).try_fold(first, |next, _| self.expression(child, next))
     }
 

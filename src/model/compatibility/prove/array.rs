@@ -20,12 +20,12 @@ const LONGEST_UNIQUE: u64 = 10_000;
 /// The same limit while choices are open.
 const LONGEST_OPEN: u64 = 1_000;
 /// The maximum number of items that are placed one by one.
-const MOST_WANTED: u64 = 10_000;
+const MAX_WANTED: u64 = 10_000;
 /// The maximum number of places and wanted items for which every assignment is tried.
-const MOST_PLACES: u64 = 6;
-const MOST_PLACED: usize = 5;
+const MAX_PLACES: u64 = 6;
+const MAX_PLACED: usize = 5;
 /// The maximum number of wanted items' schemas for which all combinations are tried.
-const MOST_NAMING: usize = 2;
+const MAX_NAMING: usize = 2;
 /// The number of lengths that are tried above the minimum.
 const MORE_LENGTHS: u64 = 4;
 
@@ -86,7 +86,7 @@ impl Shape {
             return Answer::Undecided;
         }
         let naming = self.naming();
-        if naming.len() > MOST_NAMING {
+        if naming.len() > MAX_NAMING {
             let more = more.iter().map(|atom| atom.strict());
             return engine.goal(self.any_item(at).into_iter().chain(more).collect());
         }
@@ -139,7 +139,7 @@ impl State {
         }
         let built = match () {
             () if !self.open.is_empty() => LONGEST_OPEN,
-            () if shape.unique || shape.wanted.len() > MOST_PLACED => LONGEST_UNIQUE,
+            () if shape.unique || shape.wanted.len() > MAX_PLACED => LONGEST_UNIQUE,
             () => LONGEST,
         };
         if shape.least > built {
@@ -292,7 +292,7 @@ fn counted(engine: &mut Engine<'_>, shape: &Shape) -> Counted {
 fn want(shape: &mut Shape, id: Id, count: u64, lenient: bool) {
     shape.least = shape.least.max(count);
     let known = shape.wanted.iter().filter(|wanted| wanted.group == Some(id)).count() as u64;
-    for _ in known..count.min(MOST_WANTED) {
+    for _ in known..count.min(MAX_WANTED) {
         shape.wanted.push(Wanted { first: 0, atom: Atom::is(id, lenient), group: Some(id) });
     }
 }
@@ -306,8 +306,8 @@ fn is_overfull(engine: &mut Engine<'_>, shape: &Shape) -> bool {
             let count = shape.wanted.iter().filter(|wanted| wanted.group == Some(group)).count() as u64;
             count > *most && engine.goal(vec![Atom::is(group, false), Atom::is_not(*limited)]).is_empty()
         });
-        let forced = (0..shape.least.min(MOST_WANTED))
-            .filter(|at| shape.fits(engine, *at, &[Atom::is_not(*limited)]).is_empty());
+        let forced =
+            (0..shape.least.min(MAX_WANTED)).filter(|at| shape.fits(engine, *at, &[Atom::is_not(*limited)]).is_empty());
         by_group || forced.count() as u64 > *most
     })
 }
@@ -342,9 +342,9 @@ fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Opt
 
 /// Returns whether the wanted items cannot all be placed. Only decided if there are few indexes.
 fn cannot_place_all(engine: &mut Engine<'_>, shape: &Shape) -> bool {
-    let is_small = shape.wanted.len() > 1 && shape.wanted.len() <= MOST_PLACED;
+    let is_small = shape.wanted.len() > 1 && shape.wanted.len() <= MAX_PLACED;
     match shape.most {
-        Some(most) if is_small && most <= MOST_PLACES => {
+        Some(most) if is_small && most <= MAX_PLACES => {
             let mut goals: Vec<_> = (0..most).map(|at| (shape.any_item(at), Vec::new())).collect();
             !can_place(engine, &shape.wanted, &mut goals)
         }
@@ -395,7 +395,7 @@ fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
         fewer_than(engine, &[atom.strict()], count as u64).is_some()
     });
     is_short || {
-        let least = shape.least.min(MOST_PLACES);
+        let least = shape.least.min(MAX_PLACES);
         (0..least).any(|one| {
             let Answer::Witness(value) = engine.goal(shape.any_item(one)) else { return false };
             let others = distinct(engine, shape.any_item(one), std::slice::from_ref(&value));

@@ -9,7 +9,7 @@ use crate::model::compatibility::{
 };
 
 /// The maximum number of nodes that are searched for a difference that is treated as allowed.
-const MOST_ALLOWING: usize = 50;
+const MAX_ALLOWING: usize = 50;
 
 /// Returns the type of a value. All numbers have one.
 fn type_of(value: &Value) -> u8 {
@@ -89,7 +89,7 @@ impl Engine<'_> {
     pub fn allows_more(&self, id: Id) -> bool {
         let mut waiting = vec![id];
         let mut at = 0;
-        while !self.masked.is_empty() && at < waiting.len().min(MOST_ALLOWING) {
+        while !self.masked.is_empty() && at < waiting.len().min(MAX_ALLOWING) {
             let id = waiting[at];
             if self.masked.keys().any(|(node, _)| *node == id) {
                 return true;
