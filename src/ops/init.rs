@@ -1,16 +1,15 @@
 //! `init`: creates or finds a realm, joins it, and installs the hooks, in one step.
 
-use std::{collections::BTreeSet, path::PathBuf};
-
 use crate::{
     error::{ErrorCode, OpError},
     locate::{self, config::same_realm, unknown},
     model::{
         name::{RealmName, RepoName},
+        oid::Oid,
         text::shell_word,
     },
     ops::{Operation, admin, ctx::Ctx, hooks, realm, repos::joined, sync},
-    store::{Store as _, codec::Config},
+    store::{Objects as _, Store as _, StoreRef, codec::Config},
     wire::{Answer, Init},
 };
 
@@ -44,12 +43,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let code = ctx.code()?;
     let proposed = locate::proposed(code)?;
     ctx.signature()?;
-    let before = Before::of(ctx)?;
+    let mut new = None;
     let realm = match (&request.realm, &proposed) {
         (Some(realm), _) => realm.clone(),
         (None, Some(config)) => config.realm.name.clone(),
         (None, None) => match &request.url {
-            Some(url) => at(ctx, url, request.branches)?,
+            Some(url) => at(ctx, url, request.branches, &mut new)?,
             None => configured(ctx)?,
         },
     };
@@ -59,18 +58,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         url: request.url.clone(),
         branches: request.branches,
     };
-    let enter = || {
+    let mut enter = || {
         // This is checked before anything is created: a repository that cannot join needs no realm.
         same_realm(&realm, proposed.as_ref())?;
         admin::join::name(ctx, &join, proposed.as_ref())?;
-        let created_realm = provide(ctx, request, &realm, proposed.as_ref())?;
-        Ok::<_, OpError>((created_realm, admin::join::join(ctx, &join)?))
+        provide(ctx, request, &realm, proposed.as_ref(), &mut new)?;
+        admin::join::join(ctx, &join)
     };
-    let (created_realm, joined) = match enter() {
+    let joined = match enter() {
         Ok(entered) => entered,
         Err(error) if error.code == ErrorCode::Fork => return Err(error),
         Err(error) => {
-            before.restore(ctx, &realm)?;
+            if let Some(new) = new {
+                // The first error is the one to show, also if the realm stays.
+                let _ = remove(ctx, &realm, new);
+            }
             return Err(error);
         }
     };
@@ -87,7 +89,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         realm,
         current_repo: joined.body.current_repo,
         path: known.path.display().to_string(),
-        created_realm,
+        created_realm: matches!(new, Some(NewRealm::Created)),
         joined: joined.body.joined,
         wrote_config: joined.body.wrote_config,
         remotes: joined.body.remotes,
@@ -109,13 +111,19 @@ pub fn choose_auto_sync(ctx: &Ctx, realm: &RealmName, wanted: bool) -> Result<()
     Ok(ctx.home.record_auto_sync(realm, wanted)?)
 }
 
-/// Clones or creates the realm if this machine does not have it. Returns whether it was created.
-fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<bool, OpError> {
+/// Clones or creates the realm if this machine does not have it.
+fn provide(
+    ctx: &Ctx,
+    request: &Request,
+    realm: &RealmName,
+    proposed: Option<&Config>,
+    new: &mut Option<NewRealm>,
+) -> Result<(), OpError> {
     let was_known = ctx.home.realm(realm)?;
     if let Some(url) = &request.url {
         let place =
             sync::realm_clone::RealmLocation { realm: Some(realm), url, branches: request.branches, is_partial: true };
-        sync::realm_clone::obtain(ctx, place)?;
+        obtain(ctx, place, new)?;
     }
     // Names are checked against the current state of the remote, or against the local one if it cannot be reached. A
     // clone that joined before the realm was shared keeps its name until the conflict is settled.
@@ -127,14 +135,17 @@ fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Co
         }
     }
     if ctx.home.realm(realm)?.is_some() {
-        return Ok(false);
+        return Ok(());
     }
     if !request.new {
         require_wanted(ctx, request, realm, proposed)?;
     }
     let (url, branches) = (request.url.clone(), request.branches);
     let make = admin::init::Request { name: realm.clone(), path: None, url, branches };
-    Ok(admin::init::run(ctx, &make)?.body.created)
+    if admin::init::run(ctx, &make)?.body.created {
+        *new = Some(NewRealm::Created);
+    }
+    Ok(())
 }
 
 /// Refuses to create a realm that exists elsewhere, or whose name looks like a typo.
@@ -150,45 +161,47 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
     Err(if request.realm.is_some() { error.next(make) } else { error })
 }
 
-/// The records of this machine before the operation. A refusal restores them.
-struct Before {
-    realms: Vec<RealmName>,
-    stores: BTreeSet<PathBuf>,
+/// A realm that this operation added to this machine. A refusal removes it again.
+#[derive(Clone, Copy)]
+enum NewRealm {
+    Created,
+    /// It was cloned with this tip of the realm's own ref.
+    Cloned(Oid),
 }
 
-impl Before {
-    fn of(ctx: &Ctx) -> Result<Self, OpError> {
-        let folder = ctx.home.folder().join("realms");
-        let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
-        Ok(Self { realms: unknown::known(&ctx.home), stores: entries.map(|entry| entry.path()).collect() })
-    }
+/// Removes the new realm, unless another process has joined it meanwhile.
+fn remove(ctx: &Ctx, realm: &RealmName, new: NewRealm) -> Result<(), OpError> {
+    let store = locate::open(&ctx.home, &locate::known(&ctx.home, realm)?, ctx.options())?;
+    store.delete(|store| {
+        let tip = store.tip(&StoreRef::Realm)?;
+        let is_unused = match (new, tip) {
+            (NewRealm::Created, Some(tip)) => store.commit(&tip)?.parents.is_empty(),
+            (NewRealm::Created, None) => false,
+            (NewRealm::Cloned(cloned), tip) => tip == Some(cloned),
+        };
+        if is_unused { Ok(()) } else { Err(OpError::usage("another process uses the realm")) }
+    })?;
+    Ok(ctx.home.forget_realm(realm)?)
+}
 
-    /// Removes a realm that was cloned or created since, and the record of this clone's path.
-    fn restore(&self, ctx: &Ctx, realm: &RealmName) -> Result<(), OpError> {
-        if self.realms.contains(realm) || ctx.home.realm(realm)?.is_none() {
-            return Ok(());
-        }
-        let path = ctx.home.default_store(realm);
-        if !self.stores.contains(&path) && path.is_dir() {
-            std::fs::remove_dir_all(&path).map_err(OpError::io("remove", &path))?;
-        }
-        let here = Some(ctx.code()?.main_folder());
-        for (repo, path) in ctx.home.repo_paths(realm)? {
-            if Some(path) == here {
-                ctx.home.forget_repo(realm, &repo)?;
-            }
-        }
-        Ok(ctx.home.forget_realm(realm)?)
-    }
+/// Clones the realm at a URL, unless this machine has it. Returns its name, if there is one.
+fn obtain(
+    ctx: &Ctx,
+    place: sync::realm_clone::RealmLocation<'_>,
+    new: &mut Option<NewRealm>,
+) -> Result<Option<RealmName>, OpError> {
+    let obtained = sync::realm_clone::obtain(ctx, place)?;
+    *new = obtained.as_ref().and_then(|obtained| obtained.cloned).map(NewRealm::Cloned).or(*new);
+    Ok(obtained.map(|obtained| obtained.realm))
 }
 
 /// Returns the realm at a URL.
-fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
-    sync::realm_clone::obtain(ctx, sync::realm_clone::RealmLocation { realm: None, url, branches, is_partial: true })?
-        .ok_or_else(|| {
-            OpError::usage(format!("{url} contains no realm yet: choose a name"))
-                .next(format!("git blue init --realm NAME --url {}", shell_word(url)))
-        })
+fn at(ctx: &Ctx, url: &str, branches: bool, new: &mut Option<NewRealm>) -> Result<RealmName, OpError> {
+    let place = sync::realm_clone::RealmLocation { realm: None, url, branches, is_partial: true };
+    obtain(ctx, place, new)?.ok_or_else(|| {
+        OpError::usage(format!("{url} contains no realm yet: choose a name"))
+            .next(format!("git blue init --realm NAME --url {}", shell_word(url)))
+    })
 }
 
 /// Returns the realm that the user's configuration names, or else the only one on this machine.

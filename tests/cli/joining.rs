@@ -1,6 +1,6 @@
 //! Joining: an unknown realm is answered with the right command, and a refused `init` leaves nothing behind.
 
-use std::{ffi::OsStr, path::PathBuf};
+use std::{ffi::OsStr, path::PathBuf, process::Stdio};
 
 use crate::world::{REALM, World, snapshot};
 
@@ -81,6 +81,23 @@ fn refused_init_leaves_nothing_and_typo_creates_nothing() {
     assert_eq!(realms(&world, "second"), [""; 0]);
     assert_eq!(world.json(&stranger, &["realm", "list"])["realms"], serde_json::json!([]));
     assert!(!stranger.join(".blue").exists());
+}
+
+/// Only one of two repositories can take a name, and the refused one may not remove the realm that the other one uses.
+#[test]
+fn refused_init_leaves_the_realm_of_a_concurrent_one() {
+    for round in 0..4 {
+        let world = World::new();
+        let dirs = ["a/app", "b/app"].map(|path| world.repo(path));
+        let init = |dir: &PathBuf| {
+            let mut command = world.command("git-blue", dir);
+            command.args(["init", "--realm", REALM, "--new"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+        };
+        let children = dirs.each_ref().map(|dir| init(dir).unwrap());
+        let won = children.map(|mut child| child.wait().unwrap().success());
+        assert_eq!(won.iter().filter(|won| **won).count(), 1, "round {round}");
+        assert_eq!(world.json(&dirs[usize::from(won[1])], &["status"])["realm"], REALM);
+    }
 }
 
 #[test]

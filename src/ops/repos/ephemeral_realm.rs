@@ -102,10 +102,11 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
         progress: ctx.progress.clone(),
     };
     let found = sync::realm_clone::obtain(&ctx, RealmLocation { realm: None, url, branches: false, is_partial: false });
-    let realm = found.map_err(|error| unreachable(error, url))?.ok_or_else(|| {
+    let found = found.map_err(|error| unreachable(error, url))?.ok_or_else(|| {
         let message = format!("{} contains no realm", without_credentials(url));
         OpError::cannot(ErrorCode::NoRealmThere, message)
     })?;
+    let realm = found.realm;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
     let here = Ok(RealmContext { realm: realm.clone(), store: Box::new(store), repo: None, unrecorded_url: None });
     Ok(TemporaryRealm { ctx: Ctx { realm: here, ..ctx }, realm, _folder: folder })

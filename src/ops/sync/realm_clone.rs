@@ -43,12 +43,20 @@ pub fn origin() -> RemoteName {
     "origin".parse().unwrap_or_else(|_| unreachable!("it is a name"))
 }
 
-/// Clones the realm at a URL, unless this machine has it. Returns its name, or `None` if there is no realm at the URL
-/// yet.
+/// The realm at a URL.
+#[derive(Debug)]
+pub struct Obtained {
+    /// Its name.
+    pub realm: RealmName,
+    /// The tip of the realm's own ref, if the realm was cloned just now.
+    pub cloned: Option<Oid>,
+}
+
+/// Clones the realm at a URL, unless this machine has it. Returns `None` if there is no realm at the URL yet.
 ///
 /// # Errors
 /// Returns an error if the URL is not accepted, cannot be reached, or has another realm.
-pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, OpError> {
+pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<Obtained>, OpError> {
     let url = url::typed(&ctx.env, &ctx.home, place.url)?;
     let realms = ctx.home.realms()?;
     let known = match place.realm {
@@ -64,7 +72,7 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<RealmName>, 
         }
         let branches = place.branches || found.is_some_and(|(remote, _)| remote.mapping == Mapping::Branches);
         record(ctx, known, &url, branches)?;
-        return Ok(Some(known.name.clone()));
+        return Ok(Some(Obtained { realm: known.name.clone(), cloned: None }));
     }
     let Some((remote, listing)) = look()? else {
         return require_empty(ctx, &url).map(|()| None);
@@ -152,7 +160,7 @@ fn fetch_new_realm(
     place: RealmLocation<'_>,
     remote: &Remote,
     listing: &Listing,
-) -> Result<RealmName, OpError> {
+) -> Result<Obtained, OpError> {
     let realms = ctx.home.folder().join("realms");
     recordable(&realms)?;
     let aside = UnfinishedStore::new(&realms, ctx.options())?;
@@ -179,13 +187,13 @@ fn fetch_new_realm(
         let known = KnownRealm { name: name.clone(), path, url: None };
         require_same(ctx, &known, remote, listing)?;
         record(ctx, &known, &remote.url, remote.mapping == Mapping::Branches)?;
-        return Ok(name);
+        return Ok(Obtained { realm: name, cloned: None });
     }
     aside.store.record_remote(remote, ctx.env.vars())?;
     aside.put(&path)?;
     let path = dunce::canonicalize(&path).unwrap_or(path);
     ctx.home.record_realm(&KnownRealm { name: name.clone(), path, url: Some(remote.url.clone()) })?;
-    Ok(name)
+    Ok(Obtained { realm: name, cloned: listing.tip(&StoreRef::Realm) })
 }
 
 /// Returns whether the store of a realm is at a path. Its record may have been removed.
