@@ -8,7 +8,7 @@ use crate::ops::{
     hooks,
     message::Message,
     publish::work_file::{WorkFile, is_committed},
-    repos::joined,
+    repos::{identity, joined},
     runs,
     sync::auto,
 };
@@ -47,12 +47,16 @@ runs!(RealmLeave, run);
 /// The maximum number of ownerless contracts that an answer names.
 const MAX_ORPHANS: usize = 5;
 
-/// Leaves the domains first and the realm last, so that running it again finishes an interrupted leave.
+/// Leaves the domains, then the realm, and then undoes what joining did here. Running it again finishes an interrupted
+/// leave.
 ///
 /// # Errors
 /// Returns an error if the repository is still a member of domains.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
-    let acting = ctx.require_writable()?;
+    let acting = match ctx.require_writable() {
+        Err(error) if error.code == ErrorCode::NotJoined && is_interrupted(ctx)? => ctx.acting_repo()?,
+        acting => acting?,
+    };
     let overview = Overview::open(acting.store)?;
     let (mut domains, mut orphans) = (Vec::new(), Vec::new());
     for line in overview.domains_of(acting.repo) {
@@ -114,6 +118,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     Ok(if request.undo { answer } else { answer.next("git blue hooks uninstall") })
 }
 
+/// Returns whether this clone has joined, but the realm no longer has the repository.
+fn is_interrupted(ctx: &Ctx) -> Result<bool, OpError> {
+    let (acting, joined) = (ctx.acting_repo()?, joined::read(&ctx.home, ctx.code()?)?);
+    Ok(joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo)) && identity::entry(acting)?.is_none())
+}
+
 fn hand_over(at: &str) -> String {
     format!("git blue contract transfer {at} --to REPO  # first: transfer its contracts")
 }
@@ -148,6 +158,9 @@ fn leave_domain(ctx: &Ctx, acting: ActingRepo<'_>, name: &DomainName) -> Result<
 
 fn leave_realm(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<(), OpError> {
     domain::change_realm(ctx, acting.store, || {
+        if identity::entry(acting)?.is_none() {
+            return Ok(None);
+        }
         let message = Message { repo: Some(acting.repo), ..Message::of(ctx, format!("{} leaves", acting.repo)) };
         Ok(Some((vec![(layout::repo(acting.repo), Edit::Remove)], message)))
     })?;
