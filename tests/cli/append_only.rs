@@ -220,8 +220,17 @@ fn replaced_published_version_is_set_aside_and_can_be_accepted() {
     let get = three.ok(1, &["contract", "get", "s3-access/s3-permissions", "--version", "1.0.0"]);
     assert!(!get.stdout.contains("SWAPPED"), "{get:?}");
     assert_ne!(three.at_hub(DOMAIN_REF, PUBLISHED).unwrap()["value"], "SWAPPED");
-    three.paste(0, &command(&conflict, "accept")).exits(0);
-    three.paste(0, &command(&conflict, "accept")).exits(0);
+    // A clone that nobody joined decides nothing in the owner's name.
+    let world = &three.world;
+    world.git(&world.root(), &["clone", "--quiet", "fungal", "look"]);
+    for verb in ["accept", "reject"] {
+        let id = conflict["set_aside"]["id"].as_str().unwrap();
+        world.on("home").blue(&world.path("look"), &["realm", "conflict", verb, id]).exits(1);
+    }
+    let accepted = three.paste(0, &command(&conflict, "accept")).exits(0);
+    assert!(accepted.stdout.contains("git blue sync  # not pushed yet"), "{accepted}");
+    let again = three.paste(0, &command(&conflict, "accept")).exits(0);
+    assert!(!again.stdout.contains("git blue sync"), "{again}");
     three.alike();
     for at in 0..3 {
         assert_eq!(three.json(at, &["status", "--peek"])["conflicts"], json!([]));

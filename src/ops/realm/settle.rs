@@ -10,6 +10,7 @@ use crate::{
         ctx::{ActingRepo, Ctx},
         inboxes::arrival,
         message::Message,
+        sync::auto,
     },
     store::{
         Change, Edit, EntryKind, Parents, StoreRef, TreePath, codec, layout, read, tree_file::TreeFile, write::write,
@@ -23,7 +24,7 @@ use crate::{
 /// Returns an error if there is no such conflict, if it was settled with another verdict, or if this repository may
 /// not accept it.
 pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Decision) -> Result<Answer<ConflictSettled>, OpError> {
-    let acting = ctx.acting_repo()?;
+    let acting = ctx.require_writable()?;
     let name = find(acting, id)?;
     let author = ctx.signature()?;
     let (mut settled, mut before) = (None, None);
@@ -64,8 +65,7 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Decision) -> Result<Answer<Co
         files: record.changes.into_iter().map(|change| change.path).collect(),
         changed: written.is_some(),
     });
-    let is_shared = !acting.store.remotes().is_empty();
-    Ok(if is_shared { answer.next("git blue sync  # share the decision") } else { answer })
+    auto::with_push(ctx, (acting.realm, acting.store), written.is_some(), answer)
 }
 
 /// Returns the ref with the record of the conflict.
