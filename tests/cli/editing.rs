@@ -23,6 +23,21 @@ fn edits_from_a_file() {
 }
 
 #[test]
+fn changes_that_were_not_pushed_are_said_to_be() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["init", "--url", &world.hub()]);
+    world.write("fungal/next.yaml", &contract("1.1.0"));
+    let edit = ["contract", "edit", NAME, "--file", "next.yaml"];
+    assert_eq!(world.json(&fungal, &edit)["not_pushed"], true);
+    assert_eq!(world.json(&fungal, &edit)["not_pushed"], false);
+    let new = world.ok(&fungal, &["contract", "new", "paths/masks", "--domain-members", "fungal"]);
+    assert!(new.stdout.contains("git blue sync  # not pushed yet"), "{new}");
+    let more = world.ok(&fungal, &["contract", "new", "paths/jobs"]);
+    assert!(!more.stdout.contains("git blue sync"), "{more}");
+}
+
+#[test]
 fn edits_from_standard_input() {
     let world = World::pair();
     let provider = world.path("fungal");

@@ -17,6 +17,7 @@ use crate::{
         domain::{self, Part},
         message::Message,
         publish::references,
+        sync::auto,
     },
     repo::blue_files::{CONTRACTS, Files},
 };
@@ -70,8 +71,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         published = decision.events.iter().map(|event| Published::new((view, &after), event, &judge)).collect();
         Ok(decision)
     })?;
+    let not_pushed = !published.is_empty() && auto::is_by_hand(ctx, acting.realm, acting.store)?;
     let answer = Answer::new(ContractPublish {
-        not_pushed: false,
+        not_pushed,
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
         commit: None,

@@ -32,6 +32,7 @@ use crate::{
             references::{self, Reference},
             work_file::WorkFile,
         },
+        sync::auto,
     },
     repo::blue_files::{CONTRACTS, Files},
     store::{StoreRef, codec, read},
@@ -96,6 +97,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let made = request.members.as_ref().map(|members| set_domain(ctx, acting, request, members)).transpose()?;
     file.create(&text)?;
     let is_member = is_member || made.is_some();
+    let is_realm_changed = made.as_ref().is_some_and(|made| made.created || !made.added.is_empty());
     let answer = Answer::new(ContractNew {
         realm: acting.realm.clone(),
         domain: domain_name.clone(),
@@ -116,10 +118,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         false => answer.next(format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo)),
     };
     let at = &request.contract;
-    Ok(answer
+    let answer = answer
         .next(format!("git add {paths} && git commit -m \"Add the contract {at}\"{}", ignored.unwrap_or_default()))
         .next(format!("git blue import {at}  # in each consumer, once it is published"))
-        .next(super::bump::step(at)))
+        .next(super::bump::step(at));
+    auto::with_push(ctx, (acting.realm, acting.store), is_realm_changed, answer)
 }
 
 fn require_owner(acting: ActingRepo<'_>, request: &Request) -> Result<(), OpError> {
