@@ -179,7 +179,17 @@ impl<'a> Files<'a> {
         }
         match self {
             Self::Commit(code, tree) => Ok(read::lookup(*code, tree, path)?.is_some()),
-            Self::Worktree(root, code) => Ok(metadata(&root.join(path))?.is_some() || has_left_out(*code, path)?),
+            Self::Worktree(root, code) => {
+                let is_folder = |folder: &Path| Ok::<_, OpError>(metadata(folder)?.is_some_and(|meta| meta.is_dir()));
+                let (mut at, parts) = (root.clone(), path.rsplit_once('/').map_or("", |(folder, _)| folder));
+                for part in parts.split('/').filter(|part| !part.is_empty()) {
+                    at.push(part);
+                    if !is_folder(&at)? {
+                        return has_left_out(*code, path);
+                    }
+                }
+                Ok(metadata(&root.join(path))?.is_some() || has_left_out(*code, path)?)
+            }
         }
     }
 }

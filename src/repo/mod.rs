@@ -30,7 +30,11 @@ use crate::{
     model::oid::Oid,
     store::{
         CommitInfo, Entry, EntryKind, Objects, StoreError,
-        git::{git_command, objects, refs},
+        git::{
+            git_command,
+            objects::{self, to_oid},
+            refs,
+        },
     },
 };
 
@@ -201,14 +205,29 @@ impl CodeRepo {
     /// Returns the paths, relative to the root, that `git add` leaves out because they are ignored
     /// and not tracked. Returns none if git fails.
     pub fn ignored<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> BTreeSet<String> {
-        let mut args = vec!["-c", "core.quotePath=false", "check-ignore", "--"];
-        let fixed = args.len();
-        args.extend(paths);
-        if args.len() == fixed {
+        let paths: String = paths.into_iter().flat_map(|path| [path, "\0"]).collect();
+        if paths.is_empty() {
             return BTreeSet::new();
         }
-        let Ok(output) = self.git.command(&args).output() else { return BTreeSet::new() };
-        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+        let mut found = BTreeSet::new();
+        // git fails if none of them is ignored.
+        let _ = self.git.each_line(&["check-ignore", "-z", "--stdin"], paths, |line| {
+            found.extend(line.split_terminator('\0').map(str::to_owned));
+        });
+        found
+    }
+
+    /// Returns whether a blob has the content of a working file, whose line ends git may have converted. The blob is not
+    /// read, since a partial clone may lack it.
+    ///
+    /// # Errors
+    /// Returns an error if the content cannot be hashed.
+    pub fn is_content(&self, bytes: &[u8], blob: &Oid) -> Result<bool, StoreError> {
+        let is_it = |bytes: &[u8]| {
+            let id = gix::objs::compute_hash(self.repo.object_hash(), gix::objs::Kind::Blob, bytes);
+            Ok::<_, StoreError>(to_oid(&id.map_err(StoreError::git("hash a file"))?) == *blob)
+        };
+        Ok(is_it(bytes)? || (bytes.contains(&b'\r') && is_it(&bytes.replace("\r\n", "\n"))?))
     }
 
     /// Returns the tree of a commit.

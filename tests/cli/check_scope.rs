@@ -153,6 +153,7 @@ fn check_fails_without_a_known_repository() {
     world.blue(&blobless, check).exits(1);
     // The files of another commit, and trees, are fetched by the printed steps too.
     let blobless = clone(&["-b", "break", "--filter=blob:none"], "blobless-base");
+    world.blue(&blobless, &[check, &["--worktree"]].concat()).exits(1);
     let treeless = clone(&["-b", "break", "--filter=tree:0"], "treeless");
     for (clone, extra) in [(&blobless, &["--base", "origin/main"][..]), (&treeless, &[])] {
         let command = [check, extra].concat();

@@ -27,6 +27,11 @@ fn shallow_clone_reports_what_to_fetch() {
     let refused = world.blue(&shallow, &["contract", "publish"]).exits(1);
     assert!(!refused.all().contains("behind") && refused.stderr.contains("git fetch --unshallow"), "{refused}");
     snapshot("shallow", &[&stranger, &refused]);
+    // Nothing was published meanwhile, as far as it can tell.
+    world.write(&format!("shallow/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
+    let changed = world.blue(&shallow, &["check", "--worktree"]).exits(1);
+    assert!(!changed.all().contains("in the meantime"), "{changed}");
+    world.git(&shallow, &["checkout", "-q", "."]);
     world.git(&shallow, &["fetch", "-q", "--unshallow"]);
     world.ok(&shallow, &["contract", "publish"]);
     assert_eq!(world.version(), "1.1.0");

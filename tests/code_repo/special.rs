@@ -1,7 +1,7 @@
 //! Unusual formats, partial repositories, and repositories named by variables.
 
 use git_blue::{
-    repo::{CodeRepo, DiscoverOptions, Head},
+    repo::{CodeRepo, DiscoverOptions, Head, blue_files::Files},
     testing::sandbox::Sandbox,
 };
 
@@ -128,4 +128,34 @@ fn invalid_git_dir_is_an_error() {
     place.vars.insert("GIT_DIR".into(), "nowhere".into());
     let error = CodeRepo::discover(&place).unwrap_err().to_string();
     assert!(error.contains("nowhere"), "{error}");
+}
+
+#[test]
+fn content_of_a_working_file_is_compared_without_reading_the_blob() {
+    let code = Code::new(&[]);
+    let (repo, blob) = (code.open(), code.id("HEAD:.blue/config.yaml"));
+    for (bytes, is_same) in
+        [("repo: web\n", true), ("repo: web\r\n", true), ("repo: web", false), ("repo: web\r", false)]
+    {
+        assert_eq!(repo.is_content(bytes.as_bytes(), &blob).unwrap(), is_same, "{bytes:?}");
+    }
+}
+
+#[test]
+fn ignored_paths_may_have_quotes() {
+    let code = Code::new(&[]);
+    std::fs::write(code.path().join(".gitignore"), "*.gen\n").unwrap();
+    let ignored = code.open().ignored(["a\"b.gen", "é.gen", "kept", "src/c d.gen"]);
+    assert_eq!(ignored, ["a\"b.gen", "src/c d.gen", "é.gen"].map(str::to_owned).into());
+    assert!(code.open().ignored(["kept"]).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn path_through_a_link_does_not_exist() {
+    let code = Code::new(&[]);
+    std::os::unix::fs::symlink("/", code.path().join("out")).unwrap();
+    let files = Files::on_disk(code.path());
+    assert!(files.exists("src/deep/lib.rs").unwrap() && files.exists("src").unwrap() && files.exists("out").unwrap());
+    assert!(!files.exists("out/tmp").unwrap() && !files.exists("src/deep/lib.rs/x").unwrap());
 }

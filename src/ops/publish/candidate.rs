@@ -13,6 +13,7 @@ use crate::{
         name::{ContractName, DomainName},
         oid::Oid,
     },
+    platform::files::is_temporary,
     repo::CodeRepo,
     store::{
         codec::{self, Problem},
@@ -39,6 +40,9 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
     let mut all = files.below(CONTRACTS)?;
     all.extend(files.below(BINDINGS)?);
     for (path, item) in &all {
+        if is_temporary(path) {
+            continue;
+        }
         if let (Item::File(_), Some(message)) = (item, stray(path)) {
             candidate.strays.push(Problem::whole(message).in_file(path));
             continue;
@@ -63,8 +67,9 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
     Ok(candidate)
 }
 
-/// Marks the domains that were published from a commit which `commit`, with these files, does not descend from, unless
-/// that commit was dropped here. A file counts as removed there only if the common ancestor had it.
+/// Marks the domains that were published from a commit which `commit`, with these files, does not descend from. A domain
+/// is not marked if this clone dropped that commit by an amend or reset, or if a shallow clone cannot tell. In all these
+/// domains, a file counts as removed only if the merge base had it.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
@@ -83,7 +88,8 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
         if base == Some(source.commit) {
             continue;
         }
-        if !behind::is_dropped(code, &source.commit)? {
+        let is_known = base.is_some() || !code.is_shallow()?;
+        if is_known && !behind::is_dropped(code, &source.commit)? {
             candidate.behind.insert(domain.clone());
         }
         let tree = base.map(|base| code.tree_of(&base)).transpose()?;
@@ -269,7 +275,6 @@ impl Before<'_> {
         source: Option<&Source>,
         paths: &BTreeSet<String>,
     ) -> Result<bool, OpError> {
-        use crate::store::Objects as _;
         if paths.is_empty() {
             return Ok(false);
         }
@@ -281,7 +286,7 @@ impl Before<'_> {
             let same = match (old.file(path)?, files.file(path)?) {
                 (Some(Item::File(FileSource::Blob(old))), Some(Item::File(FileSource::Blob(new)))) => old == new,
                 (Some(Item::File(FileSource::Blob(old))), Some(Item::File(new))) => {
-                    files.read(&new)? == Some(self.code.blob(&old)?)
+                    files.read(&new)?.map(|bytes| self.code.is_content(&bytes, &old)).transpose()?.unwrap_or_default()
                 }
                 _ => false,
             };
@@ -299,10 +304,7 @@ impl Before<'_> {
         };
         match handle {
             FileSource::Blob(new) => Ok(new != old),
-            FileSource::Path(_) => {
-                use crate::store::Objects as _;
-                Ok(code.blob(old)? != bytes)
-            }
+            FileSource::Path(_) => Ok(!code.is_content(bytes, old)?),
         }
     }
 }

@@ -67,11 +67,19 @@ pub fn create(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
     temporary_beside(path, bytes, access)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
+/// The start of the names of temporary files.
+const TEMPORARY: &str = ".blue-";
+
+/// Returns whether a path names a temporary file, which a killed process may have left.
+pub fn is_temporary(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with(TEMPORARY))
+}
+
 /// Writes a temporary file next to a path, to be renamed to it. It is flushed to disk, because a
 /// rename can survive a power failure that the content does not.
 fn temporary_beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    set_access(builder.prefix(".blue-"), access);
+    set_access(builder.prefix(TEMPORARY), access);
     let mut file = builder.tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
