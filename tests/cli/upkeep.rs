@@ -91,7 +91,8 @@ fn doctor_reports_and_repairs_problems() {
     let fungal = world.path("fungal");
     world.blue(&fungal, &["doctor"]).exits(0);
     // A lock file that no program has held for hours.
-    let lock = world.store().join("refs/blue/domains/s3-access.lock");
+    let lock = world.store().join("objects/info/commit-graph.lock");
+    std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
     let file = std::fs::File::create(&lock).unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
     let sick = world.blue(&fungal, &["doctor", "--json"]).exits(1).json();
@@ -99,7 +100,7 @@ fn doctor_reports_and_repairs_problems() {
         answer["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).unwrap().clone()
     };
     assert_eq!(of(&sick, "locks")["state"], "error");
-    assert!(of(&sick, "locks")["message"].as_str().unwrap().contains("s3-access.lock"));
+    assert!(of(&sick, "locks")["message"].as_str().unwrap().contains("commit-graph.lock"));
     assert!(lock.exists(), "nothing is removed that nobody asked for");
     let mended = world.blue(&fungal, &["doctor", "--fix", "--json"]).exits(0).json();
     assert_eq!(of(&mended, "locks")["fixed"], true);

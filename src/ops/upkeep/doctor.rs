@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
 fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
     let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &here.realm)?;
-    let store = GitStore::open(&known.path, ctx.options())?;
+    let store = locate::open(&ctx.home, &known, ctx.options())?;
     let restored = doctor_objects::restore(ctx, &here.realm, &store, name, to)?;
     Ok(answer(vec![restored]).next("git blue sync  # sync with the others").next("git blue check"))
 }
@@ -221,7 +221,7 @@ fn lost_head(request: &Request, known: &KnownRealm) -> Option<DoctorCheck> {
 }
 
 /// Checks lock files. Those that a dead process of this program left behind are taken over by the next write. Those of
-/// git are removed only on request, and only if no live process can hold them.
+/// git are removed only on request, and only if they are so old that no live process holds them.
 fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
     let found = match store.lock_files() {
         Ok(found) => found,
@@ -273,7 +273,11 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
     let found: Vec<_> = damage
         .map(|damage| check("files", subject, Health::Error, format!("{}: {}", damage.file, damage.problem)))
         .collect();
-    if found.is_empty() { vec![check("files", subject, Health::Ok, "every stored file can be read")] } else { found }
+    if found.is_empty() {
+        vec![check("files", subject, Health::Ok, "every current document can be read")]
+    } else {
+        found
+    }
 }
 
 /// Reports that nothing is published, because it is unknown which branch is, or which commits are.

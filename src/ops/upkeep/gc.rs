@@ -64,6 +64,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
         let acting = ActingRepo { realm: &here.realm, store: &store, repo: &repo, code: None };
         body.forgotten_sessions += session::upkeep::forget(acting, &author)?;
     }
+    git::remove_leftovers(&store.path());
     let packed = store.pack(ctx.env.vars())?;
     (body.packed_refs, body.removed_objects) = (packed.refs, packed.removed);
     body.loose_objects_after = store.loose_objects()?;
@@ -81,7 +82,7 @@ pub fn is_due(ctx: &Ctx) -> bool {
 fn git_store(ctx: &Ctx) -> Result<GitStore, OpError> {
     let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &here.realm)?;
-    Ok(GitStore::open(&known.path, ctx.options())?)
+    locate::open(&ctx.home, &known, ctx.options())
 }
 
 enum Forgotten {

@@ -28,6 +28,9 @@ pub struct UnfinishedStore {
     options: Options,
 }
 
+/// The start of the names of folders in which a store is created.
+pub(super) const PREFIX: &str = ".new-realm-";
+
 impl UnfinishedStore {
     /// Creates an empty store in the folder `parent`.
     ///
@@ -37,7 +40,7 @@ impl UnfinishedStore {
         files::make_private_folder(parent).map_err(StoreError::io("create", parent))?;
         let mut builder = tempfile::Builder::new();
         // The realm may contain data that only its members may read.
-        files::set_access(builder.prefix(".new-realm-"), Access::PrivateFolder);
+        files::set_access(builder.prefix(PREFIX), Access::PrivateFolder);
         let folder = builder.tempdir_in(parent).map_err(StoreError::io("create a directory in", parent))?;
         let repo = init(folder.path())?;
         let locks = lock::Locks::new(folder.path().join("blue/locks"), options);

@@ -5,6 +5,9 @@ use std::path::Path;
 use super::{GitStore, packing};
 use crate::store::StoreError;
 
+/// The start of the names of folders that hold a store while it is deleted.
+pub(super) const PREFIX: &str = ".deleted-realm-";
+
 impl GitStore {
     /// Deletes the store, if `check` allows it. From the check on, no writer of this program can interfere. Those that
     /// waited find no store afterwards.
@@ -20,7 +23,7 @@ impl GitStore {
         check(&self)?;
         drop(self);
         let parent = path.parent().unwrap_or(Path::new("."));
-        let aside = tempfile::Builder::new().prefix(".deleted-realm-").tempdir_in(parent);
+        let aside = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
         let aside = aside.map_err(StoreError::io("create a directory in", parent))?;
         let moved = || std::fs::rename(&path, aside.path().join("store"));
         if moved().is_err() {

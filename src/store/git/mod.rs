@@ -39,7 +39,7 @@ pub use journal::parse as noted;
 pub use packing::Packed;
 pub use recovery::Recoverable;
 pub use transport::{MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions};
-pub use upkeep::{LockFile, should_be_packed};
+pub use upkeep::{LockFile, remove_leftovers, should_be_packed};
 pub use watch::Watch;
 
 use reading::Reading;
@@ -148,7 +148,10 @@ impl GitStore {
 
     /// Returns a runner of git in the store.
     fn git(&self, vars: &BTreeMap<OsString, OsString>) -> git_command::Git {
-        git_command::Git { git_dir: self.path(), top: self.path(), vars: vars.clone() }
+        let mut vars = vars.clone();
+        // git's messages are matched in English.
+        vars.insert("LC_ALL".into(), "C".into());
+        git_command::Git { git_dir: self.path(), top: self.path(), vars }
     }
 }
 

@@ -254,6 +254,21 @@ impl GitStore {
 /// Returns whether a message of git means that an object is missing, as opposed to another failure.
 fn says_missing(problem: &str) -> bool {
     let problem = problem.to_lowercase();
-    let words = ["missing", "bad object", "bad tree", "unable to", "could not", "corrupt", "failed to traverse"];
-    words.iter().any(|word| problem.contains(word))
+    let has = |words: &[&str]| words.iter().any(|word| problem.contains(word));
+    // git is also unable to open a file if there are too many open files.
+    let names_object = || problem.split(|c: char| !c.is_ascii_hexdigit()).any(|word| word.len() >= 40);
+    has(&["missing", "bad object", "bad tree", "corrupt", "failed to traverse"])
+        || (has(&["unable to", "could not"]) && names_object())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_some_failures_mean_a_missing_object() {
+        let id = "12".repeat(20);
+        assert!(says_missing(&format!("error: Could not read {id}")) && says_missing("fatal: bad object HEAD"));
+        assert!(!says_missing("error: could not open the pack folder: Too many open files"));
+    }
 }

@@ -7,13 +7,16 @@ use std::{
     time::Duration,
 };
 
-use super::{GitStore, packing};
+use super::{GitStore, create, delete, packing};
 use crate::store::StoreError;
 
 /// The number of loose objects above which a store should be packed, the same as git's default (gc.auto).
 const MANY_LOOSE: usize = 6_700;
 /// The number of packs above which they should be combined, the same as git's default (gc.autoPackLimit).
 const MANY_PACKS: usize = 50;
+
+/// The maximum age of a folder in which a store is created or deleted.
+const MAX_UNFINISHED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A lock file of git in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,8 +66,24 @@ impl GitStore {
         let mut found = Vec::new();
         collect(&self.path(), false, &mut found)?;
         collect(&self.path().join("refs"), true, &mut found)?;
+        collect(&self.path().join("objects"), true, &mut found)?;
         found.sort_by_key(|lock: &LockFile| std::cmp::Reverse(lock.age));
         Ok(found)
+    }
+}
+
+/// Removes folders next to a store that were left by killed processes that created or deleted one. Those younger than a
+/// day may still be used.
+pub fn remove_leftovers(store: &Path) {
+    let entries = store.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries {
+        let name = entry.file_name();
+        let is_ours = [create::PREFIX, delete::PREFIX].iter().any(|prefix| name.to_string_lossy().starts_with(prefix));
+        let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
+        if is_ours && age.is_some_and(|age| age > MAX_UNFINISHED) {
+            // The next run tries again.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -89,4 +108,28 @@ fn collect(folder: &Path, deep: bool, found: &mut Vec<LockFile>) -> Result<(), S
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_leftovers_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, is_old) in
+            [(".new-realm-a", true), (".deleted-realm-b", true), (".new-realm-c", false), ("d.git", true)]
+        {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+            std::fs::write(folder.path().join(name).join("config"), "").unwrap();
+            if is_old {
+                let opened = std::fs::File::open(folder.path().join(name)).unwrap();
+                opened.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+            }
+        }
+        remove_leftovers(&folder.path().join("d.git"));
+        let left: std::collections::BTreeSet<_> =
+            folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, [".new-realm-c", "d.git"].map(OsString::from).into());
+    }
 }
