@@ -35,9 +35,7 @@ use crate::{
         blue_files::{CONTRACTS, Files, Item},
     },
     store::{
-        Change, Edit, Parents, Store, StoreRef, codec,
-        git::GitStore,
-        layout,
+        Change, Edit, Parents, Store, StoreRef, codec, layout,
         overview::Overview,
         read,
         sessions::{self, SessionFilter},
@@ -76,7 +74,7 @@ runs!(RealmRename, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError> {
     let (realm, asking) = find(ctx, request)?;
     let known = locate::known(&ctx.home, &realm)?;
-    let store = GitStore::open(&known.path, ctx.options())?;
+    let store = locate::open(&ctx.home, &known, ctx.options())?;
     let Request { repo: old, name: new } = request;
     if let Some(other) = asking.as_ref().filter(|asking| *asking != old && *asking != new) {
         let message = format!("{other} cannot rename {old}; only that repository can");

@@ -62,7 +62,7 @@ runs!(RealmReseed, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError> {
     url::refuse_credentials(request.url.as_deref())?;
     let known = locate::known(&ctx.home, &realm(ctx, request)?)?;
-    let store = GitStore::open(&known.path, ctx.options())?;
+    let store = locate::open(&ctx.home, &known, ctx.options())?;
     if let Some((name, _)) = store.incomplete_refs(ctx.env.vars())?.first() {
         let message = format!("cannot restore {name}: this clone lacks some of its objects");
         return Err(OpError::cannot(ErrorCode::Damaged, message).next("git blue doctor --fix"));
@@ -204,7 +204,7 @@ fn move_to(
         let _lease = store.lock(&seen)?;
         store.forget(&seen, tip)?;
     }
-    let store = GitStore::open(&known.path, ctx.options())?;
+    let store = locate::open(&ctx.home, known, ctx.options())?;
     let request = realm::sync::Request { remote: Some(remote.name.clone()), ..realm::sync::Request::default() };
     let done = realm::sync::sync_realm(ctx, &known.name, &store, &request, || Ok(()))?;
     let problems = done.remotes.into_iter().flat_map(|remote| remote.problems).collect();

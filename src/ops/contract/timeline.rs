@@ -2,6 +2,7 @@
 
 use crate::{
     error::{ErrorCode, OpError},
+    locate,
     machine::home::KnownRealm,
     model::{
         clock,
@@ -16,7 +17,7 @@ use crate::{
         repos::commit_links::CommitLinks,
         runs,
     },
-    store::{Store, StoreRef, git::GitStore, read},
+    store::{Store, StoreRef, read},
     wire::{Answer, ContractTimeline, PageRequest, TimelineEntry, TimelineRealm, page_unsorted},
 };
 
@@ -85,7 +86,7 @@ fn of_realm(
     known: &KnownRealm,
     contract: &ContractRef,
 ) -> Result<Option<(TimelineRealm, Vec<TimelineEntry>)>, OpError> {
-    let store = GitStore::open(&known.path, ctx.options())?;
+    let store = locate::open(&ctx.home, known, ctx.options())?;
     read::realm(&store)?;
     let Some(tip) = store.tip(&StoreRef::Domain(contract.domain.clone()))? else { return Ok(None) };
     let view = read::contracts_at(&store, &contract.domain, &tip, &[contract.contract.clone()].into())?;

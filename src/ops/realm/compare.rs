@@ -10,7 +10,7 @@ use crate::{
         name::{ContractName, DomainName, RealmName, RepoName},
     },
     ops::{Operation, ctx::Ctx, runs},
-    store::{Store, git::GitStore, overview::Overview, read},
+    store::{Store, overview::Overview, read},
     wire::{Answer, ContractComparison, ContractSide, PageRequest, RealmCompare, page},
 };
 
@@ -44,7 +44,7 @@ runs!(RealmCompare, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError> {
     let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &request.other)?;
-    let other = GitStore::open(&known.path, ctx.options())?;
+    let other = locate::open(&ctx.home, &known, ctx.options())?;
     read::realm(&other)?;
     let (ours, theirs) = (Overview::open(&*here.store)?, Overview::open(&other)?);
     let mut unreadable = Vec::new();
@@ -79,7 +79,13 @@ fn sides(store: &dyn Store, overview: &Overview<'_>, unreadable: &mut Vec<String
     unreadable.extend(overview.damage().iter().map(ToString::to_string));
     let mut sides = Sides::new();
     for line in overview.domains() {
-        let domain = read::domain_at(store, &line.name, &line.tip)?;
+        let domain = match read::domain_at(store, &line.name, &line.tip) {
+            Err(error) if error.is_damage() => {
+                unreadable.push(format!("{}: {error}", line.name));
+                continue;
+            }
+            domain => domain?,
+        };
         unreadable.extend(domain.damage.iter().map(ToString::to_string));
         sides.extend(domain.contracts.into_iter().map(|(name, contract)| ((line.name.clone(), name), side(&contract))));
     }

@@ -21,7 +21,7 @@ use crate::{
     },
     store::{
         Change, Edit, Parents, Signature, Store, StoreRef, TreePath, codec,
-        git::{GitStore, Options},
+        git::Options,
         layout,
         sessions::{self, SessionFilter},
         write::write,
@@ -51,7 +51,7 @@ fn try_touch(ctx: &Ctx) -> Result<(), OpError> {
     let author = ctx.signature()?;
     let known = locate::known(&ctx.home, acting.realm)?;
     let options = Options { lock_timeout: ctx.env.lock_timeout().min(PATIENCE), ..ctx.options() };
-    let store = GitStore::open(&known.path, options)?;
+    let store = locate::open(&ctx.home, &known, options)?;
     write(&store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
         let held = tip.map(|tip| sessions::open_at(&store, acting.repo, &session.id, &tip)).transpose()?.flatten();
         let due = held.filter(|held| held.is_activity_due(now));
