@@ -1,6 +1,10 @@
 //! Finds the repositories of the realm on this machine.
 
-use std::path::{Path, PathBuf};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
 use super::joined;
 use crate::{
@@ -38,57 +42,97 @@ impl FoundRepo {
     }
 }
 
-/// Finds a repository of the realm: the one that contains the current folder, the one in the folder that this machine
-/// recorded, or one below a folder of `blue.root`, which is then recorded.
+/// Finds one repository of the realm, like [`Search::find`].
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read or written.
 pub fn find(ctx: &Ctx, here: &RealmContext, repo: &Repo) -> Result<Result<FoundRepo, RepoProblem>, OpError> {
-    let problem = |code: ErrorCode, message: String| RepoProblem::new(&repo.name, code, message);
-    let of = |error: OpError| failed(&repo.name, error);
-    if let (Some(code), true) = (&ctx.code, here.repo.as_ref() == Some(&repo.name))
-        && is_meant(ctx, here, code, repo)
-    {
-        return Ok(found(&repo.name, code).map_err(of));
+    Search::new(ctx, here)?.find(repo)
+}
+
+/// A search for repositories of a realm. It reads the records of this machine once, and the folders of `blue.root` at
+/// most once.
+pub struct Search<'a> {
+    ctx: &'a Ctx,
+    here: &'a RealmContext,
+    recorded: BTreeMap<RepoName, PathBuf>,
+    below_roots: OnceCell<Clones>,
+}
+
+/// The folders of clones, by the name under which they were joined.
+type Clones = BTreeMap<RepoName, BTreeSet<PathBuf>>;
+
+impl<'a> Search<'a> {
+    /// Reads the records of this machine.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot be read.
+    pub fn new(ctx: &'a Ctx, here: &'a RealmContext) -> Result<Self, OpError> {
+        let recorded = ctx.home.repo_paths(&here.realm)?;
+        Ok(Self { ctx, here, recorded, below_roots: OnceCell::new() })
     }
-    let recorded = ctx.home.repo_path(&here.realm, &repo.name)?;
-    let wrong = match &recorded {
-        None => problem(ErrorCode::NotOnThisMachine, format!("no clone of {} is known on this machine", repo.name))
-            .next(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
-        Some(folder) => match open(ctx, here, folder, repo) {
-            Ok(Some(code)) => return Ok(found(&repo.name, &code).map_err(of)),
-            Ok(None) if folder.exists() => problem(
-                ErrorCode::WrongRepository,
-                format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
-            )
-            .next(format!("git -C {} blue init --realm {}", shell_path(folder), here.realm)),
-            Ok(None) => problem(
-                ErrorCode::PathGone,
-                format!("{} was at {}, which no longer exists", repo.name, folder.display()),
-            )
-            .next(format!("run git blue init --realm {} in its new location, or pass --clone", here.realm)),
-            Err(error) => of(error),
-        },
-    };
-    let roots = Work::new(ctx.env.cwd(), ctx.env.vars().clone()).configs("blue.root")?;
-    let mut clones = Vec::new();
-    for root in roots {
-        below(ctx, here, &expanded(ctx, &root), repo, MAX_DEPTH, &mut clones);
+
+    /// Finds a repository: the one that contains the current folder, the one in the folder that this machine recorded,
+    /// or one below a folder of `blue.root`, which is then recorded.
+    ///
+    /// # Errors
+    /// Returns an error if this machine's records cannot be written, or the configuration cannot be read.
+    pub fn find(&self, repo: &Repo) -> Result<Result<FoundRepo, RepoProblem>, OpError> {
+        let Self { ctx, here, .. } = *self;
+        let problem = |code: ErrorCode, message: String| RepoProblem::new(&repo.name, code, message);
+        let of = |error: OpError| failed(&repo.name, error);
+        if let (Some(code), true) = (&ctx.code, here.repo.as_ref() == Some(&repo.name))
+            && joined_as(ctx, here, code).as_ref() == Some(&repo.name)
+        {
+            return Ok(found(&repo.name, code).map_err(of));
+        }
+        let wrong = match self.recorded.get(&repo.name) {
+            None => problem(ErrorCode::NotOnThisMachine, format!("no clone of {} is known on this machine", repo.name))
+                .next(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
+            Some(folder) => match open(ctx, folder) {
+                Ok(Some(code)) if joined_as(ctx, here, &code).as_ref() == Some(&repo.name) => {
+                    return Ok(found(&repo.name, &code).map_err(of));
+                }
+                Ok(_) if folder.exists() => problem(
+                    ErrorCode::WrongRepository,
+                    format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
+                )
+                .next(format!("git -C {} blue init --realm {}", shell_path(folder), here.realm)),
+                Ok(_) => problem(
+                    ErrorCode::PathGone,
+                    format!("{} was at {}, which no longer exists", repo.name, folder.display()),
+                )
+                .next(format!("run git blue init --realm {} in its new location, or pass --clone", here.realm)),
+                Err(error) => of(error),
+            },
+        };
+        let clones: Vec<_> = self.below_roots()?.get(&repo.name).into_iter().flatten().collect();
+        match &clones[..] {
+            [] => Ok(Err(wrong)),
+            [folder] => {
+                ctx.home.record_repo(&here.realm, &repo.name, folder)?;
+                let code = open(ctx, folder).map(|code| code.map(|code| found(&repo.name, &code)).transpose());
+                Ok(code.flatten().map_err(of).and_then(|code| code.ok_or(wrong)))
+            }
+            [one, other, ..] => {
+                let message = format!("both {} and {} are clones of {}", one.display(), other.display(), repo.name);
+                let step = format!("git -C {} blue init  # or in the other", shell_path(one));
+                Ok(Err(problem(ErrorCode::AmbiguousClone, message).next(step)))
+            }
+        }
     }
-    clones.sort_by_key(CodeRepo::main_folder);
-    clones.dedup_by_key(|code| code.main_folder());
-    match &clones[..] {
-        [] => Ok(Err(wrong)),
-        [code] => {
-            ctx.home.record_repo(&here.realm, &repo.name, &code.main_folder())?;
-            Ok(found(&repo.name, code).map_err(of))
+
+    /// Returns the joined clones below the folders of `blue.root`.
+    fn below_roots(&self) -> Result<&Clones, OpError> {
+        if let Some(clones) = self.below_roots.get() {
+            return Ok(clones);
         }
-        [one, other, ..] => {
-            let [one, other] = [one, other].map(CodeRepo::main_folder);
-            let message = format!("both {} and {} are clones of {}", one.display(), other.display(), repo.name);
-            let step = format!("git -C {} blue init  # or in the other", shell_path(&one));
-            Ok(Err(problem(ErrorCode::AmbiguousClone, message).next(step)))
+        let roots = Work::new(self.ctx.env.cwd(), self.ctx.env.vars().clone()).configs("blue.root")?;
+        let mut clones = Clones::new();
+        for root in roots {
+            below(self.ctx, self.here, &expanded(self.ctx, &root), MAX_DEPTH, &mut clones);
         }
+        Ok(self.below_roots.get_or_init(|| clones))
     }
 }
 
@@ -112,31 +156,34 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<FoundRepo, OpError> {
     })
 }
 
-/// Opens the repository in exactly this folder, if it is the repository of the realm.
-fn open(ctx: &Ctx, here: &RealmContext, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
+/// Opens the repository in exactly this folder.
+fn open(ctx: &Ctx, folder: &Path) -> Result<Option<CodeRepo>, OpError> {
     let Ok(folder) = dunce::canonicalize(folder) else { return Ok(None) };
     let place = DiscoverOptions { cwd: folder.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
-    let code = CodeRepo::discover(&place)?.filter(|code| code.main_folder() == folder);
-    Ok(code.filter(|code| is_meant(ctx, here, code, repo)))
+    Ok(CodeRepo::discover(&place)?.filter(|code| code.main_folder() == folder))
 }
 
-/// Returns whether the user joined this clone as the repository. Forks, and repositories made from one template, cannot
-/// be distinguished in any other way.
-fn is_meant(ctx: &Ctx, here: &RealmContext, code: &CodeRepo, repo: &Repo) -> bool {
-    joined::read(&ctx.home, code).is_ok_and(|joined| joined.is_some_and(|joined| joined.is_of(&here.realm, &repo.name)))
+/// Returns the name under which the user joined this clone to the realm. Forks, and repositories made from one template,
+/// cannot be distinguished in any other way.
+fn joined_as(ctx: &Ctx, here: &RealmContext, code: &CodeRepo) -> Option<RepoName> {
+    let joined = joined::read(&ctx.home, code).ok().flatten()?;
+    (joined.realm == here.realm).then_some(joined.repo)
 }
 
-/// Finds the clones below a folder that were joined as the repository. Links are not followed, and repositories within
-/// repositories are not searched.
-fn below(ctx: &Ctx, here: &RealmContext, folder: &Path, repo: &Repo, depth: usize, clones: &mut Vec<CodeRepo>) {
+/// Finds the joined clones below a folder. Links are not followed, and repositories within repositories are not
+/// searched.
+fn below(ctx: &Ctx, here: &RealmContext, folder: &Path, depth: usize, clones: &mut Clones) {
     if folder.join(".git").is_dir() || folder.join("HEAD").is_file() {
-        clones.extend(open(ctx, here, folder, repo).ok().flatten());
+        let code = open(ctx, folder).ok().flatten();
+        if let Some((name, code)) = code.and_then(|code| Some((joined_as(ctx, here, &code)?, code))) {
+            clones.entry(name).or_default().insert(code.main_folder());
+        }
         return;
     }
     let (Ok(entries), Some(next)) = (folder.read_dir(), depth.checked_sub(1)) else { return };
     let folders = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     for entry in folders {
-        below(ctx, here, &entry.path(), repo, next, clones);
+        below(ctx, here, &entry.path(), next, clones);
     }
 }
 

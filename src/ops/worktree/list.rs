@@ -70,8 +70,9 @@ pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
 pub(crate) fn all_found(ctx: &Ctx, here: &RealmContext) -> Result<(Vec<FoundRepo>, Vec<RepoProblem>), OpError> {
     let overview = Overview::open(&*here.store)?;
     let (mut found, mut errors) = (Vec::new(), Vec::new());
+    let search = repos::paths::Search::new(ctx, here)?;
     for repo in overview.repos().values() {
-        match repos::paths::find(ctx, here, repo)? {
+        match search.find(repo)? {
             Ok(one) => found.push(one),
             Err(problem) if problem.code == "not-on-this-machine" => {}
             Err(problem) => errors.push(problem),
