@@ -34,11 +34,11 @@ pub fn subsections(vars: &BTreeMap<OsString, OsString>, prefix: &str) -> Result<
 /// # Errors
 /// Returns an error if a value is not UTF-8.
 pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String, Values)>, StoreError> {
-    let mut found: Vec<(String, Values)> = Vec::new();
+    let (mut found, mut places) = (Vec::<(String, Values)>::new(), BTreeMap::new());
     for section in config.sections_by_name("blue").into_iter().flatten() {
         let name = section.header().subsection_name().and_then(|name| name.to_str().ok()?.strip_prefix(prefix));
         let Some(name) = name else { continue };
-        let at = found.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+        let at = *places.entry(name.to_owned()).or_insert_with(|| {
             found.push((name.to_owned(), Values::new()));
             found.len() - 1
         });

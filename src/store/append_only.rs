@@ -8,7 +8,10 @@
 
 mod rules;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use serde::de::DeserializeOwned;
 
@@ -67,7 +70,7 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     let record = |commit| judging.record(commit);
     Ok(Examined {
         records: blamed.into_iter().map(record).collect::<Result<_, _>>()?,
-        overrides: kept_out.into_iter().map(|(path, one)| (path, one.content)).collect(),
+        overrides: kept_out.iter().map(|(path, one)| (path.clone(), one.content)).collect(),
     })
 }
 
@@ -92,13 +95,16 @@ struct RefusedFile {
     by: Oid,
 }
 
+/// The files that a commit keeps out. Commits that change none of them share the map.
+type RefusedFiles = BTreeMap<TreePath, RefusedFile>;
+
 struct Judging<'a> {
     store: &'a dyn Store,
     name: &'a StoreRef,
     known: Oid,
     renames: BTreeMap<RepoName, RepoName>,
     breaches: BTreeMap<Oid, Vec<RuleViolation>>,
-    kept_out: BTreeMap<Oid, BTreeMap<TreePath, RefusedFile>>,
+    kept_out: BTreeMap<Oid, Rc<RefusedFiles>>,
 }
 
 /// A commit, with the tree to compare it with.
@@ -129,14 +135,15 @@ impl Judging<'_> {
     fn commit(&mut self, id: Oid) -> Result<(), StoreError> {
         let info = self.store.commit(&id)?;
         let Some(first) = info.parents.first() else { return Ok(()) };
-        let inherited: BTreeMap<TreePath, RefusedFile> = info
-            .parents
-            .iter()
-            .rev()
-            .filter_map(|parent| self.kept_out.get(parent))
-            .flatten()
-            .map(|(path, one)| (path.clone(), one.clone()))
-            .collect();
+        let mut inherited = Rc::<RefusedFiles>::default();
+        for kept_out in info.parents.iter().rev().filter_map(|parent| self.kept_out.get(parent)) {
+            match inherited.is_empty() {
+                true => inherited = Rc::clone(kept_out),
+                false => {
+                    Rc::make_mut(&mut inherited).extend(kept_out.iter().map(|(path, one)| (path.clone(), one.clone())))
+                }
+            }
+        }
         let before = self.store.commit(first)?.tree;
         if before == info.tree && info.parents.len() == 1 {
             self.kept_out.insert(id, inherited);
@@ -156,18 +163,26 @@ impl Judging<'_> {
     fn judge(
         &self,
         step: &Step<'_>,
-        inherited: &BTreeMap<TreePath, RefusedFile>,
-    ) -> Result<(Vec<RuleViolation>, BTreeMap<TreePath, RefusedFile>), StoreError> {
+        inherited: &Rc<RefusedFiles>,
+    ) -> Result<(Vec<RuleViolation>, Rc<RefusedFiles>), StoreError> {
         let Step { id, info, before, .. } = step;
-        let expected = self.expected(info)?;
-        let mut paths = self.changed(before, &info.tree)?;
-        for path in expected.keys().chain(inherited.keys()) {
-            if let Some(place) = TreeFile::parse(self.name, &path.parts().collect::<Vec<_>>()) {
-                paths.insert(path.clone(), place);
+        let (mut paths, mut expected) = (self.changed(before, &info.tree)?, BTreeMap::new());
+        // A refused file that a commit with one parent does not change stays refused, without another look.
+        let mut kept_out = Rc::clone(inherited);
+        if info.parents.len() > 1 {
+            expected = self.expected(info)?;
+            for path in expected.keys().chain(inherited.keys()) {
+                if let Some(place) = TreeFile::parse(self.name, &path.parts().collect::<Vec<_>>()) {
+                    paths.insert(path.clone(), place);
+                }
             }
+            kept_out = Rc::default();
         }
-        let (mut breaches, mut kept_out) = (Vec::new(), BTreeMap::new());
+        let mut breaches = Vec::new();
         for (path, place) in paths {
+            if kept_out.contains_key(&path) {
+                Rc::make_mut(&mut kept_out).remove(&path);
+            }
             let after = self.content(&info.tree, &path)?;
             let held = match expected.get(&path) {
                 Some(Expected::Content(content)) => *content,
@@ -175,7 +190,10 @@ impl Judging<'_> {
                     Some(blob) if self.store.blob(&blob)? == *bytes => continue,
                     _ => self.content(before, &path)?,
                 },
-                None => self.content(before, &path)?,
+                None => match inherited.get(&path).filter(|_| info.parents.len() == 1) {
+                    Some(one) => one.content,
+                    None => self.content(before, &path)?,
+                },
             };
             if held == after {
                 continue;
@@ -183,22 +201,22 @@ impl Judging<'_> {
             if let Some(one) = inherited.get(&path)
                 && self.is_same_as_in_parent(info, &path, after)?
             {
-                kept_out.insert(path, one.clone());
+                Rc::make_mut(&mut kept_out).insert(path, one.clone());
                 continue;
             }
             if let Some(breach) = self.violation_of(step, &place, held, after)? {
-                kept_out.insert(path, RefusedFile { content: held, by: *id });
+                Rc::make_mut(&mut kept_out).insert(path, RefusedFile { content: held, by: *id });
                 breaches.push(breach);
             }
         }
         Ok((breaches, kept_out))
     }
 
-    /// Returns the files whose content must differ from that in the first parent's tree.
+    /// Returns the files of a merge whose content must differ from that in the first parent's tree.
     fn expected(&self, info: &CommitInfo) -> Result<BTreeMap<TreePath, Expected>, StoreError> {
         let none = Overrides::new();
         let overrides = |parent: Option<&Oid>| -> Overrides {
-            let kept_out = parent.and_then(|parent| self.kept_out.get(parent)).into_iter().flatten();
+            let kept_out = parent.and_then(|parent| self.kept_out.get(parent)).into_iter().flat_map(|held| held.iter());
             kept_out.map(|(path, one)| (path.clone(), one.content)).collect()
         };
         let first = overrides(info.parents.first());
@@ -280,7 +298,7 @@ impl Judging<'_> {
             let Some(first) = info.parents.first() else { continue };
             let before = self.store.commit(first)?.tree;
             let step = Step { is_looked_up: true, ..Step::new(record.commit, &info, before) };
-            let (breaches, _) = self.judge(&step, &BTreeMap::new())?;
+            let (breaches, _) = self.judge(&step, &Rc::default())?;
             if breaches.iter().any(|one| one.path == change.path && one.refused == change.refused) {
                 return Ok(true);
             }

@@ -93,26 +93,21 @@ impl Looking<'_> {
                 self.problem(&level.path, &format!("the bindings together have more than {limit} MiB"));
                 continue;
             }
-            let known = level.known.iter().map(|tree| self.store.entries(tree)).collect::<Result<Vec<_>, _>>()?;
-            let find = |entries: &'_ Vec<Entry>, name: &str| entries.iter().position(|entry| entry.name == name);
-            let held: BTreeSet<(&str, Oid)> =
-                known.iter().flatten().map(|entry| (entry.name.as_str(), entry.id)).collect();
+            let known = level.known.iter().map(|tree| self.by_name(tree)).collect::<Result<Vec<_>, _>>()?;
             let mut folded = BTreeSet::new();
             for entry in &entries {
                 let path: Vec<String> = level.path.iter().chain([&entry.name]).cloned().collect();
                 if !folded.insert(entry.name.to_ascii_lowercase()) {
                     self.problem(&path, "another name differs only in case");
                 }
-                if held.contains(&(entry.name.as_str(), entry.id)) && entry.kind != EntryKind::Other {
+                let held = || known.iter().filter_map(|entries| entries.get(&entry.name));
+                if held().any(|held| held.id == entry.id) && entry.kind != EntryKind::Other {
                     continue;
                 }
                 match entry.kind {
                     EntryKind::Tree if path.len() >= MAX_DEPTH => self.problem(&path, "its path has too many levels"),
                     EntryKind::Tree => {
-                        let below = known.iter().filter_map(|entries| {
-                            let found = &entries[find(entries, &entry.name)?];
-                            (found.kind == EntryKind::Tree).then_some(found.id)
-                        });
+                        let below = held().filter(|held| held.kind == EntryKind::Tree).map(|held| held.id);
                         open.push(Level { path, tree: entry.id, known: below.collect() });
                     }
                     EntryKind::Blob => self.file(&path, &entry.id)?,
@@ -123,6 +118,10 @@ impl Looking<'_> {
             }
         }
         Ok(())
+    }
+
+    fn by_name(&self, tree: &Oid) -> Result<BTreeMap<String, Entry>, StoreError> {
+        Ok(self.store.entries(tree)?.into_iter().map(|entry| (entry.name.clone(), entry)).collect())
     }
 
     /// Returns whether the bindings of a domain exceed the limit together. One that cannot be read is reported later.

@@ -56,8 +56,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     }
     let overview = Overview::open(&*here.store)?;
     let entries = entries(&blueprint.repos, &overview)?;
-    let known =
-        |repo: &RepoName| overview.repos().contains_key(repo) || entries.iter().any(|entry| entry.name == *repo);
+    let new: BTreeSet<_> = entries.iter().map(|entry| &entry.name).collect();
+    let known = |repo: &RepoName| overview.repos().contains_key(repo) || new.contains(repo);
     for domain in &blueprint.domains {
         if let Some(unknown) = domain.repos.iter().find(|repo| !known(repo)) {
             let message = format!(

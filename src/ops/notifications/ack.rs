@@ -1,5 +1,7 @@
 //! `notifications_ack`: marks notifications as seen, so that they are not shown again.
 
+use std::collections::BTreeSet;
+
 use crate::ops::{
     Operation,
     ctx::Ctx,
@@ -56,11 +58,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpE
     let mut pending = Pending::of(acting, &request.reader, ctx.env.now(), &overview)?;
     // Judge the notifications first, since they are recorded with their effect.
     pending.judge(acting, &overview, &ctx.quick_judge())?;
-    let is_meant = |id: &String| request.ids.is_empty() || request.ids.contains(id);
+    let wanted: BTreeSet<_> = request.ids.iter().collect();
+    let is_meant = |id: &String| wanted.is_empty() || wanted.contains(id);
     let mut acknowledged: Vec<_> =
         pending.notifications.iter().map(|one| one.id.clone()).filter(|id| is_meant(id)).collect();
-    let receipt = pending.receipt(|_, one| acknowledged.contains(&one.id));
-    let others: Vec<_> = request.ids.iter().filter(|id| !acknowledged.contains(id)).cloned().collect();
+    let receipt = pending.receipt(|_, one| is_meant(&one.id));
+    let known: BTreeSet<_> = acknowledged.iter().collect();
+    let others: Vec<_> = request.ids.iter().filter(|id| !known.contains(id)).cloned().collect();
     let told = if others.is_empty() {
         Vec::new()
     } else {

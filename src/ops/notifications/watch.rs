@@ -13,6 +13,7 @@ use crate::ops::{
 };
 use crate::{
     error::OpError,
+    locate,
     model::{
         name::{ContractRef, ReaderName},
         rank::Rank,
@@ -188,8 +189,8 @@ impl Watching<'_> {
 
     /// Opens the store again, so that nothing that git caches in memory is out of date.
     fn store(&self) -> Result<GitStore, OpError> {
-        let known = crate::locate::known(&self.ctx.home, self.here.realm)?;
-        Ok(GitStore::open(&known.path, self.ctx.options())?)
+        let known = locate::known(&self.ctx.home, self.here.realm)?;
+        locate::open(&self.ctx.home, &known, self.ctx.options())
     }
 
     /// Delivers pending notifications that were not shown yet. Returns whether the listener is still there.
@@ -200,7 +201,8 @@ impl Watching<'_> {
         let mut pending = Pending::of(acting, &self.request.reader, ctx.env.now(), &overview)?;
         pending.judge(acting, &overview, &ctx.judge())?;
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
-        self.shown.retain(|id| pending.notifications.iter().any(|one| one.id == *id));
+        let still: BTreeSet<_> = pending.notifications.iter().map(|one| &one.id).collect();
+        self.shown.retain(|id| still.contains(id));
         let is_due = |one: &&Notification| {
             one.state == State::Pending && self.request.accepts(one) && !self.shown.contains(&one.id)
         };

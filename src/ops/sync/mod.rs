@@ -12,7 +12,10 @@ pub mod same_realm;
 
 pub use crate::locate::url;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use self::same_realm::KnownHere;
 use crate::{
@@ -126,7 +129,8 @@ impl Syncing<'_> {
             let pushed = self.link.push(&moves).map_err(|error| self.explain(error))?;
             let refused: Vec<_> = pushed.into_iter().filter(|one| one.refused.is_some()).collect();
             let mut offered = missing;
-            offered.retain(|(name, ..)| !refused.iter().any(|one| one.name == *name));
+            let names: BTreeSet<_> = refused.iter().map(|one| &one.name).collect();
+            offered.retain(|(name, ..)| !names.contains(name));
             let (mut stop, mut raced) = (false, false);
             for one in refused {
                 let Some(refusal) = one.refused else { continue };
@@ -355,18 +359,16 @@ impl Syncing<'_> {
 
     /// Counts the refs that were offered and are now on the remote.
     fn note_sent(&self, listing: &Listing, offered: Vec<RefToPush>, report: &mut RemoteSync) {
-        for (name, old, new) in offered {
-            let Some(there) = listing.tip(&name) else { continue };
-            if there == new || self.is_newer(&new, &there) {
-                report.sent.retain(|sent| sent.name != name.to_string());
-                report.sent.push(line(
-                    &name,
-                    old,
-                    Some(new),
-                    if old.is_none() { RefUpdate::New } else { RefUpdate::FastForward },
-                ));
-            }
-        }
+        let is_there = |name: &StoreRef, new: &Oid| {
+            listing.tip(name).is_some_and(|there| there == *new || self.is_newer(new, &there))
+        };
+        let sent = offered.into_iter().filter(|(name, _, new)| is_there(name, new)).map(|(name, old, new)| {
+            line(&name, old, Some(new), if old.is_none() { RefUpdate::New } else { RefUpdate::FastForward })
+        });
+        let sent: Vec<_> = sent.collect();
+        let again: BTreeSet<_> = sent.iter().map(|sent| &sent.name).collect();
+        report.sent.retain(|earlier| !again.contains(&earlier.name));
+        report.sent.extend(sent);
     }
 
     /// Waits for a random time that grows with each round, so that machines do not stay in lockstep.
