@@ -135,8 +135,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let writing = ctx.require_writable();
     let mut caught_up = CaughtUp::default();
     if let Ok(acting) = &writing {
-        // If the root commits cannot be recorded now, the next command does it.
-        let _ = roots::record_roots(ctx);
+        if request.catch_up {
+            // If the root commits cannot be recorded now, the next command does it.
+            let _ = roots::record_roots(ctx);
+        }
         caught_up = unpublished::run(ctx, *acting, &overview, request.catch_up);
     }
     let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
