@@ -383,8 +383,8 @@ impl Env {
         self.text(FORGE_TIMEOUT).and_then(|text| text.parse().ok()).map(Duration::from_millis)
     }
 
-    /// Returns how long one request may spend on validating the values of contracts. At a terminal there is no limit,
-    /// because the user can interrupt the command.
+    /// Returns how long one request may spend on validating the values of contracts. Outside of hooks there is
+    /// no limit by default, because the user can interrupt the command.
     pub fn check_timeout(&self) -> Option<Duration> {
         let set = self.text(CHECK_TIMEOUT).and_then(|text| text.parse().ok());
         set.or(self.in_hook.then_some(HOOK_CHECK_TIMEOUT)).map(Duration::from_millis)

@@ -14,7 +14,7 @@ use crate::{
     },
     store::{
         EntryKind,
-        codec::{self, Config},
+        codec::{self, Config, Problem},
         git::{GitStore, Options},
         history, read,
     },
@@ -128,7 +128,7 @@ pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
     {
         let path = root.join(CONFIG);
         let bytes = Files::on_disk(root).read(&FileSource::Path(path))?;
-        return decode(&bytes.unwrap_or_default()).map(Some);
+        return decode(bytes).map(Some);
     }
     match code.head()?.commit {
         Some(commit) => proposed_at(code, &commit),
@@ -148,11 +148,12 @@ pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpEr
         None => return Ok(None),
     };
     let bytes = Files::Commit(code, tree).read(&FileSource::Blob(blob))?;
-    decode(&bytes.unwrap_or_default()).map(Some)
+    decode(bytes).map(Some)
 }
 
-fn decode(bytes: &[u8]) -> Result<Config, OpError> {
-    codec::config(bytes).map_err(|problem| {
+fn decode(bytes: Option<Vec<u8>>) -> Result<Config, OpError> {
+    let bytes = bytes.ok_or_else(|| Problem::whole(codec::too_large()));
+    bytes.and_then(|bytes| codec::config(&bytes)).map_err(|problem| {
         let problem = problem.in_file(CONFIG);
         OpError::cannot(ErrorCode::UnreadableConfig, problem.to_string()).problem((&problem).into())
     })

@@ -39,7 +39,9 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
         }
         return Ok(url);
     }
-    if url.contains("::") {
+    if url.split_once("::").is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    }) {
         return refuse("it names a transport helper");
     }
     if paths::has_drive(url) {
@@ -124,6 +126,7 @@ mod tests {
             "../realm.git",
             "C:/x",
             "host:x",
+            "git@[::1]:realm.git",
         ] {
             assert!(accept(url).is_ok(), "{url}");
         }
