@@ -160,7 +160,7 @@ impl<'f> Pulls<'f> {
 
     /// Updates the title and description if they differ. Returns whether they did.
     fn describe(&self, pull: &Pull, title: &str, body: &str) -> Result<bool, ForgeError> {
-        if issue::is_same(&pull.body, body) {
+        if pull.title == title && issue::is_same(&pull.body, body) {
             return Ok(false);
         }
         if !self.is_dry {
