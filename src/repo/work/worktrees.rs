@@ -156,7 +156,8 @@ fn parse(text: &str) -> Vec<Worktree> {
     }
     // git never reports a locked worktree as prunable, even if its folder is gone.
     for tree in &mut found {
-        tree.is_gone |= !tree.path.exists();
+        let is_exact = !tree.path.to_string_lossy().contains(char::REPLACEMENT_CHARACTER);
+        tree.is_gone |= is_exact && !tree.path.exists();
     }
     found
 }
