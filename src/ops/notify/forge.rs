@@ -80,7 +80,14 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
     let importers = importers::past_and_present(&*here.store)?;
-    let mut telling = IssueRun { ctx, here, request, forges: Forges::new(ctx), issues: Vec::new() };
+    let mut telling = IssueRun {
+        ctx,
+        here,
+        request,
+        search: paths::Search::new(ctx, here)?,
+        forges: Forges::new(ctx),
+        issues: Vec::new(),
+    };
     for repo in overview.repos().values() {
         let is_wanted = request.repo.as_ref().is_none_or(|only| *only == repo.name);
         if is_wanted && importers.contains(&repo.name) {
@@ -97,6 +104,7 @@ struct IssueRun<'a> {
     ctx: &'a Ctx,
     here: &'a RealmContext,
     request: &'a Request,
+    search: paths::Search<'a>,
     forges: Forges<'a>,
     issues: Vec<ForgeIssue>,
 }
@@ -125,7 +133,7 @@ impl IssueRun<'_> {
     /// Returns the forge of a repository. A clone on this machine determines it. The URL in the realm is used only if
     /// it is below a place that the user trusts, because any member may have written it.
     fn forge(&mut self, repo: &Repo) -> Result<Box<dyn Forge>, String> {
-        let found = paths::find(self.ctx, self.here, repo).map_err(|error| error.message)?;
+        let found = self.search.find(repo).map_err(|error| error.message)?;
         let (folder, url) = match found {
             Ok(found) => (found.folder, found.url),
             Err(problem) => {
