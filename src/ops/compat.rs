@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt::Display};
 
 use serde_json::Value;
 
-use super::{Operation, contract::documents, ctx::Ctx, publish::references};
+use super::{Operation, contract::documents, publish::references};
 use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
@@ -128,14 +128,6 @@ pub struct Request {
 ///
 /// # Errors
 /// Returns an error if one of them is not a valid JSON Schema, or the comparison fails.
-pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
-    compare(&ctx.env, request)
-}
-
-/// Compares the schemas, without a context.
-///
-/// # Errors
-/// Returns the errors of [`run`].
 pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> {
     let budget = &Budget::new(env.check_timeout());
     let mut forest = Forest::default();

@@ -253,8 +253,7 @@ fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Res
 fn adapted(ctx: &Ctx, at: &ContractRef) -> Result<Option<Version>, OpError> {
     let here = ctx.realm()?;
     let within = StoreRef::Domain(at.domain.clone());
-    let (Some(repo), Some(tip)) = (&here.repo, here.store.tip(&within)?) else { return Ok(None) };
-    let tree = here.store.commit(&tip)?.tree;
+    let (Some(repo), Some(tree)) = (&here.repo, read::tip_tree(&*here.store, &within)?) else { return Ok(None) };
     let binding: Option<Binding> = read::file(&*here.store, &within, &tree, &layout::binding(repo))?;
     Ok(binding.and_then(|binding| binding.import(&at.contract)?.adapted().cloned()))
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The maximum size of a file, in bytes.
-pub const MAX_BYTES: usize = 8 << 20;
+pub const MAX_BYTES: usize = codec::MAX_SCHEMA;
 /// The maximum number of documents in one file.
 const MAX_DOCUMENTS: usize = 100_000;
 

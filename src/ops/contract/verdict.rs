@@ -20,7 +20,7 @@ use crate::{
         version::Version,
     },
     ops::progress::cancelled,
-    store::{Store, codec, layout, read},
+    store::{Store, layout, read},
 };
 
 /// Reads the documents that decide the state of the imports in a domain, also once a candidate takes the place of the
@@ -122,11 +122,7 @@ impl<'a> Documents<'a> {
             return Ok(known.clone());
         }
         let entry = read::lookup(self.store, self.tree, layout::version(contract, version).as_str())?;
-        let bytes = match entry.map(|entry| self.store.blob(&entry.id)) {
-            Some(Err(error)) if !error.is_damage() => return Err(error.into()),
-            found => found.and_then(Result::ok),
-        };
-        let document = bytes.and_then(|bytes| codec::decode::<Contract>(&bytes).ok()).map(Rc::new);
+        let document = read::readable(self.store, entry.map(|entry| entry.id))?.map(Rc::new);
         self.known.borrow_mut().insert(key, document.clone());
         Ok(document)
     }

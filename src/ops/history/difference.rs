@@ -11,7 +11,7 @@ use crate::{
         notification::{self, ChangeType, Delta},
         oid::Oid,
     },
-    store::{Entry, EntryKind, Store, TreePath, codec, layout, read},
+    store::{Entry, EntryKind, Store, TreePath, layout, read},
 };
 
 /// A path that differs.
@@ -75,11 +75,7 @@ impl Difference {
 }
 
 fn side<T: DeserializeOwned>(store: &dyn Store, id: Oid) -> Result<Option<(Oid, T)>, OpError> {
-    match store.blob(&id) {
-        Ok(bytes) => Ok(codec::decode(&bytes).ok().map(|document| (id, document))),
-        Err(error) if error.is_damage() => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    Ok(read::readable(store, Some(id))?.map(|document| (id, document)))
 }
 
 /// Returns the contracts, bindings and transfers that differ between two trees of a domain. Without an older tree, all

@@ -97,7 +97,7 @@ pub(super) fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> R
 ///
 /// # Errors
 /// Returns an error if reading fails for another reason.
-pub(super) fn readable<T: DeserializeOwned>(store: &dyn Store, blob: Option<Oid>) -> Result<Option<T>, StoreError> {
+pub fn readable<T: DeserializeOwned>(store: &dyn Store, blob: Option<Oid>) -> Result<Option<T>, StoreError> {
     let Some(blob) = blob else { return Ok(None) };
     match store.blob(&blob) {
         Ok(bytes) => Ok(codec::decode(&bytes).ok()),

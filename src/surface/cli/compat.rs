@@ -62,7 +62,7 @@ impl Arguments {
             direction: self.direction,
             reading: self.reading,
         };
-        let answer = compat::run(ctx, &request)?;
+        let answer = compat::compare(&ctx.env, &request)?;
         let mut formats = self.formats;
         formats.of_runner(&ctx.env);
         let sides = || [&request.old, &request.new].map(|source| side(ctx, source, &answer.body));
