@@ -86,7 +86,7 @@ pub fn same_url(
 pub fn has_repository(known: &KnownRealm, config: &Config, code: &CodeRepo, options: Options) -> bool {
     let Ok(store) = GitStore::open(&known.path, options) else { return true };
     let Ok(repos) = read::repos(&store) else { return true };
-    let has_root = |root: &Oid| code.has_readable(root).unwrap_or(true);
+    let has_root = |root: &Oid| code.try_has(root).unwrap_or(true);
     repos.repos.get(&config.repo).is_some_and(|held| {
         // A shallow clone has no roots to compare.
         held.roots.is_empty() || code.is_shallow().unwrap_or(true) || held.roots.iter().any(has_root)

@@ -19,7 +19,7 @@ impl CodeRepo {
     ///
     /// # Errors
     /// Returns an error if its objects cannot be read, which does not mean that the commit is missing.
-    pub fn has_readable(&self, commit: &Oid) -> Result<bool, StoreError> {
+    pub fn try_has(&self, commit: &Oid) -> Result<bool, StoreError> {
         let found = self.repo.try_find_header(native(&self.repo, commit)?);
         Ok(found.map_err(|error| StoreError::git("look for a commit")(error))?.is_some())
     }
@@ -37,7 +37,7 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if history cannot be read.
     pub fn is_ancestor(&self, old: &Oid, new: &Oid) -> Result<bool, StoreError> {
-        Ok(old == new || (self.has(old) && self.common(old, new)? == Some(*old)))
+        Ok(old == new || (self.has(old) && self.merge_base(old, new)? == Some(*old)))
     }
 
     /// Returns whether `branch` once pointed to `commit` in this clone, which shows that the commit was amended,

@@ -33,7 +33,7 @@ impl CodeRepo {
     ///
     /// # Errors
     /// Returns an error if history cannot be read.
-    pub fn common(&self, one: &Oid, other: &Oid) -> Result<Option<Oid>, StoreError> {
+    pub fn merge_base(&self, one: &Oid, other: &Oid) -> Result<Option<Oid>, StoreError> {
         if one == other {
             return Ok(Some(*one));
         }
@@ -45,7 +45,7 @@ impl CodeRepo {
     ///
     /// # Errors
     /// Returns an error if the reflog cannot be read.
-    pub fn before(&self, branch: &str) -> Result<Option<Oid>, StoreError> {
+    pub fn previous_tip(&self, branch: &str) -> Result<Option<Oid>, StoreError> {
         let name = format!("refs/heads/{branch}");
         if self.is_reftable {
             let line = self.git.line(&["rev-parse", "--verify", "--quiet", &format!("{name}@{{1}}")]);

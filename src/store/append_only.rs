@@ -54,23 +54,23 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
         return Ok(Examined::default());
     }
     let realm = if *name == StoreRef::Realm { Some(*tip) } else { store.tip(&StoreRef::Realm)? };
-    let mut judging = Judging {
+    let mut examination = Examination {
         store,
         name,
         known: *known,
         renames: realm.map(|realm| renames(store, &realm)).transpose()?.unwrap_or_default(),
         breaches: BTreeMap::new(),
-        kept_out: BTreeMap::new(),
+        refused: BTreeMap::new(),
     };
     for commit in history::added(store, known, tip)? {
-        judging.commit(commit)?;
+        examination.commit(commit)?;
     }
-    let kept_out = judging.kept_out.remove(tip).unwrap_or_default();
-    let blamed: BTreeSet<Oid> = kept_out.values().map(|one| one.by).collect();
-    let record = |commit| judging.record(commit);
+    let refused = examination.refused.remove(tip).unwrap_or_default();
+    let blamed: BTreeSet<Oid> = refused.values().map(|one| one.by).collect();
+    let record = |commit| examination.record(commit);
     Ok(Examined {
         records: blamed.into_iter().map(record).collect::<Result<_, _>>()?,
-        overrides: kept_out.iter().map(|(path, one)| (path.clone(), one.content)).collect(),
+        overrides: refused.iter().map(|(path, one)| (path.clone(), one.content)).collect(),
     })
 }
 
@@ -98,13 +98,13 @@ struct RefusedFile {
 /// The files that a commit keeps out. Commits that change none of them share the map.
 type RefusedFiles = BTreeMap<TreePath, RefusedFile>;
 
-struct Judging<'a> {
+struct Examination<'a> {
     store: &'a dyn Store,
     name: &'a StoreRef,
     known: Oid,
     renames: BTreeMap<RepoName, RepoName>,
     breaches: BTreeMap<Oid, Vec<RuleViolation>>,
-    kept_out: BTreeMap<Oid, Rc<RefusedFiles>>,
+    refused: BTreeMap<Oid, Rc<RefusedFiles>>,
 }
 
 /// A commit, with the tree to compare it with.
@@ -131,31 +131,31 @@ enum Expected {
     Bytes(Vec<u8>),
 }
 
-impl Judging<'_> {
+impl Examination<'_> {
     fn commit(&mut self, id: Oid) -> Result<(), StoreError> {
         let info = self.store.commit(&id)?;
         let Some(first) = info.parents.first() else { return Ok(()) };
         let mut inherited = Rc::<RefusedFiles>::default();
-        for kept_out in info.parents.iter().rev().filter_map(|parent| self.kept_out.get(parent)) {
+        for refused in info.parents.iter().rev().filter_map(|parent| self.refused.get(parent)) {
             match inherited.is_empty() {
-                true => inherited = Rc::clone(kept_out),
+                true => inherited = Rc::clone(refused),
                 false => {
-                    Rc::make_mut(&mut inherited).extend(kept_out.iter().map(|(path, one)| (path.clone(), one.clone())))
+                    Rc::make_mut(&mut inherited).extend(refused.iter().map(|(path, one)| (path.clone(), one.clone())))
                 }
             }
         }
         let before = self.store.commit(first)?.tree;
         if before == info.tree && info.parents.len() == 1 {
-            self.kept_out.insert(id, inherited);
+            self.refused.insert(id, inherited);
             return Ok(());
         }
         let step = Step::new(id, &info, before);
-        let (breaches, kept_out) = self.judge(&step, &inherited)?;
+        let (breaches, refused) = self.judge(&step, &inherited)?;
         if !breaches.is_empty() {
             self.breaches.insert(id, breaches);
         }
-        if !kept_out.is_empty() {
-            self.kept_out.insert(id, kept_out);
+        if !refused.is_empty() {
+            self.refused.insert(id, refused);
         }
         Ok(())
     }
@@ -168,7 +168,7 @@ impl Judging<'_> {
         let Step { id, info, before, .. } = step;
         let (mut paths, mut expected) = (self.changed(before, &info.tree)?, BTreeMap::new());
         // A refused file that a commit with one parent does not change stays refused, without another look.
-        let mut kept_out = Rc::clone(inherited);
+        let mut refused = Rc::clone(inherited);
         if info.parents.len() > 1 {
             expected = self.expected(info)?;
             for path in expected.keys().chain(inherited.keys()) {
@@ -176,12 +176,12 @@ impl Judging<'_> {
                     paths.insert(path.clone(), place);
                 }
             }
-            kept_out = Rc::default();
+            refused = Rc::default();
         }
         let mut breaches = Vec::new();
         for (path, place) in paths {
-            if kept_out.contains_key(&path) {
-                Rc::make_mut(&mut kept_out).remove(&path);
+            if refused.contains_key(&path) {
+                Rc::make_mut(&mut refused).remove(&path);
             }
             let after = self.content(&info.tree, &path)?;
             let held = match expected.get(&path) {
@@ -201,23 +201,23 @@ impl Judging<'_> {
             if let Some(one) = inherited.get(&path)
                 && self.is_same_as_in_parent(info, &path, after)?
             {
-                Rc::make_mut(&mut kept_out).insert(path, one.clone());
+                Rc::make_mut(&mut refused).insert(path, one.clone());
                 continue;
             }
             if let Some(breach) = self.violation_of(step, &place, held, after)? {
-                Rc::make_mut(&mut kept_out).insert(path, RefusedFile { content: held, by: *id });
+                Rc::make_mut(&mut refused).insert(path, RefusedFile { content: held, by: *id });
                 breaches.push(breach);
             }
         }
-        Ok((breaches, kept_out))
+        Ok((breaches, refused))
     }
 
     /// Returns the files of a merge whose content must differ from that in the first parent's tree.
     fn expected(&self, info: &CommitInfo) -> Result<BTreeMap<TreePath, Expected>, StoreError> {
         let none = Overrides::new();
         let overrides = |parent: Option<&Oid>| -> Overrides {
-            let kept_out = parent.and_then(|parent| self.kept_out.get(parent)).into_iter().flat_map(|held| held.iter());
-            kept_out.map(|(path, one)| (path.clone(), one.content)).collect()
+            let refused = parent.and_then(|parent| self.refused.get(parent)).into_iter().flat_map(|held| held.iter());
+            refused.map(|(path, one)| (path.clone(), one.content)).collect()
         };
         let first = overrides(info.parents.first());
         let mut expected: BTreeMap<_, _> =
@@ -239,7 +239,7 @@ impl Judging<'_> {
     /// Returns whether a file has the same refused content as in a parent.
     fn is_same_as_in_parent(&self, info: &CommitInfo, path: &TreePath, after: Option<Oid>) -> Result<bool, StoreError> {
         for parent in &info.parents {
-            let is_kept_out = self.kept_out.get(parent).is_some_and(|kept_out| kept_out.contains_key(path));
+            let is_kept_out = self.refused.get(parent).is_some_and(|refused| refused.contains_key(path));
             if is_kept_out && self.content(&self.store.commit(parent)?.tree, path)? == after {
                 return Ok(true);
             }

@@ -257,7 +257,7 @@ pub fn joined(domain: &DomainName) -> TreePath {
 }
 
 /// Returns `told.json`: in an inbox, the notifications of the last 30 days.
-pub fn told() -> TreePath {
+pub fn delivered() -> TreePath {
     TreePath("told.json".into())
 }
 

@@ -71,7 +71,7 @@ pub fn merge_with_overrides(
         relation.bases.iter().map(|base| Ok(store.commit(base)?.tree)).collect::<Result<Vec<_>, StoreError>>()?;
     let sides = [store.commit(ours)?.tree, store.commit(theirs)?.tree];
     let pasts = [BTreeMap::new(), BTreeMap::new()];
-    let mut merging = Merging { store, name, bases: &bases, trees: sides, pasts, merge: Merge::default() };
+    let mut merging = TreeMerge { store, name, bases: &bases, trees: sides, pasts, merge: Merge::default() };
     let mut conflicts = merging.walk(bases.clone(), sides)?;
     for path in overrides.iter().flat_map(|one| one.keys()).collect::<BTreeSet<_>>() {
         conflicts.retain(|conflict| conflict.place.path() != *path);
@@ -116,7 +116,7 @@ struct PathConflict {
     sides: [Option<Oid>; 2],
 }
 
-struct Merging<'a> {
+struct TreeMerge<'a> {
     store: &'a dyn Store,
     name: &'a StoreRef,
     bases: &'a [Oid],
@@ -132,7 +132,7 @@ struct Level {
     sides: [Option<Oid>; 2],
 }
 
-impl Merging<'_> {
+impl TreeMerge<'_> {
     /// Takes the changes that only the other side made, and returns the files that both sides changed.
     fn walk(&mut self, bases: Vec<Oid>, sides: [Oid; 2]) -> Result<Vec<PathConflict>, StoreError> {
         let mut conflicts = Vec::new();

@@ -40,19 +40,19 @@ const MAX_REPORTED: usize = 5;
 /// other than invalid content.
 pub fn inspect(store: &dyn Store, name: &StoreRef, tip: &Oid, known: &[Oid]) -> Result<Vec<String>, StoreError> {
     let tree = |commit: &Oid| store.commit(commit).map(|commit| commit.tree);
-    let mut looking = Looking { store, name, problems: Vec::new(), entries: 0 };
+    let mut walk = TreeWalk { store, name, problems: Vec::new(), entries: 0 };
     match tree(tip) {
         Ok(root) => {
             let known = known.iter().map(tree).collect::<Result<_, _>>()?;
-            looking.walk(root, known)?;
+            walk.walk(root, known)?;
         }
-        Err(error) if error.is_damage() => looking.problems.push(format!("{name}: {error}")),
+        Err(error) if error.is_damage() => walk.problems.push(format!("{name}: {error}")),
         Err(error) => return Err(error),
     }
-    Ok(looking.problems)
+    Ok(walk.problems)
 }
 
-struct Looking<'a> {
+struct TreeWalk<'a> {
     store: &'a dyn Store,
     name: &'a StoreRef,
     problems: Vec<String>,
@@ -60,19 +60,19 @@ struct Looking<'a> {
 }
 
 /// A folder, and the same folder in the known trees.
-struct Level {
+struct Folder {
     path: Vec<String>,
     tree: Oid,
     known: Vec<Oid>,
 }
 
-impl Looking<'_> {
+impl TreeWalk<'_> {
     fn walk(&mut self, root: Oid, known: Vec<Oid>) -> Result<(), StoreError> {
-        let mut open = vec![Level { path: Vec::new(), tree: root, known }];
-        while let Some(level) = open.pop() {
-            let entries = match self.store.entries(&level.tree) {
+        let mut open = vec![Folder { path: Vec::new(), tree: root, known }];
+        while let Some(folder) = open.pop() {
+            let entries = match self.store.entries(&folder.tree) {
                 Err(error) if error.is_damage() => {
-                    self.problem(&level.path, &error.to_string());
+                    self.problem(&folder.path, &error.to_string());
                     continue;
                 }
                 entries => entries?,
@@ -84,19 +84,19 @@ impl Looking<'_> {
             if self.problems.len() >= MAX_REPORTED || self.entries > MAX_ENTRIES {
                 return Ok(());
             }
-            let is_root_of_realm = *self.name == StoreRef::Realm && level.path.is_empty();
+            let is_root_of_realm = *self.name == StoreRef::Realm && folder.path.is_empty();
             if is_root_of_realm && !entries.iter().any(|entry| entry.name == "realm.json") {
                 self.problem(&["realm.json".to_owned()], "it is missing");
             }
-            if matches!(self.name, StoreRef::Domain(_)) && level.path == [BINDINGS] && self.are_too_large(&entries)? {
+            if matches!(self.name, StoreRef::Domain(_)) && folder.path == [BINDINGS] && self.are_too_large(&entries)? {
                 let limit = MAX_BINDINGS >> 20;
-                self.problem(&level.path, &format!("the bindings together have more than {limit} MiB"));
+                self.problem(&folder.path, &format!("the bindings together have more than {limit} MiB"));
                 continue;
             }
-            let known = level.known.iter().map(|tree| self.by_name(tree)).collect::<Result<Vec<_>, _>>()?;
+            let known = folder.known.iter().map(|tree| self.by_name(tree)).collect::<Result<Vec<_>, _>>()?;
             let mut folded = BTreeSet::new();
             for entry in &entries {
-                let path: Vec<String> = level.path.iter().chain([&entry.name]).cloned().collect();
+                let path: Vec<String> = folder.path.iter().chain([&entry.name]).cloned().collect();
                 if !folded.insert(entry.name.to_ascii_lowercase()) {
                     self.problem(&path, "another name differs only in case");
                 }
@@ -108,7 +108,7 @@ impl Looking<'_> {
                     EntryKind::Tree if path.len() >= MAX_DEPTH => self.problem(&path, "its path has too many levels"),
                     EntryKind::Tree => {
                         let below = held().filter(|held| held.kind == EntryKind::Tree).map(|held| held.id);
-                        open.push(Level { path, tree: entry.id, known: below.collect() });
+                        open.push(Folder { path, tree: entry.id, known: below.collect() });
                     }
                     EntryKind::Blob => self.file(&path, &entry.id)?,
                     EntryKind::Other => {

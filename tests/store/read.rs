@@ -68,7 +68,11 @@ pub fn an_object_of_another_kind_is_named(store: &dyn Store) {
 
 pub fn a_blob_is_read_up_to_a_bound(store: &dyn Store) {
     let at = domain("s3");
-    commit(store, &at, [put(layout::domain(), vec![b' '; MAX_BLOB]), put(layout::told(), vec![b' '; MAX_BLOB + 1])]);
+    commit(
+        store,
+        &at,
+        [put(layout::domain(), vec![b' '; MAX_BLOB]), put(layout::delivered(), vec![b' '; MAX_BLOB + 1])],
+    );
     assert_eq!(store.blob(&entry(store, &at, "domain.json").unwrap().id).unwrap().len(), MAX_BLOB);
     let large = entry(store, &at, "told.json").unwrap().id;
     let error = store.blob(&large).unwrap_err().to_string();
@@ -86,7 +90,7 @@ pub fn inboxes_are_apart_from_domains_and_each_other(store: &dyn Store) {
     ];
     for (number, inbox) in inboxes.iter().enumerate() {
         assert_eq!(store.tip(inbox).unwrap(), None);
-        commit(store, inbox, [put(layout::told(), number.to_string())]);
+        commit(store, inbox, [put(layout::delivered(), number.to_string())]);
     }
     for (number, inbox) in inboxes.iter().enumerate() {
         assert_eq!(text(store, inbox, "told.json"), Some(number.to_string()));

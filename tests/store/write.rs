@@ -96,7 +96,7 @@ fn conflicts(store: &dyn Store, at: &StoreRef, expected: Option<Oid>, tip: Optio
 
 pub fn a_commit_without_parents_forgets_history(store: &dyn Store) {
     let at = StoreRef::Inbox(name("web"), None);
-    let alone = |text: &str| Change { parents: Parents::None, ..change("Told\n", [put(layout::told(), text)]) };
+    let alone = |text: &str| Change { parents: Parents::None, ..change("Told\n", [put(layout::delivered(), text)]) };
     let first = try_commit(store, &at, None, &alone("[1]")).unwrap();
     let second = try_commit(store, &at, Some(first), &alone("[2]")).unwrap();
     assert_eq!(store.tip(&at).unwrap(), Some(second));
@@ -119,13 +119,13 @@ pub fn a_linked_folder_is_the_same_folder(store: &dyn Store) {
     let found = entry(store, &inbox, "baselines/s3").unwrap();
     assert_eq!((found.kind, found.id), (EntryKind::Tree, tree(&old)));
     // A folder replaces another one, instead of being added to it.
-    commit(store, &inbox, [link(&new), put(layout::told(), "[]")]);
+    commit(store, &inbox, [link(&new), put(layout::delivered(), "[]")]);
     assert_eq!(text(store, &inbox, "baselines/s3/versions/paths/1.1.0.json").unwrap(), "two");
     commit(store, &inbox, [link(&old)]);
     assert_eq!(entry(store, &inbox, "baselines/s3").unwrap().id, tree(&old));
     // A file can be linked, too.
     let blob = entry(store, &at, "domain.json").unwrap().id;
-    commit(store, &inbox, [(layout::told(), Edit::Link(EntryKind::Blob, blob))]);
+    commit(store, &inbox, [(layout::delivered(), Edit::Link(EntryKind::Blob, blob))]);
     assert_eq!(text(store, &inbox, "told.json").unwrap(), "one");
 }
 

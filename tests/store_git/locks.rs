@@ -80,10 +80,10 @@ fn foreign_lock_is_waited_for_and_reported() {
     assert!(begin.elapsed() < std::time::Duration::from_secs(15), "it waited for {:?}", begin.elapsed());
     fs::remove_file(left).unwrap();
     let inbox = StoreRef::Inbox(name("web"), None);
-    commit(&store, &inbox, "Told", [put(layout::told(), "[]")]).unwrap();
+    commit(&store, &inbox, "Told", [put(layout::delivered(), "[]")]).unwrap();
     let path = store.path().join("refs/blue/local/inbox/web/shared.lock");
     fs::write(&path, "").unwrap();
-    let (lock, _) = locked(commit(&impatient, &inbox, "Told", [put(layout::told(), "[1]")]).err());
+    let (lock, _) = locked(commit(&impatient, &inbox, "Told", [put(layout::delivered(), "[1]")]).err());
     assert_eq!(lock, path);
     fs::remove_file(path).unwrap();
     commit(&impatient, &at, "Two", [put(layout::domain(), "2")]).unwrap();

@@ -34,8 +34,8 @@ fn git_fsck_is_clean_after_every_kind_of_write() {
     commit(&store, &at, "", [(version("1.0.0"), Edit::Remove)]).unwrap();
     let tree = store.commit(&first).unwrap().tree;
     let link = (layout::baseline(&name("s3")), Edit::Link(EntryKind::Tree, tree));
-    commit(&store, &inbox, "Told\n", [link, put(layout::told(), "[]")]).unwrap();
-    let alone = Change { parents: Parents::None, ..make::change("Told\n", [put(layout::told(), "[1]")]) };
+    commit(&store, &inbox, "Told\n", [link, put(layout::delivered(), "[]")]).unwrap();
+    let alone = Change { parents: Parents::None, ..make::change("Told\n", [put(layout::delivered(), "[1]")]) };
     change(&store, &inbox, &alone).unwrap();
     commit(&store, &at, "Nothing left\n", ["domain", "versions"].map(|_| (version("1.0.0-rc.1"), Edit::Remove)))
         .unwrap();
@@ -59,7 +59,7 @@ fn git_fsck_is_clean_after_every_kind_of_write() {
 fn local_refs_are_not_served() {
     let (sandbox, store) = realm();
     commit(&store, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap();
-    commit(&store, &StoreRef::Inbox(name("web"), None), "Told", [put(layout::told(), "[]")]).unwrap();
+    commit(&store, &StoreRef::Inbox(name("web"), None), "Told", [put(layout::delivered(), "[]")]).unwrap();
     let served = sandbox.git(&sandbox.path(), &["ls-remote", "--refs", "aperture.git"]);
     let names: Vec<_> = served.lines().filter_map(|line| line.split('\t').nth(1)).collect();
     assert_eq!(names, ["refs/blue/domains/s3", "refs/blue/realm"]);
@@ -114,7 +114,7 @@ fn reflog_in_the_store_is_harmless() {
     sandbox.git(&path, &["config", "core.logAllRefUpdates", "always"]);
     let store = open(&path);
     let tip = commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
-    commit(&store, &StoreRef::Inbox(name("web"), None), "Told", [put(layout::told(), "[]")]).unwrap();
+    commit(&store, &StoreRef::Inbox(name("web"), None), "Told", [put(layout::delivered(), "[]")]).unwrap();
     let log = sandbox.git(&path, &["reflog", "show", "--format=%gn <%ge> %H", "refs/blue/domains/s3"]);
     assert_eq!(log, format!("Ada <ada@example.org> {tip}"));
     assert_clean(&sandbox, &store);

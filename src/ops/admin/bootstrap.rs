@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
             );
             return Err(OpError::no(ErrorCode::UnknownRepo, message));
         }
-        domain::collision(here, &domain.name)?;
+        domain::require_no_collision(here, &domain.name)?;
     }
     let mut domains = Vec::new();
     for planned in &blueprint.domains {

@@ -79,7 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
 /// Returns the errors of [`run`], and an error if a binding is refused.
 pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedBinding]) -> Result<DomainSet, OpError> {
     known_repos(here, &request.repos)?;
-    collision(here, &request.name)?;
+    require_no_collision(here, &request.name)?;
     let author = ctx.signature()?;
     let mut outcome = None;
     let mut tip_before = None;
@@ -174,7 +174,7 @@ fn known_repos(here: &RealmContext, repos: &[RepoName]) -> Result<(), OpError> {
 ///
 /// # Errors
 /// Returns an error if there is such a domain.
-pub fn collision(here: &RealmContext, name: &DomainName) -> Result<(), OpError> {
+pub fn require_no_collision(here: &RealmContext, name: &DomainName) -> Result<(), OpError> {
     let domains = here.store.domains()?;
     match domains.iter().find(|(other, _)| other != name && other.collides_with(name)) {
         None => Ok(()),

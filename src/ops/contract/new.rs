@@ -140,7 +140,7 @@ fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<b
     let at = &request.contract;
     if acting.store.tip(&StoreRef::Domain(at.domain.clone()))?.is_none() {
         if request.members.is_some() {
-            admin::domain::collision(ctx.realm()?, &at.domain)?;
+            admin::domain::require_no_collision(ctx.realm()?, &at.domain)?;
             return Ok(false);
         }
         let error = domain::unknown(acting.store, &at.domain);

@@ -87,7 +87,7 @@ fn is_shell(word: &str) -> bool {
 
 /// A hook file without our block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Without {
+pub enum Remainder {
     /// The file has no block of ours.
     Unchanged,
     /// The user's own lines.
@@ -97,13 +97,13 @@ pub enum Without {
 }
 
 /// Returns the file without our block.
-pub fn without(text: &str) -> Without {
+pub fn without(text: &str) -> Remainder {
     let Some((start, end)) = place(text) else {
-        return Without::Unchanged;
+        return Remainder::Unchanged;
     };
     let rest = [&text[..start], &text[end..]].concat();
     let was_ours = text[start..end].starts_with(BEGIN_OWN);
-    if was_ours && rest == SHEBANG { Without::Nothing } else { Without::Text(rest) }
+    if was_ours && rest == SHEBANG { Remainder::Nothing } else { Remainder::Text(rest) }
 }
 
 /// Returns the byte range of our block's lines, including the line end that we added before it, if any.
@@ -136,15 +136,15 @@ mod tests {
             let after = installed(Some(before));
             let (start, end) = place(&after).unwrap();
             assert_eq!([&after[..start], &after[end..]].concat(), before);
-            assert_eq!(without(&after), Without::Text(before.to_owned()));
+            assert_eq!(without(&after), Remainder::Text(before.to_owned()));
             assert!(!after[..start].contains("echo"), "{after}");
             assert_eq!(installed(Some(&after)), after, "installing twice changes nothing");
         }
-        assert_eq!(without("echo mine"), Without::Unchanged);
-        assert_eq!(without(&installed(None)), Without::Nothing);
+        assert_eq!(without("echo mine"), Remainder::Unchanged);
+        assert_eq!(without(&installed(None)), Remainder::Nothing);
         // The user added lines to the file that we created.
         let added = installed(None) + "echo mine\n";
-        assert_eq!(without(&added), Without::Text("#!/bin/sh\necho mine\n".to_owned()));
+        assert_eq!(without(&added), Remainder::Text("#!/bin/sh\necho mine\n".to_owned()));
     }
 
     #[test]

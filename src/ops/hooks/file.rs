@@ -2,7 +2,7 @@
 
 use std::{io::ErrorKind, path::Path};
 
-use super::block::{self, Without};
+use super::block::{self, Remainder};
 use crate::{
     error::OpError,
     platform::files::{self, Access},
@@ -73,9 +73,9 @@ pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
 /// Returns an error if the file cannot be read or written.
 pub fn clean(path: &Path) -> Result<bool, OpError> {
     match HookFile::read(path)?.text().map(block::without) {
-        None | Some(Without::Unchanged) => return Ok(false),
-        Some(Without::Text(text)) => write(path, &text)?,
-        Some(Without::Nothing) => std::fs::remove_file(path).map_err(OpError::io("remove", path))?,
+        None | Some(Remainder::Unchanged) => return Ok(false),
+        Some(Remainder::Text(text)) => write(path, &text)?,
+        Some(Remainder::Nothing) => std::fs::remove_file(path).map_err(OpError::io("remove", path))?,
     }
     Ok(true)
 }

@@ -175,7 +175,7 @@ fn tree_of(store: &dyn Store, tip: Oid) -> Result<Option<Oid>, OpError> {
 
 /// Returns the delivered notifications in a tree of an inbox, oldest first.
 fn delivered_in(store: &dyn Store, name: &StoreRef, tree: &Oid) -> Result<Vec<DeliveredNotification>, OpError> {
-    Ok(known(read::file(store, name, tree, &layout::told()))?.unwrap_or_default())
+    Ok(known(read::file(store, name, tree, &layout::delivered()))?.unwrap_or_default())
 }
 
 /// Returns what was read from a record of this machine. A damaged record counts as missing.
@@ -319,7 +319,7 @@ fn added(
     told.extend(receipt.delivered.iter().cloned().map(|notification| DeliveredNotification { at, notification }));
     let surplus = told.len().saturating_sub(MAX_DELIVERED);
     told.drain(..surplus);
-    edits.push((layout::told(), Edit::Put(codec::encode(&told))));
+    edits.push((layout::delivered(), Edit::Put(codec::encode(&told))));
     Ok(local_change(edits, now))
 }
 
@@ -351,7 +351,7 @@ pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) ->
     told.retain(|told| !is_older(told.at, now.timestamp(), KEPT_DAYS));
     let forgotten = before - told.len();
     if forgotten > 0 {
-        let edits = vec![(layout::told(), Edit::Put(codec::encode(&told)))];
+        let edits = vec![(layout::delivered(), Edit::Put(codec::encode(&told)))];
         store.commit_change(name, Some(tip), &local_change(edits, now))?;
     }
     Ok(forgotten)
@@ -392,7 +392,7 @@ mod tests {
         deliver(&store, "first");
         deliver(&other, "first");
         deliver(&other, "meanwhile");
-        store.race_next_with(layout::told().as_str(), &codec::encode(&delivered(&other)));
+        store.race_next_with(layout::delivered().as_str(), &codec::encode(&delivered(&other)));
         deliver(&store, "last");
         let ids: Vec<_> = delivered(&store).into_iter().map(|one| one.notification.id).collect();
         assert_eq!(ids, ["first", "meanwhile", "last"]);

@@ -106,8 +106,8 @@ fn edits(store: &dyn Store, tip: &Oid, old: &RepoName, new: &RepoName) -> Result
             }
         }
     }
-    if let Some(told) = read::lookup(store, &tree, layout::told().as_str())? {
-        edits.push((layout::told(), Edit::Link(EntryKind::Blob, told.id)));
+    if let Some(told) = read::lookup(store, &tree, layout::delivered().as_str())? {
+        edits.push((layout::delivered(), Edit::Link(EntryKind::Blob, told.id)));
     }
     Ok(edits)
 }

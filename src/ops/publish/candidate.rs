@@ -35,7 +35,7 @@ enum FileSubject {
 /// # Errors
 /// Returns an error if the repository cannot be read. Problems with individual files are part of the candidate.
 pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Candidate, OpError> {
-    let mut before = Before { code, by_commit: BTreeMap::new() };
+    let mut published = PublishedFiles { code, by_commit: BTreeMap::new() };
     let mut candidate = Candidate::default();
     let mut all = files.below(CONTRACTS)?;
     all.extend(files.below(BINDINGS)?);
@@ -51,7 +51,7 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
             (Item::Other, _) => Err(Problem::whole("it is not a regular file; symbolic links are not followed")),
             (_, Err(problem)) => Err(problem),
             (Item::File(handle), Ok(place)) => {
-                read_one(files, path, handle, place, sources, &mut before, &mut candidate)?
+                read_one(files, path, handle, place, sources, &mut published, &mut candidate)?
             }
         };
         if let Err(problem) = outcome {
@@ -59,7 +59,7 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
         }
     }
     candidate.problems.extend(colliding(&candidate));
-    removed(&all, sources, &mut before, &mut candidate)?;
+    removed(&all, sources, &mut published, &mut candidate)?;
     missing(files, &mut candidate)?;
     if let Files::Worktree(_, Some(code)) = files {
         candidate.ignored = code.ignored(candidate.referred.keys().map(String::as_str));
@@ -81,7 +81,7 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
             Some(base) => *base,
             None => {
                 let known = Some(source.commit).filter(|published| code.has(published));
-                let base = known.map(|published| code.common(&published, commit)).transpose()?.flatten();
+                let base = known.map(|published| code.merge_base(&published, commit)).transpose()?.flatten();
                 *bases.entry(source.commit).or_insert(base)
             }
         };
@@ -116,7 +116,7 @@ fn read_one(
     handle: &FileSource,
     place: FileSubject,
     sources: &Sources,
-    before: &mut Before<'_>,
+    published: &mut PublishedFiles<'_>,
     candidate: &mut Candidate,
 ) -> Result<Result<(), Problem>, OpError> {
     let Some(bytes) = files.read(handle)? else {
@@ -126,14 +126,14 @@ fn read_one(
         FileSubject::Contract(domain, _) | FileSubject::Binding(domain) => domain.clone(),
     };
     let changed = match sources.get(&domain) {
-        Some(source) => before.differs(source, path, handle, &bytes)?,
+        Some(source) => published.differs(source, path, handle, &bytes)?,
         None => true,
     };
     let path = path.to_owned();
     Ok(match place {
         FileSubject::Contract(domain, name) => match references::contract(files, &bytes, &name) {
             Ok((document, read)) => {
-                let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
+                let changed = changed || published.any_differs(files, sources.get(&domain), &read)?;
                 candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
                 let lines = codec::contract_lines(&bytes, changed);
                 candidate.contracts.insert((domain, name), Declared { path, document, lines, changed });
@@ -143,7 +143,7 @@ fn read_one(
         },
         FileSubject::Binding(domain) => match expecting(files, &bytes) {
             Ok((document, read)) => {
-                let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
+                let changed = changed || published.any_differs(files, sources.get(&domain), &read)?;
                 candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
                 let lines = codec::binding_lines(&bytes);
                 candidate.bindings.insert(domain, Declared { path, document, lines, changed });
@@ -205,14 +205,14 @@ fn colliding(candidate: &Candidate) -> Vec<FileProblem> {
 fn removed(
     all: &BTreeMap<String, Item>,
     sources: &Sources,
-    before: &mut Before<'_>,
+    published: &mut PublishedFiles<'_>,
     candidate: &mut Candidate,
 ) -> Result<(), OpError> {
     // Most domains were published at the same commit.
     let commits: BTreeMap<Oid, &Source> = sources.values().map(|source| (source.commit, source)).collect();
     for (commit, source) in commits {
         let paths: Vec<String> =
-            before.files(source)?.keys().filter(|path| !all.contains_key(*path)).cloned().collect();
+            published.files(source)?.keys().filter(|path| !all.contains_key(*path)).cloned().collect();
         let is_of = |domain: &DomainName| sources.get(domain).is_some_and(|source| source.commit == commit);
         for path in paths {
             match subject_of(&path) {
@@ -247,12 +247,12 @@ fn missing(files: &Files<'_>, candidate: &mut Candidate) -> Result<(), OpError> 
 }
 
 /// The files of published commits, each commit listed once.
-struct Before<'a> {
+struct PublishedFiles<'a> {
     code: &'a CodeRepo,
     by_commit: BTreeMap<Oid, BTreeMap<String, Item>>,
 }
 
-impl Before<'_> {
+impl PublishedFiles<'_> {
     /// Returns the files of a published commit. If this clone does not have the commit, all files count as changed;
     /// whether publishing is allowed is decided elsewhere.
     fn files(&mut self, source: &Source) -> Result<&BTreeMap<String, Item>, OpError> {

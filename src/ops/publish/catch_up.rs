@@ -121,7 +121,7 @@ pub fn unpublished_commit(
     };
     if policy == Policy::Pushed {
         let upstream = code.upstream(&branch)?;
-        let pushed = upstream.map(|upstream| code.common(&tip, &upstream)).transpose()?.flatten();
+        let pushed = upstream.map(|upstream| code.merge_base(&tip, &upstream)).transpose()?.flatten();
         if let Some(pushed) = pushed
             && let Some(unpublished) = of_commit(acting, code, &branch, pushed, scope)?
         {
@@ -271,7 +271,7 @@ fn of_commit(
     scope: Scope<'_>,
 ) -> Result<Option<UnpublishedCommit>, OpError> {
     let this = code.commit(&commit)?;
-    let moved_from = code.before(branch)?.filter(|before| code.has(before));
+    let moved_from = code.previous_tip(branch)?.filter(|before| code.has(before));
     let before = moved_from.or_else(|| this.parents.first().copied().filter(|parent| code.has(parent)));
     let before_tree = before.map(|before| code.tree_of(&before)).transpose()?;
     // If a branch was amended or rebased, no other clone has the commit that was published from it.

@@ -36,7 +36,7 @@ pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpErr
     let base = code
         .resolve(revision)
         .map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()).next(fetch(revision)))?;
-    Ok(code.common(judged, &base)?.unwrap_or(base))
+    Ok(code.merge_base(judged, &base)?.unwrap_or(base))
 }
 
 /// Returns the command that fetches a missing revision, as it is named. A clone of one branch needs the full refspec to
@@ -71,7 +71,7 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
     }
     for revision in &revisions {
         if let Ok(base) = code.resolve(revision) {
-            return Ok(Base { commit: Some(code.common(judged, &base)?.unwrap_or(base)), missing: None });
+            return Ok(Base { commit: Some(code.merge_base(judged, &base)?.unwrap_or(base)), missing: None });
         }
     }
     // A merge made by the forge has the base as its first parent, even if nothing else was fetched.

@@ -52,7 +52,7 @@ pub fn match_repo(code: &CodeRepo, held: &Repo) -> Result<RepoMatch, OpError> {
 /// Returns an error if the clone cannot be read.
 pub fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
     for root in &held.roots {
-        if code.has_readable(root)? {
+        if code.try_has(root)? {
             return Ok(true);
         }
     }

@@ -206,11 +206,11 @@ pub(crate) fn restore(
         let Some(tip) = store.tip(&name)? else {
             return Err(OpError::no(ErrorCode::UnknownRef, format!("{name} does not exist")));
         };
-        if store.is_whole(ctx.env.vars(), &[tip])? {
+        if store.has_all_objects(ctx.env.vars(), &[tip])? {
             return Err(OpError::no(ErrorCode::NotDamaged, format!("{name} is complete, so nothing was changed")));
         }
     }
-    if !store.is_whole(ctx.env.vars(), &[to])? {
+    if !store.has_all_objects(ctx.env.vars(), &[to])? {
         return Err(OpError::no(ErrorCode::UnknownCommit, format!("{to} is incomplete in this store")));
     }
     let problems = validate_incoming::inspect(store, &name, &to, &[])?;

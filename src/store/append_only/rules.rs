@@ -1,6 +1,6 @@
 //! The rules for the files of a ref: who may change each of them, and which are kept forever.
 
-use super::{Judging, Step};
+use super::{Examination, Step};
 use crate::model::{
     contract::Contract,
     domain::Domain,
@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::store::{EntryKind, StoreError, layout, read, tree_file::TreeFile};
 
-impl Judging<'_> {
+impl Examination<'_> {
     /// Returns the rule that a change breaks, and the owner of the file.
     pub(super) fn rule(
         &self,

@@ -14,9 +14,9 @@ use crate::{
 /// # Errors
 /// Returns an error if something exists at `path`, or it cannot be written.
 pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore, StoreError> {
-    let aside = UnfinishedStore::new(path.parent().unwrap_or(Path::new(".")), options)?;
-    aside.store.commit_change(&StoreRef::Realm, None, first)?;
-    aside.put(path)
+    let temporary = UnfinishedStore::new(path.parent().unwrap_or(Path::new(".")), options)?;
+    temporary.store.commit_change(&StoreRef::Realm, None, first)?;
+    temporary.put(path)
 }
 
 /// A store under construction, next to its final path. It is removed on drop.

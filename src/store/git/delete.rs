@@ -23,15 +23,15 @@ impl GitStore {
         check(&self)?;
         drop(self);
         let parent = path.parent().unwrap_or(Path::new("."));
-        let aside = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
-        let aside = aside.map_err(StoreError::io("create a directory in", parent))?;
-        let moved = || std::fs::rename(&path, aside.path().join("store"));
+        let temporary = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
+        let temporary = temporary.map_err(StoreError::io("create a directory in", parent))?;
+        let moved = || std::fs::rename(&path, temporary.path().join("store"));
         if moved().is_err() {
             // Windows does not move a folder while a file in it is open.
             drop(alone);
             moved().map_err(StoreError::io("delete", &path))?;
         }
-        aside.close().map_err(StoreError::io("delete", &path))?;
+        temporary.close().map_err(StoreError::io("delete", &path))?;
         Ok(())
     }
 }

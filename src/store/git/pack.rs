@@ -187,14 +187,14 @@ fn seal(bytes: &mut Vec<u8>, hash: Hash) -> io::Result<ObjectId> {
 
 /// Writes a file under a temporary name, flushes and renames it.
 fn write(folder: &Path, prefix: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let aside = || {
+    let temporary = || {
         let mut builder = tempfile::Builder::new();
         files::set_access(builder.prefix(prefix), Access::ReadOnly);
         builder.tempfile_in(folder)
     };
-    let mut file = match aside() {
+    let mut file = match temporary() {
         // git creates the folder if it is missing, so another process may already have done so.
-        Err(error) if error.kind() == NotFound => std::fs::create_dir_all(folder).and_then(|()| aside()),
+        Err(error) if error.kind() == NotFound => std::fs::create_dir_all(folder).and_then(|()| temporary()),
         file => file,
     }?;
     file.write_all(bytes)?;

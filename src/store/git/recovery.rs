@@ -39,12 +39,12 @@ impl GitStore {
         let sessions = self.sessions()?.into_iter().map(|(repo, tip)| (StoreRef::Sessions(repo), tip));
         let refs: Vec<_> = realm.into_iter().chain(domains).chain(sessions).collect();
         // Nearly always, all of them are complete, which a single call of git shows.
-        if self.is_whole(vars, &refs.iter().map(|(_, tip)| *tip).collect::<Vec<_>>())? {
+        if self.has_all_objects(vars, &refs.iter().map(|(_, tip)| *tip).collect::<Vec<_>>())? {
             return Ok(Vec::new());
         }
         let mut incomplete = Vec::new();
         for (name, tip) in refs {
-            if !self.is_whole(vars, &[tip])? {
+            if !self.has_all_objects(vars, &[tip])? {
                 incomplete.push((name, tip));
             }
         }
@@ -55,7 +55,7 @@ impl GitStore {
     ///
     /// # Errors
     /// Returns an error if git cannot be run.
-    pub fn is_whole(&self, vars: &BTreeMap<OsString, OsString>, commits: &[Oid]) -> Result<bool, StoreError> {
+    pub fn has_all_objects(&self, vars: &BTreeMap<OsString, OsString>, commits: &[Oid]) -> Result<bool, StoreError> {
         let input = commits.iter().map(|commit| format!("{commit}\n")).collect();
         match self.git(vars).each_line(&["rev-list", "--verify-objects", "--quiet", "--stdin"], input, |_| {}) {
             Ok(()) => Ok(true),
@@ -130,13 +130,13 @@ impl GitStore {
         followed.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
         let mut lost = Vec::new();
         for (time, commit, subject) in followed {
-            if self.is_whole(vars, &[commit])? {
+            if self.has_all_objects(vars, &[commit])? {
                 return Ok(Some(Recoverable { commit, time, lost, is_ancestor: true }));
             }
             lost.push(subject);
         }
         for (time, commit, _) in others {
-            if self.is_whole(vars, &[commit])? {
+            if self.has_all_objects(vars, &[commit])? {
                 return Ok(Some(Recoverable { commit, time, lost, is_ancestor: false }));
             }
         }
@@ -162,11 +162,11 @@ impl GitStore {
         for prefix in [layout::LOCAL, layout::SEEN] {
             let listing = self.refs(prefix)?;
             lost.extend(listing.broken);
-            if self.is_whole(vars, &listing.found.values().copied().collect::<Vec<_>>())? {
+            if self.has_all_objects(vars, &listing.found.values().copied().collect::<Vec<_>>())? {
                 continue;
             }
             for (name, tip) in listing.found {
-                if !self.is_whole(vars, &[tip])? {
+                if !self.has_all_objects(vars, &[tip])? {
                     lost.push((name, "some of its objects are missing".to_owned()));
                 }
             }

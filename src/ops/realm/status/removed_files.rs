@@ -37,7 +37,7 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
         let Some(source) = source.map(|source| source.commit) else { continue };
         // A commit that this one does not descend from may have added the file.
         let base = Some(source).filter(|source| code.has(source));
-        let Some(base) = base.map(|source| code.common(&source, &commit)).transpose()?.flatten() else { continue };
+        let Some(base) = base.map(|source| code.merge_base(&source, &commit)).transpose()?.flatten() else { continue };
         let base_tree = Some(base).filter(|base| *base != source).map(|base| code.tree_of(&base)).transpose()?;
         for name in missing {
             let Ok(contract) = name.parse::<ContractName>() else { continue };
