@@ -239,8 +239,8 @@ impl Examination<'_> {
     /// Returns whether a file has the same refused content as in a parent.
     fn is_same_as_in_parent(&self, info: &CommitInfo, path: &TreePath, after: Option<Oid>) -> Result<bool, StoreError> {
         for parent in &info.parents {
-            let is_kept_out = self.refused.get(parent).is_some_and(|refused| refused.contains_key(path));
-            if is_kept_out && self.content(&self.store.commit(parent)?.tree, path)? == after {
+            let is_refused = self.refused.get(parent).is_some_and(|refused| refused.contains_key(path));
+            if is_refused && self.content(&self.store.commit(parent)?.tree, path)? == after {
                 return Ok(true);
             }
         }

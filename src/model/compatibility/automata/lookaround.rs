@@ -448,8 +448,8 @@ mod tests {
         let texts = texts(&['a', 'b', ' '], 3);
         let (mut random, mut compared) = (Random(11), 0);
         for _ in 0..200 {
-            let (group, rest) = (random.pattern(2, false), random.pattern(3, false));
-            let pattern = format!("({}){}", group.replace('é', "b"), rest.replace('é', r"\1"));
+            let [group, between, rest] = [2, 1, 2].map(|depth| random.pattern(depth, false));
+            let pattern = format!(r"({group}){between}\1{}", rest.replace('a', r"\1"));
             let (Some(looking), Ok(regex)) = (Looking::build(&pattern), fancy_regex::Regex::new(&pattern)) else {
                 continue;
             };
