@@ -39,9 +39,9 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
         }
         return Ok(url);
     }
-    if url.split_once("::").is_some_and(|(name, _)| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-    }) {
+    // As git's `is_urlschemechar`: `git@[::1]:x` is a host.
+    let is_helper = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    if url.split_once("::").is_some_and(|(name, _)| is_helper(name)) {
         return refuse("it names a transport helper");
     }
     if paths::has_drive(url) {

@@ -249,7 +249,10 @@ fn file_name(bytes: &[u8]) -> bool {
 fn url(bytes: &[u8]) -> bool {
     let Some(Ok(url)) = text(bytes).map(url::accept) else { return false };
     assert!(!url.starts_with('-') && !url.contains(char::is_control), "{url:?}");
-    assert!(!url.split('/').next().unwrap_or_default().contains("::"), "{url:?} names a transport helper");
+    // As git's `is_urlschemechar`.
+    let is_helper = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    let helper = url.split_once("::").filter(|(name, _)| is_helper(name));
+    assert_eq!(helper, None, "{url:?} names a transport helper");
     true
 }
 

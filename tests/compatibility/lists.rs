@@ -128,7 +128,7 @@ fn a_list_is_not_called_complete_if_places_were_left_out() {
     let two = |length: usize| vec![("q", most(length)), ("z", most(length))];
     let hidden = |b: Value| json!({"properties": {"a": if b["type"].is_null() { json!({}) } else { json!({"minimum": 5}) }, "b": b}});
     for (old, new) in [
-        // The first hundred are impossible.
+        // The first ones are impossible.
         (numbered(&|_| most(3), Vec::new()), numbered(&last, Vec::new())),
         // Too many places to visit.
         (numbered(&unchanged, two(3)), numbered(&unchanged, two(5))),

@@ -15,7 +15,7 @@ use super::sources::{Sources, Spot};
 const MAX_VISITED: usize = 500;
 
 /// The maximum number of places that are tried for one difference.
-const MAX_PLACES: usize = 100;
+const MAX_PLACES: usize = 20;
 
 /// A step from a value to one of its parts.
 #[derive(Debug, Clone)]
