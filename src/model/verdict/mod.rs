@@ -221,22 +221,8 @@ impl<'a> Judge<'a> {
         let (verdict, difference, reason) = outcome(compared.of(direction, reading));
         let found = compared.differences.iter().filter(|one| one.direction == direction && one.reading == reading);
         let more = if difference.is_some() { found.count().saturating_sub(1) } else { 0 };
-        let (old_version, new_version) = (old.version.clone(), new.version.clone());
-        let basis = Basis::Schemas;
-        let unnamed = Vec::new();
-        Some(Verdict {
-            verdict,
-            basis,
-            direction,
-            reading,
-            old_version,
-            new_version,
-            difference,
-            value_difference: None,
-            more,
-            reason,
-            unnamed,
-        })
+        let versions = Verdict::compatible(&old.version, &new.version);
+        Some(Verdict { verdict, direction, reading, difference, more, reason, ..versions })
     }
 
     /// Judges whether a document satisfies what an import `expects`: all values that the document allows providers to
@@ -265,22 +251,9 @@ impl<'a> Judge<'a> {
             found
         });
         let (verdict, difference, reason) = outcome(&answer);
-        let new_version = document.version.clone();
-        let old_version = adapted.unwrap_or(&new_version).clone();
         let (basis, direction) = (Basis::Expects, document.flow.direction());
-        Verdict {
-            verdict,
-            basis,
-            direction,
-            reading,
-            old_version,
-            new_version,
-            difference,
-            value_difference: None,
-            more: 0,
-            reason,
-            unnamed,
-        }
+        let versions = Verdict::compatible(adapted.unwrap_or(&document.version), &document.version);
+        Verdict { verdict, basis, direction, reading, difference, reason, unnamed, ..versions }
     }
 
     fn expected(&self, expects: &Json, document: &Contract) -> SchemaVerdict {
