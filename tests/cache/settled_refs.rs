@@ -19,7 +19,6 @@ fn every_kind_of_change_is_seen_after_a_pause() {
     world.contract(0, 0).unwrap();
     world.contract(0, 1).unwrap();
     world.agree("making it");
-    assert!(!is_settled(&world.kept()), "what just changed may change again within one tick");
 
     let rest = || {
         std::thread::sleep(AT_REST);

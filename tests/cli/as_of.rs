@@ -69,7 +69,7 @@ fn reading_commands_accept_at() {
     assert_eq!(at(&["contract", "log", CONTRACT])["entries"].as_array().map(Vec::len), Some(2));
     assert_eq!(at(&["contract", "diff", CONTRACT, "1.0.0"])["new_version"], "1.1.0");
     let newest = |answer: Value| answer["entries"][0]["time"].as_str().map(str::to_owned);
-    assert!(newest(at(&["realm", "log"])) <= Some(then.clone()));
+    assert!(newest(at(&["realm", "log"])).is_some_and(|time| time <= then));
     world.ok(&dir, &["check", "--at", &then]);
     world.ok(&dir, &["realm", "topology", "--at", &then]);
     // A commit of the owner's repository selects the time of its publication.

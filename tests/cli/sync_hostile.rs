@@ -223,7 +223,9 @@ fn urls_that_run_programs_are_refused_everywhere() {
         world.blue(&fungal, &["sync"]).exits(129);
         world.git(&world.store(), &["config", "--unset", "remote.origin.url"]);
     }
-    assert!(!fungal.join("pwned").exists());
+    for folder in [&fungal, &world.store(), &world.root()] {
+        assert!(!folder.join("pwned").exists(), "{}", folder.display());
+    }
 }
 
 #[test]

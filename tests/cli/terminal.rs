@@ -124,7 +124,8 @@ fn progress_is_shown_at_a_terminal_and_erased() {
         assert!(!at_terminal(&world, "fungal", line, &now).contains('…'), "{line}");
     }
     // Short work shows no progress.
-    assert!(!at_terminal(&world, "fungal", "git-blue check", &[("GIT_PAGER", "")]).contains('…'));
+    let later = [("GIT_PROGRESS_DELAY", "60"), ("GIT_PAGER", "")];
+    assert!(!at_terminal(&world, "fungal", "git-blue check", &later).contains('…'));
     // Nothing is written over the user's editor.
     world.git(&world.path("fungal"), &["config", "core.editor", "true"]);
     let edit = at_terminal(

@@ -80,7 +80,7 @@ fn changes_are_printed_once_as_they_arrive() {
         waits.push(at.saturating_duration_since(published));
     }
     waits.sort();
-    assert!(waits[waits.len() / 2] < Duration::from_millis(200), "{waits:?}");
+    assert!(waits[waits.len() / 2] < Duration::from_secs(2), "{waits:?}");
     let before = watching.ticks();
     std::thread::sleep(Duration::from_millis(1500));
     assert!(watching.ticks() - before <= 5, "it waits, and does not look again and again");

@@ -172,7 +172,7 @@ fn github_workflow_matches_the_action_and_publishes() {
     );
     assert_eq!(code, 0, "{output}");
     let realm = path_of(&place, "shared.git");
-    let values = [("vars.REALM_URL", &*realm), ("secrets.REALM_TOKEN", "")];
+    let values = [("vars.REALM_URL", &*realm), ("secrets.REALM_TOKEN", ""), ("secrets.REALM_PUSH_TOKEN", "")];
     let (code, output) = on_runner(&place, "main", &step(&steps[2], &values));
     assert!(code == 0 && output.contains("1.0.0 -> 1.1.0"), "{output}");
     let shared = place.ok("shared.git", &["ls-tree", "-r", "--name-only", "refs/blue/domains/s3-access"]);

@@ -1,7 +1,7 @@
 //! Published hook managers: husky and lefthook from npm, pre-commit from PyPI. Whatever they do to our block, `hooks
 //! status` reports it, and its advice works.
 //!
-//! Needs the feature `peers`: `make peers` installs them, `make test-peers` runs these tests.
+//! `make peers` installs the hook managers, `make test-peers` runs these tests.
 
 /// The tests of the command line validate answers against their schemas.
 mod schemas {

@@ -98,16 +98,16 @@ fn non_http_is_refused() {
     }
     // Request smuggling: two servers could parse this differently.
     let smuggled = format!(
-        "POST /sessions HTTP/1.1\r\n{headers}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n"
+        "POST /sessions HTTP/1.1\r\n{headers}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\n{headers}\r\n"
     );
     let answer = daemon.raw(smuggled.as_bytes());
-    assert!(!answer.contains("HTTP/1.1 200 "), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 4") && answer.matches("HTTP/1.1 ").count() == 1, "{answer}");
 }
 
 #[test]
 fn paths_cannot_escape() {
     let world = World::solo();
-    world.write("home/blue/realms/secret.txt", "secret");
+    world.write("home/blue/realms/secret.txt", "told to nobody");
     let daemon = Daemon::start(&world);
     for path in [
         "/../../etc/passwd",
@@ -127,7 +127,7 @@ fn paths_cannot_escape() {
     ] {
         let answer = daemon.get(path);
         assert!((400..500).contains(&answer.status), "{path}: {answer:?}");
-        assert!(!answer.text().contains("secret.txt\n") && !answer.headers.contains_key("set-cookie"), "{path}");
+        assert!(!answer.text().contains("told to nobody") && !answer.headers.contains_key("set-cookie"), "{path}");
         assert!(!answer.text().contains("root:"), "{path}");
     }
 }

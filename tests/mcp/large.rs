@@ -60,7 +60,7 @@ fn check_reports_progress_and_can_be_cancelled() {
         if used(client.child.id()) == before {
             break;
         }
-        assert!(start.elapsed().as_secs() < 2, "it goes on");
+        assert!(start.elapsed().as_secs() < 20, "it goes on");
     }
     assert!(client.receive_within(pause).is_none_or(|message| message["id"] != id));
     client.ok("realm_list", json!({}));

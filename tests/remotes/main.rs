@@ -1,7 +1,7 @@
 //! Sync through real servers: OpenSSH's sshd with its own keys, and git's `http-backend` behind a small server on a
 //! loopback port, with a real credential helper. The user's files are not read.
 //!
-//! Needs the feature `peers`, because it needs sshd: `make test-peers`.
+//! Needs sshd: `make test-peers`.
 
 mod backend;
 mod http;

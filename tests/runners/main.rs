@@ -155,7 +155,9 @@ fn workflows() -> Vec<String> {
     let files = Path::new(ROOT).join("docs/ci").read_dir().unwrap().map(|entry| entry.unwrap().path());
     let files =
         files.filter(|file| file.extension().is_some_and(|kind| kind == "yml") && !file.ends_with("gitlab.yml"));
-    files.map(|file| file.strip_prefix(ROOT).unwrap().display().to_string()).collect()
+    let files: Vec<_> = files.map(|file| file.strip_prefix(ROOT).unwrap().display().to_string()).collect();
+    assert!(!files.is_empty());
+    files
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Installed files in the programs that read them: completions in shells, pages in man, graphs in Graphviz.
 //!
-//! Needs the feature `peers`, because it needs zsh, fish, man, mandoc and dot: `make test-peers`.
+//! Needs zsh, fish, man, mandoc and dot: `make test-peers`.
 
 mod drawing;
 mod fish;

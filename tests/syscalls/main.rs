@@ -4,7 +4,7 @@
 //! Short writes are made by a small preloaded library: strace can report fewer bytes than were written, which no
 //! kernel does.
 //!
-//! Needs the feature `peers`, because it needs strace and a C compiler: `make test-peers`.
+//! Needs strace and a C compiler: `make test-peers`.
 
 #![expect(clippy::print_stdout, reason = "how much was walked")]
 

@@ -18,7 +18,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_realm",
     &["realm", "admin", "remove-realm"],
-    "Delete a realm that has no repositories",
+    "Delete a realm without repositories and domains from this machine",
 );
 
 /// The arguments.

@@ -26,7 +26,7 @@ pub const OPERATION: Operation =
         ]);
 
 /// The default number of entries on a page.
-const DEFAULT_LIMIT: usize = 50;
+pub const DEFAULT_LIMIT: usize = 50;
 
 /// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]

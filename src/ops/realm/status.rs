@@ -52,7 +52,7 @@ use crate::{
 };
 
 /// The default number of domains. A summary must not grow with the realm.
-const DEFAULT_DOMAINS: usize = 10;
+pub const DEFAULT_DOMAINS: usize = 10;
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(

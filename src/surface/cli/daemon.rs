@@ -35,7 +35,7 @@ pub enum Command {
     Token,
     /// Open the page in a browser, with a one-time link
     Open(Open),
-    /// Start the daemon at login, with systemd or launchd
+    /// Write the file that starts the daemon at login, for systemd or launchd
     Install(Install),
 }
 

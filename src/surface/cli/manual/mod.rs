@@ -141,10 +141,15 @@ fn below(mut command: clap::Command, path: &str, globals: &[Arg]) -> clap::Comma
 fn listing(command: clap::Command, path: &str) -> clap::Command {
     let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
     let (is_limited, has_names) = (has("limit"), has("null"));
-    let default = if path == "realm topology" { "all".to_owned() } else { DEFAULT_LIMIT.to_string() };
+    let (what, default) = match long_name(path).unwrap_or(path) {
+        "realm topology" => ("entries", "all".to_owned()),
+        "realm status" => ("domains", ops::realm::status::DEFAULT_DOMAINS.to_string()),
+        "realm log" => ("entries", ops::realm::log::DEFAULT_LIMIT.to_string()),
+        _ => ("entries", DEFAULT_LIMIT.to_string()),
+    };
     match (is_limited, has_names) {
         (true, _) => {
-            command.mut_arg("limit", |arg| arg.help(format!("Show at most this many entries [default: {default}]")))
+            command.mut_arg("limit", |arg| arg.help(format!("Show at most this many {what} [default: {default}]")))
         }
         (false, true) => command.mut_arg("null", |arg| arg.help("Print only the names or ids, NUL-terminated")),
         (false, false) => command,
