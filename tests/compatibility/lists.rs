@@ -110,7 +110,7 @@ fn a_list_is_not_called_complete_if_alternatives_may_hide_something() {
     assert!(found.more && !places.contains(&Some("/oneOf")), "{found:#?}");
 }
 
-/// What is treated as allowed hides the other places of the same keyword, so all of them must have been tried.
+/// A difference that is treated as allowed hides the keyword's other places, so each of them must be tried first.
 #[test]
 fn a_list_is_not_called_complete_if_places_were_left_out() {
     let most = |length: usize| json!({"maxLength": length});

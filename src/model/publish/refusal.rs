@@ -115,7 +115,7 @@ pub enum Reason {
         major: Version,
         /// The reason it is undecided.
         why: Option<String>,
-        /// Whether a hook ran out of time. A command has more time, and may decide it.
+        /// Whether a hook reached its time limit. A command has more time, and may decide the comparison.
         has_command_more_time: bool,
     },
     /// The realm's own copy cannot be read, so there is no basis for a decision.

@@ -84,7 +84,7 @@ struct Reader<'e> {
     depth: usize,
     /// Whether the expression must not contain look-arounds or anchors.
     is_plain: bool,
-    /// Whether the expression is in a negative look-around, so that matching more of it is matching less.
+    /// Whether the expression is in a negative look-around. If it matches more there, the whole pattern matches less.
     is_negated: bool,
 }
 
