@@ -10,7 +10,7 @@ use std::{
 use crate::world::World;
 
 /// The time limit of a command, on a busy machine.
-pub const LIMIT: Duration = Duration::from_secs(30);
+pub const LIMIT: Duration = Duration::from_secs(90);
 /// The memory limit of a process, in KiB.
 const MEMORY: i64 = 256 << 10;
 /// The file that payloads would create if they were executed.
