@@ -10,9 +10,9 @@ mod large_realm;
 #[path = "../testutils/scripted.rs"]
 mod scripted;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use scripted::{FIXTURES, Scripted, variable};
+use scripted::{FIXTURES, Scripted, peers, variable};
 
 /// The time of the checks: an hour after the last change.
 const NOW: &str = "now 2026-01-26T10:00:00Z";
@@ -46,12 +46,6 @@ impl Drop for Served {
     fn drop(&mut self) {
         self.0.shell("git blue daemon stop");
     }
-}
-
-/// Returns the folder of the browser's driver.
-fn peers() -> PathBuf {
-    let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
-    named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
 }
 
 #[test]

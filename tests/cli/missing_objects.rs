@@ -3,6 +3,7 @@
 
 use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt as _, path::Path};
 
+use super::sync::shared;
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, REALM, World, contract};
 
 /// Unpacks all packed objects.
@@ -25,10 +26,8 @@ fn lose(world: &World, repo: &Path, id: &str) {
     fs::remove_file(repo.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
 }
 
-fn shared() -> (World, String) {
-    let world = World::solo();
-    let hub = world.hub();
-    world.ok(&world.path("fungal"), &["init", "--url", &hub]);
+fn synced() -> (World, String) {
+    let (world, hub) = shared();
     world.ok(&world.path("fungal"), &["sync"]);
     (world, hub)
 }
@@ -62,7 +61,7 @@ fn unreadable_domain_is_a_failure() {
 #[test]
 fn doctor_fetches_missing_objects_from_the_remote() {
     for what in ["", "^{tree}", ":contracts/s3-permissions.json"] {
-        let (world, _) = shared();
+        let (world, _) = synced();
         let fungal = world.path("fungal");
         lose(&world, &world.store(), &world.tip(&format!("{DOMAIN_REF}{what}")));
         let sick = world.blue(&fungal, &["doctor"]).exits(1);
@@ -78,7 +77,7 @@ fn doctor_fetches_missing_objects_from_the_remote() {
 
 #[test]
 fn doctor_replaces_a_damaged_pack_by_what_the_remote_has() {
-    let (world, _) = shared();
+    let (world, _) = synced();
     let fungal = world.path("fungal");
     world.ok(&fungal, &["gc"]);
     let packs = world.store().join("objects/pack");
@@ -126,7 +125,7 @@ fn lost_objects_are_given_up_only_explicitly() {
 #[test]
 fn damaged_hub_is_reported_and_repaired() {
     for lost in ["", "^{tree}", ":contracts/s3-permissions.json", "~1", "everything"] {
-        let (world, url) = shared();
+        let (world, url) = synced();
         let (fungal, hub) = (world.path("fungal"), world.path("hub.git"));
         if lost == "everything" {
             for entry in hub.join("objects").read_dir().unwrap().map(|entry| entry.unwrap().path()) {
@@ -158,7 +157,7 @@ fn damaged_hub_is_reported_and_repaired() {
 
 #[test]
 fn sync_reports_a_damaged_hub() {
-    let (world, url) = shared();
+    let (world, url) = synced();
     let (fungal, hub) = (world.path("fungal"), world.path("hub.git"));
     let other = world.on("second").repo("access");
     world.ok(&other, &["init", "--url", &url]);
@@ -178,7 +177,7 @@ fn sync_reports_a_damaged_hub() {
 
 #[test]
 fn hub_that_refuses_deletion_is_replaced() {
-    let (world, url) = shared();
+    let (world, url) = synced();
     let (fungal, old) = (world.path("fungal"), world.path("hub.git"));
     let other = world.on("second").repo("access");
     world.ok(&other, &["init", "--url", &url]);
@@ -203,7 +202,7 @@ fn hub_that_refuses_deletion_is_replaced() {
 
 #[test]
 fn fetch_is_limited_in_size() {
-    let (world, url) = shared();
+    let (world, url) = synced();
     let hub = world.path("hub.git");
     // The data cannot be reduced.
     let mut state = 1_u64;

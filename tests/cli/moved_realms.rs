@@ -1,12 +1,11 @@
 //! Realms, homes and hubs that were moved, and realms of the same name.
 
+use super::sync::shared;
 use crate::world::{REALM, World};
 
-/// A realm shared at `hub.git`, joined by `fungal`.
-fn shared() -> (World, String) {
-    let world = World::solo();
-    let hub = world.hub();
-    world.ok(&world.path("fungal"), &["init", "--url", &hub]);
+/// A realm shared at `hub.git`, joined by `fungal`, with nothing left to commit or push.
+fn settled() -> (World, String) {
+    let (world, hub) = shared();
     world.commit("fungal", "Share the realm");
     world.ok(&world.path("fungal"), &["sync"]);
     (world, hub)
@@ -14,7 +13,7 @@ fn shared() -> (World, String) {
 
 #[test]
 fn home_that_was_moved_still_has_its_stores() {
-    let (world, hub) = shared();
+    let (world, hub) = settled();
     let fungal = world.path("fungal");
     std::fs::create_dir(world.path("moved")).unwrap();
     std::fs::rename(world.path("home/blue"), world.path("moved/blue")).unwrap();
@@ -39,7 +38,7 @@ fn home_that_was_moved_still_has_its_stores() {
 
 #[test]
 fn missing_store_is_obtained_again_by_the_printed_step() {
-    let (world, _) = shared();
+    let (world, _) = settled();
     let fungal = world.path("fungal");
     for remove in [true, false] {
         std::fs::remove_dir_all(world.store()).unwrap();
@@ -73,7 +72,7 @@ fn unreadable_store_is_not_called_something_else() {
 
 #[test]
 fn hub_that_moved_is_joined_on_a_new_machine() {
-    let (world, hub) = shared();
+    let (world, hub) = settled();
     world.git(&world.root(), &["clone", "--quiet", "fungal", "clone"]);
     std::fs::rename(&hub, world.path("new.git")).unwrap();
     let new = world.path("new.git").display().to_string();
@@ -87,7 +86,7 @@ fn hub_that_moved_is_joined_on_a_new_machine() {
 
 #[test]
 fn realm_of_the_same_name_is_kept_apart() {
-    let (world, hub) = shared();
+    let (world, hub) = settled();
     // Another team has another realm of that name.
     world.on("other").repo("web");
     let theirs = world.bare("theirs.git");
@@ -114,7 +113,7 @@ fn realm_of_the_same_name_is_kept_apart() {
 
 #[test]
 fn store_is_not_its_own_hub() {
-    let (world, _) = shared();
+    let (world, _) = settled();
     let fungal = world.path("fungal");
     let store = world.store().display().to_string();
     for url in [store.clone(), format!("file://{store}")] {

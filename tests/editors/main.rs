@@ -6,14 +6,7 @@
 #[path = "../testutils/scripted.rs"]
 mod scripted;
 
-use std::path::{Path, PathBuf};
-
-use scripted::{Scripted, variable};
-
-fn peers() -> PathBuf {
-    let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
-    named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
-}
+use scripted::{Scripted, peers};
 
 #[test]
 fn language_server_validates_and_completes_files() {

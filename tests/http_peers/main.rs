@@ -8,9 +8,7 @@ mod scripted;
 
 mod managers;
 
-use std::path::{Path, PathBuf};
-
-use scripted::{Scripted, variable};
+use scripted::{Scripted, peers};
 
 /// Names of existing objects, so that requests reach them.
 const KNOWN: &str = "\
@@ -22,11 +20,6 @@ const KNOWN: &str = "\
 \"query.repo\" = \"fungal\"
 \"query.domain\" = \"s3-access\"
 ";
-
-fn peers() -> PathBuf {
-    let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
-    named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
-}
 
 fn hold(config: &str) {
     let realm = Scripted::realm();

@@ -11,19 +11,18 @@ use std::{
     process::Command,
 };
 
-use scripted::{Scripted, variable};
+use scripted::{Scripted, peers};
 use serde_json::Value;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-fn peers() -> PathBuf {
-    let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
-    named.unwrap_or_else(|| Path::new(ROOT).join("target/peers")).join("runners")
+fn programs() -> PathBuf {
+    peers().join("runners")
 }
 
 /// Runs one of the programs, and asserts success.
 fn ok(program: &str, arguments: &[&str]) {
-    let output = Command::new(peers().join(program)).args(arguments).current_dir(ROOT).output();
+    let output = Command::new(programs().join(program)).args(arguments).current_dir(ROOT).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}: run make peers"));
     let said = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&said));
@@ -66,7 +65,7 @@ fn without_patterns(schema: &mut Value) {
 
 #[test]
 fn sarif_is_valid_by_the_official_schema() {
-    let file = peers().join("node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
+    let file = programs().join("node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
     let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run make peers", file.display()));
     let mut schema: Value = serde_json::from_slice(&text).unwrap();
     without_patterns(&mut schema);
@@ -142,9 +141,9 @@ console.log(cases.length);";
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("report.xml");
         std::fs::write(&file, report).unwrap();
-        let of_python = run(Command::new(peers().join("venv/bin/python")).args(["-c", python]).arg(&file));
+        let of_python = run(Command::new(programs().join("venv/bin/python")).args(["-c", python]).arg(&file));
         let mut command = Command::new("node");
-        command.args(["--input-type=module", "--eval", node]).arg(&file).current_dir(peers());
+        command.args(["--input-type=module", "--eval", node]).arg(&file).current_dir(programs());
         assert_eq!(of_python, run(&mut command), "{of}");
         assert!(of_python.contains(" rejects ") && of_python.starts_with("Failure git-blue."), "{of}: {of_python}");
     }
@@ -180,7 +179,7 @@ process.exit(wrong.length ? 1 : 0);";
     let output = Command::new("node")
         .args(["--input-type=module", "--eval", script])
         .args(files)
-        .current_dir(peers())
+        .current_dir(programs())
         .output()
         .unwrap();
     let said = [output.stdout, output.stderr].concat();

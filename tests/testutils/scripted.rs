@@ -88,6 +88,12 @@ fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
+/// Returns the folder of the programs that `make peers` installs.
+pub fn peers() -> PathBuf {
+    let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
+    named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
+}
+
 /// Returns a variable of the test's own process.
 pub fn variable(name: &str) -> Option<OsString> {
     Env::from_process().unwrap().var(name).map(ToOwned::to_owned)
