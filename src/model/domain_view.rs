@@ -182,6 +182,12 @@ impl<'a> AvailableVersions<'a> {
         Self { current: &contract.version, supported: &contract.supported, yanked: &contract.yanked }
     }
 
+    /// Returns the newest older version in the range of an import that is still served.
+    pub fn newest_served<'p>(&self, import: &Import, published: Option<&'p BTreeSet<Version>>) -> Option<&'p Version> {
+        let mut newest_first = published.into_iter().flatten().rev();
+        newest_first.find(|version| import.version.matches(version) && self.serves(version))
+    }
+
     /// Returns whether an older version is still served.
     fn serves(&self, version: &Version) -> bool {
         let is_yanked = self.yanked.iter().any(|yanked| yanked.version == *version);
@@ -221,9 +227,7 @@ impl ImportResolution {
             return Self::Satisfied(current.clone());
         }
         // An older version counts only if the provider declares that it still serves it.
-        let mut newest_first = published.into_iter().flatten().rev();
-        let served = newest_first.find(|version| import.version.matches(version) && offer.serves(version));
-        match served {
+        match offer.newest_served(import, published) {
             Some(version) => Self::Behind { current: current.clone(), served: version.clone() },
             None => Self::Broken { current: current.clone() },
         }

@@ -26,13 +26,6 @@ pub fn set_in_item(text: &str, list: &str, index: usize, field: &Field<'_>) -> O
     }
 }
 
-/// Returns the line, from 1, of a value in an item of a list.
-pub fn line_in_item(text: &str, list: &str, index: usize, key: &str) -> Option<u32> {
-    let item = find_list(text, list)?.items.get(index)?.clone();
-    let at = find_in_item(text, &item, key)?.start;
-    u32::try_from(text[..at].matches('\n').count() + 1).ok()
-}
-
 /// Returns the text with a field appended to a mapping within the top-level one.
 pub fn add_below(text: &str, key: &str, field: &Field<'_>) -> Option<String> {
     let all = lines(text);
@@ -436,16 +429,6 @@ mod tests {
         ] {
             assert_eq!(set_in_item(text, "imports", 0, &field("2")).as_deref(), Some(expected), "{text}");
         }
-    }
-
-    #[test]
-    fn the_line_of_a_field_is_found() {
-        let block =
-            "role: consumer\nimports:\n  # why\n  - contract: a\n    version: x\n  - { contract: b, version: y }\n";
-        assert_eq!(line_in_item(block, "imports", 0, "version"), Some(5));
-        assert_eq!(line_in_item(block, "imports", 1, "version"), Some(6));
-        assert_eq!(line_in_item(block, "imports", 2, "version"), None);
-        assert_eq!(line_in_item("imports: [{contract: a, version: 1}]\n", "imports", 0, "version"), Some(1));
     }
 
     #[test]

@@ -14,7 +14,13 @@ use crate::{
         publish::Decision,
         version::Version,
     },
-    ops::{contract::verdict, ctx::Ctx, inboxes::arrival, message::Message, session::current},
+    ops::{
+        contract::verdict::{self, Upcoming},
+        ctx::Ctx,
+        inboxes::arrival,
+        message::Message,
+        session::current,
+    },
     store::{Change, Edit, Parents, Store, StoreRef, TreePath, codec, layout, read, write::write},
 };
 
@@ -117,7 +123,7 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
 }
 
 /// The part of a domain to read.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Part<'a> {
     /// The contracts to read; `None` for all.
     pub contracts: Option<&'a BTreeSet<ContractName>>,
@@ -125,6 +131,8 @@ pub struct Part<'a> {
     pub published: &'a [(ContractName, Version)],
     /// The contracts for which to read the versions that decide the state of their imports.
     pub bases: Option<&'a BTreeSet<ContractName>>,
+    /// The files that are about to be applied, for `bases`.
+    pub upcoming: Upcoming<'a>,
 }
 
 /// Applies the decision of `decide` to a domain, in one commit, and returns the decision. `part` is the part of the
@@ -176,7 +184,7 @@ fn apply(
         before = Some(tip);
         decided = match already.take().filter(|(at, _)| *at == tip) {
             Some((_, decision)) => decision,
-            None => decide(&load(store, name, &tip, part)?)?,
+            None => decide(&load(store, name, &tip, &part)?)?,
         };
         if decided.changes.is_empty() {
             return Ok(None);
@@ -214,7 +222,7 @@ pub fn change_realm<'m>(
 ///
 /// # Errors
 /// Returns an error if the domain cannot be read.
-pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: Part<'_>) -> Result<DomainView, OpError> {
+pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: &Part<'_>) -> Result<DomainView, OpError> {
     let mut view = match part.contracts {
         Some(only) => read::contracts_at(store, name, tip, only)?,
         None => read::domain_at(store, name, tip)?,
@@ -222,7 +230,7 @@ pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: Part<'_>) -> 
     let tree = store.commit(tip)?.tree;
     read::load_versions(store, &mut view, &tree, part.published)?;
     if let Some(only) = part.bases {
-        verdict::load_bases(store, &mut view, &tree, Some(only))?;
+        verdict::load_bases(store, &mut view, &tree, Some(only), &part.upcoming)?;
     }
     Ok(view)
 }

@@ -222,3 +222,34 @@ fn version_that_is_not_published_is_not_called_current() {
     let check = world.blue(&fungal, &["check"]);
     assert!(check.stdout.contains("the current version is 2.0.0, but 1.0.0 is still served"), "{check}");
 }
+
+/// An import may resolve to another version than before, because a file changes `supported`, or a version is yanked.
+#[test]
+fn version_that_an_import_falls_back_to_is_compared_too() {
+    let world = World::pair();
+    let [fungal, access] = ["fungal", "access"].map(|repo| world.path(repo));
+    let requiring = |version: &str, name: &str, rest: &str| {
+        let contract = contract(version).replace("required: [read]", &format!("required: [{name}]"));
+        contract.replace("read:", &format!("{name}:")) + rest
+    };
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept 2");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &requiring("2.0.0", "input", ""));
+    world.commit("fungal", "2.0.0");
+    world.ok(&access, &["contract", "adapted", "s3-access/s3-permissions", "2.0.0"]);
+    let at = "s3-access/s3-permissions";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &requiring("3.0.0", "other", "supported: [\"^1\"]\n"));
+    let found = errors(&world, "fungal", &["--worktree"]);
+    assert_eq!(found[0]["code"], "import-broken", "{found:#?}");
+    assert_eq!(found[0]["verdict"]["new_version"], "1.0.0", "{found:#?}");
+    let impact = world.json(&fungal, &["contract", "impact", at, "--worktree"]);
+    assert_eq!(impact["importers"][0]["verdict"]["verdict"], "breaks", "{impact:#}");
+    let commit = world.commit("fungal", "3.0.0");
+    assert!(commit.stderr.contains("breaks access"), "{commit}");
+    // Once 2.0.0 is served, the import holds; until it is yanked.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &requiring("3.0.1", "other", "supported: [\"<3.0.0\"]\n"));
+    assert_eq!(errors(&world, "fungal", &["--worktree"]), Vec::<Value>::new());
+    world.commit("fungal", "3.0.1");
+    let yank = world.json(&fungal, &["contract", "yank", at, "2.0.0", "--reason", "It loses data"]);
+    assert_eq!(yank["breaks"][0]["verdict"]["new_version"], "1.0.0", "{yank:#}");
+}

@@ -11,6 +11,7 @@ mod used;
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
+    convert::Infallible,
     fmt,
     rc::Rc,
     time::Duration,
@@ -36,10 +37,12 @@ pub use import::{ImportEffect, ImportState, States, needed_versions, of_document
 pub use promise::{Promise, declared, needed_bump};
 
 use super::{
+    binding::Import,
     compatibility::{self, Limits, Options},
     contract::{Contract, Flow, Values},
     hash,
     json::Json,
+    oid::Oid,
     schema::{Budget, Forest, words::DESCRIPTIVE},
     version::Version,
 };
@@ -175,18 +178,48 @@ impl<'a> Judge<'a> {
         is_decided: impl Fn(&T) -> bool,
         compute: impl FnOnce() -> T,
     ) -> T {
+        self.try_answer(key, is_decided, || Ok::<_, Infallible>(compute())).unwrap_or_else(|never| match never {})
+    }
+
+    fn try_answer<T: Serialize + DeserializeOwned, E>(
+        &self,
+        key: &str,
+        is_decided: impl Fn(&T) -> bool,
+        compute: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
         let Some(answers) = &self.answers else { return compute() };
         if let Some(known) = answers.get(key).and_then(|json| serde_json::from_slice(json).ok()) {
-            return known;
+            return Ok(known);
         }
-        let found = compute();
+        let found = compute()?;
         let json =
             (is_decided(&found) && self.left.get() >= Limits::default().time).then(|| serde_json::to_vec(&found));
         // A witness may be nested too deeply to be read back.
         if let Some(Ok(json)) = json.filter(|json| json.as_deref().is_ok_and(is_readable::<T>)) {
             answers.put(key, &json);
         }
-        found
+        Ok(found)
+    }
+
+    /// Returns the stored verdict of an import, or computes it; and whether all documents were read. `documents` are
+    /// the ids of the objects that contain the [`needed_versions`]. They need not be read if the verdict is stored.
+    ///
+    /// # Errors
+    /// Returns the errors of `compute`.
+    pub fn import_verdict<E>(
+        &self,
+        import: &Import,
+        documents: &[Oid],
+        compute: impl FnOnce() -> Result<(Option<Verdict>, bool), E>,
+    ) -> Result<(Option<Verdict>, bool), E> {
+        let adapted = import.adapted().map(ToString::to_string).unwrap_or_default();
+        let expects = import.expects.as_ref().map(|expects| hash::of_text(expects.to_string())).unwrap_or_default();
+        let documents: String = documents.iter().map(|id| format!("-{id}")).collect();
+        let key = format!("import{documents}-{adapted}-{expects}-{}", self.max_witness);
+        let is_decided = |(verdict, is_whole): &(Option<Verdict>, bool)| {
+            *is_whole && verdict.as_ref().is_none_or(|one| one.verdict != Outcome::Unknown)
+        };
+        self.try_answer(&key, is_decided, compute)
     }
 
     /// Returns a judge whose comparisons have their witnesses in full.

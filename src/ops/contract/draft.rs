@@ -171,7 +171,7 @@ fn settled(ctx: &Ctx, at: &ContractRef, document: Contract) -> Result<Contract, 
     let tip = store.tip(&StoreRef::Domain(at.domain.clone()))?.filter(|_| document.version.is_auto());
     let Some(tip) = tip else { return Ok(document) };
     let part = Part { contracts: Some(&[at.contract.clone()].into()), ..Part::default() };
-    let view = domain::load(store, &at.domain, &tip, part)?;
+    let view = domain::load(store, &at.domain, &tip, &part)?;
     let judge = ctx.judge();
     Ok(with_evolution(&view, &next_version::with_version(&view, &document, &judge), &judge))
 }

@@ -1,5 +1,6 @@
 //! `contract_edit`: the owner writes a contract directly into the realm. The rules of publishing apply.
 
+use super::verdict::Upcoming;
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -63,7 +64,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     let why = Message { repo: Some(acting.repo), ..Message::default() };
     let (mut published, judge) = (Vec::new(), ctx.judge());
     let bases = [contract.clone()].into();
-    let part = Part { published: &wanted, bases: Some(&bases), ..Part::default() };
+    let upcoming = Upcoming { contracts: [(contract, &document)].into(), ..Upcoming::default() };
+    let part = Part { published: &wanted, bases: Some(&bases), upcoming, ..Part::default() };
     domain::change(ctx, acting.store, name, part, why, |view| {
         domain::current(view, contract)?;
         let decision = decide(view, acting.repo, &document, Direction::Forward, &judge)?;

@@ -4,7 +4,8 @@ use super::{
     documents::Source,
     draft::{Draft, DraftFields},
     get::at_version,
-    schema_file, verdict,
+    schema_file,
+    verdict::{self, Upcoming},
 };
 use crate::{
     error::{NextStep, OpError},
@@ -111,7 +112,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         &*here.store,
         domain_name,
         &tip,
-        Part { published: &wanted, contracts: Some(&only), bases: Some(&only) },
+        &Part { published: &wanted, contracts: Some(&only), bases: Some(&only), ..Part::default() },
     )?;
     let judge = ctx.judge();
     let is_published = |version: &Version| view.versions.get(name).is_some_and(|all| all.contains(version));
@@ -149,6 +150,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let mut then = view.clone();
     if !is_preview {
         then.replace(candidate);
+        // The candidate may serve other versions than the current one.
+        let tree = here.store.commit(&tip)?.tree;
+        verdict::load_bases(&*here.store, &mut then, &tree, Some(&only), &Upcoming::default())?;
     }
     let importers: Vec<_> = view
         .importers(name)
@@ -269,7 +273,7 @@ fn helped_by_serving(
         contract.supported = ranges;
     }
     let tree = here.store.commit(tip)?.tree;
-    verdict::load_bases(&*here.store, &mut domain, &tree, Some(&[name.clone()].into()))?;
+    verdict::load_bases(&*here.store, &mut domain, &tree, Some(&[name.clone()].into()), &Upcoming::default())?;
     let holding = domain.importers(name).filter(|(_, import)| !ImportState::of(&domain, import, judge).is_broken());
     Ok(holding.map(|(repo, _)| repo.clone()).collect())
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use refused::{NOTHING, not_published, refused};
 
+use super::verdict::Upcoming;
 use crate::{
     error::{ErrorCode, OpError, Problem},
     model::{
@@ -291,8 +292,9 @@ impl Work<'_> {
     fn load(&self, name: &DomainName) -> Result<(Oid, DomainView), OpError> {
         let tip = domain::tip(self.store(), name).map_err(|error| self.offer_to_create(name, error))?;
         let (contracts, changed) = (self.contracts(name), self.changed(name));
-        let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
-        let view = domain::load(self.store(), name, &tip, part)?;
+        let upcoming = Upcoming::of([self.candidate], name);
+        let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed), upcoming };
+        let view = domain::load(self.store(), name, &tip, &part)?;
         if !view.info.has_member(self.acting.repo)
             && self.candidate.domains().contains(name)
             && let Some(removal) = Removal::of(self.store(), name, self.acting.repo)?
@@ -399,7 +401,8 @@ impl Work<'_> {
     ) -> Result<(), OpError> {
         let why = Message { repo: Some(self.acting.repo), source: Some(self.commit), reason, ..Message::default() };
         let (contracts, changed) = (self.contracts(name), self.changed(name));
-        let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
+        let upcoming = Upcoming::of([self.candidate], name);
+        let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed), upcoming };
         domain::carry_out(self.ctx, self.store(), name, (part, why), decision, &mut |view| {
             let lineage = self.require_successor(view)?;
             // Other domains of this commit may be written already.

@@ -192,7 +192,7 @@ fn contracts(ctx: &Ctx, here: &RealmContext, request: &Request) -> Result<(Vec<C
             store,
             &at.domain,
             &domain::tip(store, &at.domain)?,
-            Part { published: &wanted, contracts: Some(&only), ..Part::default() },
+            &Part { published: &wanted, contracts: Some(&only), ..Part::default() },
         )
     };
     let contracts = match &request.against {

@@ -9,12 +9,13 @@ use std::{
 use crate::{
     error::OpError,
     model::{
-        binding::Import,
+        binding::{Binding, Import},
+        candidate::Candidate,
         content_cache::ContentCache,
         contract::Contract,
         domain_summary::DomainSummary,
-        domain_view::{DomainView, ImportResolution},
-        name::{ContractName, RepoName},
+        domain_view::{AvailableVersions, DomainView, ImportResolution},
+        name::{ContractName, DomainName, RepoName},
         oid::Oid,
         verdict::{ImportState, Judge, Outcome, States, needed_versions},
         version::Version,
@@ -23,9 +24,42 @@ use crate::{
     store::{Store, layout, read},
 };
 
-/// Reads the documents that decide the state of the imports in a domain, also once a candidate takes the place of the
-/// current version: the versions that the importers' code is adapted to, and the versions that they get now. With
-/// `only`, reads only those of these contracts.
+/// The changed files that are about to be applied to a domain.
+#[derive(Debug, Clone, Default)]
+pub struct Upcoming<'a> {
+    /// Contracts by name.
+    pub contracts: BTreeMap<&'a ContractName, &'a Contract>,
+    /// Bindings.
+    pub bindings: Vec<&'a Binding>,
+}
+
+impl<'a> Upcoming<'a> {
+    /// Returns the changed files of candidates.
+    pub fn of(candidates: impl IntoIterator<Item = &'a Candidate>, domain: &'a DomainName) -> Self {
+        let mut found = Self::default();
+        for candidate in candidates {
+            let contracts = candidate.contracts_in(domain).filter(|(_, declared)| declared.changed);
+            found.contracts.extend(contracts.map(|(name, declared)| (name, &declared.document)));
+            let binding = candidate.bindings.get(domain).filter(|declared| declared.changed);
+            found.bindings.extend(binding.map(|declared| &declared.document));
+        }
+        found
+    }
+
+    /// Returns the versions whose documents decide the state of an import, now or once the files are applied.
+    fn needed(&self, view: &DomainView, import: &Import) -> Vec<Version> {
+        let served = self.contracts.get(&import.contract).and_then(|contract| {
+            AvailableVersions::of(contract).newest_served(import, view.versions.get(&import.contract))
+        });
+        let resolution = view.resolve_import(import);
+        let needed = needed_versions(import, &resolution).into_iter();
+        needed.chain(import.adapted()).chain(served).cloned().collect()
+    }
+}
+
+/// Reads the documents that decide the state of the imports in a domain, also once `upcoming` files are applied: the
+/// versions that the importers' code is adapted to, and the versions that they get. With `only`, reads only those of
+/// these contracts.
 ///
 /// # Errors
 /// Returns an error if a tree cannot be read.
@@ -34,16 +68,17 @@ pub fn load_bases(
     view: &mut DomainView,
     tree: &Oid,
     only: Option<&BTreeSet<ContractName>>,
+    upcoming: &Upcoming<'_>,
 ) -> Result<(), OpError> {
     let mut wanted = BTreeSet::new();
-    let imports = view.bindings.values().flat_map(|binding| &binding.imports);
-    for import in imports.filter(|import| only.is_none_or(|only| only.contains(&import.contract))) {
-        let resolution = view.resolve_import(import);
-        let is_current =
-            |version: &Version| view.contracts.get(&import.contract).is_some_and(|current| current.version == *version);
-        let needed = needed_versions(import, &resolution).into_iter().chain(import.adapted());
-        let missing = needed.filter(|version| !is_current(version));
-        wanted.extend(missing.map(|version| (import.contract.clone(), version.clone())));
+    let bindings = view.bindings.values().chain(upcoming.bindings.iter().copied());
+    for import in bindings.flat_map(|binding| &binding.imports) {
+        if only.is_some_and(|only| !only.contains(&import.contract)) {
+            continue;
+        }
+        let current = view.contracts.get(&import.contract).map(|current| &current.version);
+        let missing = upcoming.needed(view, import).into_iter().filter(|version| current != Some(version));
+        wanted.extend(missing.map(|version| (import.contract.clone(), version)));
     }
     Ok(read::load_versions(store, view, tree, &wanted.into_iter().collect::<Vec<_>>())?)
 }
@@ -52,7 +87,7 @@ pub fn load_bases(
 pub struct Documents<'a> {
     store: &'a dyn Store,
     tree: &'a Oid,
-    known: RefCell<BTreeMap<(ContractName, Version), Document>>,
+    known: RefCell<BTreeMap<Oid, Document>>,
 }
 
 /// The approximate size of an import's state in memory, in bytes.
@@ -98,32 +133,41 @@ impl<'a> Documents<'a> {
         Ok(state)
     }
 
-    /// Returns the state of an import, and whether all documents that decide it were read.
+    /// Returns the state of an import, and whether all documents that decide it can be read.
     fn judged(
         &self,
         resolution: ImportResolution,
         import: &Import,
         judge: &Judge<'_>,
     ) -> Result<(ImportState, bool), OpError> {
-        let (mut documents, mut is_whole) = (BTreeMap::new(), true);
-        for version in needed_versions(import, &resolution) {
-            match self.document(&import.contract, version)? {
-                Some(document) => drop(documents.insert(version.clone(), document)),
-                None => is_whole = false,
-            }
+        let mut ids = BTreeMap::new();
+        let needed = needed_versions(import, &resolution);
+        for version in &needed {
+            let path = layout::version(&import.contract, version);
+            ids.extend(read::lookup(self.store, self.tree, path.as_str())?.map(|entry| (*version, entry.id)));
         }
-        let document = |version: &Version| documents.get(version).map(|document| &**document);
-        Ok((ImportState::new(resolution, import, document, judge), is_whole))
+        let compute = || {
+            let mut documents = BTreeMap::new();
+            for (version, id) in &ids {
+                documents.extend(self.document(*id)?.map(|document| (*version, document)));
+            }
+            let document = |version: &Version| documents.get(version).map(|document| &**document);
+            let state = ImportState::new(resolution.clone(), import, document, judge);
+            Ok::<_, OpError>((state.verdict, documents.len() == needed.len()))
+        };
+        let (verdict, is_whole) = match ids.is_empty() || ids.len() < needed.len() {
+            true => compute()?,
+            false => judge.import_verdict(import, &ids.values().copied().collect::<Vec<_>>(), compute)?,
+        };
+        Ok((ImportState { resolution, verdict }, is_whole))
     }
 
-    fn document(&self, contract: &ContractName, version: &Version) -> Result<Document, OpError> {
-        let key = (contract.clone(), version.clone());
-        if let Some(known) = self.known.borrow().get(&key) {
+    fn document(&self, id: Oid) -> Result<Document, OpError> {
+        if let Some(known) = self.known.borrow().get(&id) {
             return Ok(known.clone());
         }
-        let entry = read::lookup(self.store, self.tree, layout::version(contract, version).as_str())?;
-        let document = read::readable(self.store, entry.map(|entry| entry.id))?.map(Rc::new);
-        self.known.borrow_mut().insert(key, document.clone());
+        let document = read::readable(self.store, Some(id))?.map(Rc::new);
+        self.known.borrow_mut().insert(id, document.clone());
         Ok(document)
     }
 }

@@ -1,5 +1,6 @@
 //! `contract_yank`: the owner marks a version as one that should no longer be used. Its content stays.
 
+use super::verdict::{self, Upcoming};
 use crate::ops::{
     Operation,
     ctx::Ctx,
@@ -16,6 +17,7 @@ use crate::{
         publish,
         version::Version,
     },
+    store::{StoreRef, read},
     wire::{Answer, ContractMarked},
 };
 
@@ -65,7 +67,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         importers = hit.map(|(repo, _)| repo.clone()).collect();
         reason = held.yanked_reason(&request.version).unwrap_or(&request.reason).to_owned();
         let decision = publish::yank(view, acting.repo, held, &request.version, &request.reason)?;
-        let after = publish::overlay(view, &decision.changes);
+        let mut after = publish::overlay(view, &decision.changes);
+        // Importers of the yanked version may get an older one.
+        let within = StoreRef::Domain(name.clone());
+        if let Some(tree) = read::tip_tree(acting.store, &within)? {
+            verdict::load_bases(acting.store, &mut after, &tree, Some(&only), &Upcoming::default())?;
+        }
         breaks = effects::breaks(view, &after, contract, &ctx.judge());
         Ok(decision)
     })?;

@@ -130,8 +130,8 @@ fn overlay(
         let imported = imported.flat_map(|(_, binding)| &binding.imports).map(|import| import.contract.clone());
         let contracts = branches.iter().flat_map(|branch| branch.contracts(name)).chain(imported).collect();
         let versions: Vec<_> = branches.iter().flat_map(|branch| branch.versions(name)).collect();
-        let part = Part { contracts: Some(&contracts), published: &versions, bases: None };
-        let published = domain::load(&*here.store, name, &line.tip, part)?;
+        let part = Part { contracts: Some(&contracts), published: &versions, ..Part::default() };
+        let published = domain::load(&*here.store, name, &line.tip, &part)?;
         let mut after = BTreeMap::new();
         for branch in branches.iter().filter(|branch| branch.candidate.declares_in(name)) {
             let judged = Judged { repo: &branch.repo, candidate: &branch.candidate };

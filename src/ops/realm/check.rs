@@ -24,7 +24,10 @@ use crate::{
     ops::{
         Operation,
         admin::join,
-        contract::{self, verdict},
+        contract::{
+            self,
+            verdict::{self, Upcoming},
+        },
         ctx::{ActingRepo, Ctx, RealmContext},
         inboxes::pending::{self, MAX_DELIVERED, Pending},
         operation::given_as,
@@ -426,7 +429,8 @@ fn judge(
                 domain.contracts.get(contract).is_none_or(|current| current.version != *version)
             });
             read::load_versions(store, &mut domain, &line.tree, &declared)?;
-            verdict::load_bases(store, &mut domain, &line.tree, None)?;
+            let upcoming = Upcoming::of(judged.iter().map(|judged| judged.candidate), &line.name);
+            verdict::load_bases(store, &mut domain, &line.tree, None, &upcoming)?;
             if let Some(schemas) = check.check_with_candidate(&domain, examined) {
                 examining.add(line, &schemas);
             }

@@ -1,19 +1,20 @@
 //! Reviews one import: the differences that concern it, and the next step.
 
+use std::collections::BTreeMap;
+
 use crate::{
     error::OpError,
     model::{
         binding::{Import, UsedIn},
         contract::Contract,
         domain_summary::{ContractSummary, DomainSummary},
-        name::ContractName,
+        name::{ContractName, DomainName},
         nearest::did_you_mean,
         oid::Oid,
         range::Range,
         review::{Changes, fields_at},
         verdict::{self, Basis, ImportEffect, ImportState, Judge, Outcome, Verdict},
         version::Version,
-        yaml_text,
     },
     ops::publish::references::Reference,
     repo::{
@@ -63,28 +64,48 @@ impl<'a> BindingFiles<'a> {
         Ok(Self { files, has_worktree: code.workdir().is_some() })
     }
 
-    /// Returns the line of an import's range in a file; the line is `None` if it cannot be determined. Returns `None`
-    /// if the file does not have the import.
-    fn find(&self, file: &str, contract: &ContractName) -> Result<Option<Option<u32>>, OpError> {
-        let Some(text) = self.text(file)? else { return Ok(None) };
-        let Ok(binding) = codec::binding(text.as_bytes()) else { return Ok(Some(None)) };
-        let index = binding.imports.iter().position(|import| import.contract == *contract);
-        Ok(index.map(|index| yaml_text::line_in_item(&text, "imports", index, "version")))
+    /// Reads the binding in a domain. Returns `None` if it has no file.
+    ///
+    /// # Errors
+    /// Returns an error if the file exists, but cannot be read.
+    pub fn read(&self, domain: &DomainName) -> Result<Option<BindingFile>, OpError> {
+        let path = blue_files::binding(domain);
+        let Some(files) = &self.files else { return Ok(None) };
+        let Some(Item::File(handle)) = files.file(&path)? else { return Ok(None) };
+        let bytes = files.read(&handle)?.unwrap_or_default();
+        let expected = |import: Import| {
+            let reference = import.expects.as_ref().and_then(Reference::of);
+            (import.contract, reference.map(|reference| reference.file))
+        };
+        let imports = codec::binding(&bytes).ok().map(|binding| binding.imports.into_iter().map(expected).collect());
+        let lines = codec::binding_lines(&bytes);
+        Ok(Some(BindingFile { path, imports, lines, has_worktree: self.has_worktree }))
+    }
+}
+
+/// The file of a binding.
+pub struct BindingFile {
+    path: String,
+    /// The file with the schema that each import expects, if it refers to one; `None` if the binding is invalid.
+    imports: Option<BTreeMap<ContractName, Option<String>>>,
+    lines: BTreeMap<String, u32>,
+    has_worktree: bool,
+}
+
+impl BindingFile {
+    /// Returns whether the file has the import, or is invalid.
+    fn may_have(&self, contract: &ContractName) -> bool {
+        self.imports.as_ref().is_none_or(|imports| imports.contains_key(contract))
+    }
+
+    /// Returns the line of an import's range, if it is known.
+    fn line(&self, contract: &ContractName) -> Option<u32> {
+        self.lines.get(contract.as_str()).copied()
     }
 
     /// Returns the file with the schema that an import expects of its contract, if the import refers to one.
-    fn expects(&self, file: &str, contract: &ContractName) -> Result<Option<String>, OpError> {
-        let Some(text) = self.text(file)? else { return Ok(None) };
-        let binding = codec::binding(text.as_bytes()).ok();
-        let import = binding.as_ref().and_then(|binding| binding.import(contract));
-        Ok(import.and_then(|import| Reference::of(import.expects.as_ref()?)).map(|reference| reference.file))
-    }
-
-    /// Returns the text of a file; it is empty if the file is not text.
-    fn text(&self, file: &str) -> Result<Option<String>, OpError> {
-        let Some(files) = &self.files else { return Ok(None) };
-        let Some(Item::File(handle)) = files.file(file)? else { return Ok(None) };
-        Ok(Some(files.read(&handle)?.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()))
+    fn expects(&self, contract: &ContractName) -> Option<&str> {
+        self.imports.as_ref()?.get(contract)?.as_deref()
     }
 }
 
@@ -107,7 +128,7 @@ pub struct Domain<'a> {
     pub store: &'a dyn Store,
     pub tree: &'a Oid,
     pub summary: &'a DomainSummary,
-    pub files: &'a BindingFiles<'a>,
+    pub file: Option<BindingFile>,
     pub judge: &'a Judge<'a>,
 }
 
@@ -136,8 +157,7 @@ impl Domain<'_> {
         let mut differences = changes.lines();
         let more_differences = differences.len().saturating_sub(MAX_LINES);
         differences.truncate(MAX_LINES);
-        let path = blue_files::binding(&self.summary.info.name);
-        let line = self.files.find(&path, &import.contract)?;
+        let file = self.file.as_ref().filter(|file| file.may_have(&import.contract));
         let body = ImportReview {
             domain: self.summary.info.name.clone(),
             contract: import.contract.clone(),
@@ -153,11 +173,11 @@ impl Domain<'_> {
             more_differences,
             fields: changes.fields(&first),
             binding: import.binding.clone(),
-            binding_file: line.is_some().then_some(path),
-            binding_line: line.flatten(),
+            binding_file: file.map(|file| file.path.clone()),
+            binding_line: file.and_then(|file| file.line(&import.contract)),
             mentions: Vec::new(),
         };
-        let expects = self.unmet(import, state, &body)?;
+        let expects = self.unmet(import, state, &body);
         let next = match self.withdrawal(import) {
             Some(Withdrawal::Deprecated | Withdrawal::Retired) if !is_due(import, state) => self.way_out(&body),
             _ => self.next_step(&body, state, expects.as_deref()),
@@ -216,14 +236,14 @@ impl Domain<'_> {
     }
 
     /// Returns the file of the expectations that the current version does not satisfy.
-    fn unmet(&self, import: &Import, state: &ImportState, body: &ImportReview) -> Result<Option<String>, OpError> {
+    fn unmet(&self, import: &Import, state: &ImportState, body: &ImportReview) -> Option<String> {
         let is_unmet = |one: &Verdict| one.basis == Basis::Expects && one.verdict == Outcome::Breaks;
         if import.expects.is_none() || !state.verdict.as_ref().is_some_and(is_unmet) {
-            return Ok(None);
+            return None;
         }
-        let file = body.binding_file.as_ref().map(|file| self.files.expects(file, &import.contract)).transpose()?;
-        let file = file.flatten().filter(|file| is_plain(file));
-        Ok(Some(file.or_else(|| body.binding_file.clone()).unwrap_or_else(|| "the expectations".to_owned())))
+        let file = self.file.as_ref().and_then(|file| file.expects(&import.contract)).filter(|file| is_plain(file));
+        let file = file.map(str::to_owned).or_else(|| body.binding_file.clone());
+        Some(file.unwrap_or_else(|| "the expectations".to_owned()))
     }
 
     /// Returns the command to run next, and what to do before it. `expects` is the file of the
@@ -258,7 +278,8 @@ impl Domain<'_> {
                 verdict.verdict == Outcome::Compatible && verdict.new_version == *new && removed.is_empty()
             };
             let proof = body.verdict.as_ref().filter(is_proof);
-            return match (body.binding_file.is_some() && self.files.has_worktree, proof) {
+            let is_editable = body.binding_file.is_some() && self.file.as_ref().is_some_and(|file| file.has_worktree);
+            return match (is_editable, proof) {
                 (true, Some(proof)) => {
                     format!("git blue import {at} '{range}'  # {}; this updates {place}", proof.phrase())
                 }
