@@ -4,7 +4,7 @@
 //! which `\d`, `\w` and `\b` apply to all scripts, `\s` matches other white space, and `\<` is the
 //! beginning of a word. It refuses what ECMA-262 accepts without the `u` flag: a hyphen after such
 //! a class, as in `[\w-.]`, braces and brackets that open or close nothing, and escaped surrogates.
-//! It reads the second quantifier of `a{2}{3}` as text, which is a syntax error in ECMA-262.
+//! It accepts a second quantifier, as in `a{2}{3}` or `a++`, which is a syntax error in ECMA-262.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::rewriting;
 
 /// Returns a pattern that the validator reads as ECMA-262 reads `pattern`.
 pub fn pattern(pattern: &str) -> Cow<'_, str> {
-    if !pattern.contains(['\\', '{', '}', ']']) {
+    if !pattern.contains(['\\', '{', '}', ']', '*', '+', '?']) {
         return Cow::Borrowed(pattern);
     }
     if repeats_repetition(pattern) {
@@ -32,7 +32,7 @@ pub fn pattern(pattern: &str) -> Cow<'_, str> {
 fn rewritten(pattern: &str) -> String {
     let mut written = String::with_capacity(pattern.len() + 16);
     let mut letters = pattern.chars().peekable();
-    let mut in_class = false;
+    let (mut in_class, mut opened) = (false, 0);
     let looks_around = looks_around(pattern);
     while let Some(letter) = letters.next() {
         match letter {
@@ -49,10 +49,11 @@ fn rewritten(pattern: &str) -> String {
                 in_class = true;
                 written.push('[');
                 written.extend(letters.next_if_eq(&'^'));
+                opened = written.len();
             }
             ']' if in_class => {
                 in_class = false;
-                close_class(&mut written);
+                close_class(&mut written, opened);
             }
             '\\' if is_lone_surrogate(letters.clone()) => {
                 letters.nth("uD800".len() - 1);
@@ -175,16 +176,14 @@ fn lone_surrogate(in_class: bool, letters: &mut Letters<'_>, written: &mut Strin
     }
 }
 
-/// Closes a class, which may have become empty.
-fn close_class(written: &mut String) {
-    if written.ends_with("\\[") || written.ends_with("\\[^") {
+/// Closes a class. It has become empty if nothing was written since it was opened.
+fn close_class(written: &mut String, opened: usize) {
+    if written.len() > opened {
         written.push(']');
-    } else if let Some(before) = written.strip_suffix("[^") {
-        *written = format!(r"{before}[\s\S]");
-    } else if let Some(before) = written.strip_suffix('[') {
-        *written = format!(r"{before}[^\s\S]");
+    } else if written.ends_with('^') {
+        written.replace_range(opened - "[^".len().., r"[\s\S]");
     } else {
-        written.push(']');
+        written.replace_range(opened - "[".len().., r"[^\s\S]");
     }
 }
 
@@ -200,18 +199,18 @@ fn is_quantifier(mut letters: Letters<'_>) -> bool {
     digits > 0 && letters.next() == Some('}')
 }
 
-/// Returns whether a quantifier in braces follows another quantifier, as in `a?{2}`.
+/// Returns whether a quantifier follows another one, as in `a?{2}` or `a++`. After the first, `?` makes it lazy.
 pub fn repeats_repetition(pattern: &str) -> bool {
     let mut letters = pattern.chars().peekable();
-    let (mut in_class, mut is_repeated) = (false, false);
+    let (mut in_class, mut quantifiers) = (false, 0);
     while let Some(letter) = letters.next() {
         let repeats =
             !in_class && (matches!(letter, '*' | '+' | '?') || letter == '{' && is_quantifier(letters.clone()));
         if repeats && letter == '{' {
-            if is_repeated {
-                return true;
-            }
             letters.by_ref().find(|letter| *letter == '}');
+        }
+        if repeats && quantifiers > usize::from(letter == '?') {
+            return true;
         }
         match letter {
             '[' => in_class = true,
@@ -226,7 +225,7 @@ pub fn repeats_repetition(pattern: &str) -> bool {
             '(' if !in_class => drop(letters.next_if_eq(&'?')),
             _ => {}
         }
-        is_repeated = repeats;
+        quantifiers = if repeats { quantifiers + 1 } else { 0 };
     }
     false
 }
@@ -340,6 +339,7 @@ mod tests {
                 ),
             ),
             (r"^[^][]$", r"^[\s\S][^\s\S]$"),
+            (r"^[[]\[[x[][^[][^{}[][[\uD800]$", r"^[[]\[[x[][^[][^{}[][[]$"),
             (r"^[^]]\<$", r"^[^]]\<$"),
             (r"^[\b]\0\01$", r"^[\x08]\x00\01$"),
         ] {
@@ -349,7 +349,9 @@ mod tests {
 
     #[test]
     fn quantifier_of_a_quantifier_is_refused() {
-        for refused in [r"^a{2}{3}$", r"a?{2}", r"a*{2,}", r"(?:a+){1}{2}", r"\}+{2}", r"[{2}]?{3}"] {
+        for refused in
+            [r"^a{2}{3}$", r"a?{2}", r"a*{2,}", r"(?:a+){1}{2}", r"\}+{2}", r"[{2}]?{3}", "a++", "a{2}+", "a**", "a+??"]
+        {
             assert!(jsonschema::validator_for(&json!({"pattern": pattern(refused)})).is_err(), "{refused}");
         }
         for accepted in [
@@ -357,6 +359,8 @@ mod tests {
             r"^(?:a{2}){3}$",
             r"a{2}?",
             r"a??b{2}",
+            "(?:a+)+b+?",
+            "[a+]+",
             r"[?{2}]",
             r"\?{2}",
             r"(?:{2})?",

@@ -61,7 +61,7 @@ pub const FORMATS: &[Known] = &[
     Known { name: "ipv4", around: IPV4, within: IPV4, good: &["127.0.0.1", "255.249.100.0"] },
     Known {
         name: "ipv6",
-        around: "^[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]{1,44}$",
+        around: "^[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]{1,40}$",
         within: "^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}$",
         good: &["::1", "fe80::1", "::ffff:127.0.0.1", "2001:0db8:0000:0000:0000:ff00:0042:8329"],
     },
@@ -73,7 +73,7 @@ pub const FORMATS: &[Known] = &[
     },
     Known {
         name: "hostname",
-        around: "^(?s:.)+$",
+        around: "^(?s:.){1,253}$",
         within: "^[a-z]{1,20}(?:\\.[a-z]{2,20})?$",
         good: &["example.com", "a-b.Example.com", LONG_HOSTNAME],
     },

@@ -284,7 +284,9 @@ impl Words {
         if let Some(same) = self.same_patterns.get(&symbol) {
             return *same;
         }
-        let canonical = same_pattern::canonical(&self.text(symbol));
+        let text = self.text(symbol);
+        let translated = jsonschema_regex::to_rust_regex(&text).ok();
+        let canonical = translated.and_then(|translated| same_pattern::canonical(&translated));
         let same = canonical.map_or(symbol, |canonical| *self.pattern_ids.entry(canonical).or_insert(symbol));
         self.same_patterns.insert(symbol, same);
         same

@@ -10,7 +10,7 @@ const DEEPEST: usize = 100;
 
 /// Returns a text that is equal for patterns that differ only in groups, escapes, the order of characters in a class,
 /// or lazy quantifiers. Returns `None` for patterns with back-references, in which groups matter, and for those that
-/// cannot be read. The pattern is in the syntax of the validator.
+/// cannot be read. The pattern is in the syntax of the validator's engine.
 pub fn canonical(pattern: &str) -> Option<String> {
     let tree = Expr::parse_tree(pattern).ok()?;
     let mut text = String::new();
