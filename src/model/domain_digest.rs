@@ -13,6 +13,7 @@ use super::{
     binding::{Binding, Import, Role},
     domain_summary::{ContractSummary, DomainSummary},
     name::{ContractName, RepoName},
+    verdict::needed_versions,
     version::Version,
 };
 
@@ -22,6 +23,8 @@ pub const MAX_CONTRACTS: usize = 50;
 const MAX_IMPORTERS: usize = 50;
 /// Marks a contract whose current version was yanked.
 const YANKED: &str = "yanked";
+/// Marks a contract if the documents of its versions decide whether some imports hold.
+const MOVED: &str = "moved";
 /// Represents an empty list or a missing mark.
 const NONE: &str = "-";
 
@@ -76,6 +79,9 @@ pub struct Imported {
     pub importers: Vec<RepoName>,
     /// The number of importers that are not named.
     pub more: usize,
+    /// Whether the version may break importers although their ranges accept it: their code is adapted to another
+    /// version, or expects something.
+    pub is_moved: bool,
 }
 
 impl From<&DomainSummary> for DomainDigest {
@@ -100,10 +106,12 @@ impl From<&DomainSummary> for DomainDigest {
             let own = own.into_iter().map(|(name, contract)| imported(summary, name, contract, of(name)));
             let mut own: Vec<_> = own.collect();
             own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
-            for Imported { name, version, yanked, broken, importers, more } in own.iter().take(MAX_CONTRACTS) {
+            for Imported { name, version, yanked, broken, importers, more, is_moved } in own.iter().take(MAX_CONTRACTS)
+            {
                 let (broken_names, names) = (listed(broken), listed(importers));
-                let (broken, importers, mark) = (broken.len(), importers.len(), if *yanked { YANKED } else { NONE });
-                text += &format!("own {broken} {importers} {name} {version} {broken_names} {names} {more} {mark}\n");
+                let (broken, importers) = (broken.len(), importers.len());
+                let marks = [if *yanked { YANKED } else { NONE }, if *is_moved { MOVED } else { NONE }].join(" ");
+                text += &format!("own {broken} {importers} {name} {version} {broken_names} {names} {more} {marks}\n");
             }
         }
         Self(text)
@@ -125,16 +133,18 @@ fn imported(
     contract: &ContractSummary,
     all: &[(&RepoName, &Import)],
 ) -> Imported {
-    let (mut broken, mut importers) = (Vec::new(), Vec::new());
+    let (mut broken, mut importers, mut is_moved) = (Vec::new(), Vec::new(), false);
     for &(repo, import) in all {
-        let list = if summary.resolve_import(import).resolved().is_some() { &mut importers } else { &mut broken };
+        let resolution = summary.resolve_import(import);
+        let list = if resolution.resolved().is_some() { &mut importers } else { &mut broken };
         list.push(repo.clone());
+        is_moved |= !needed_versions(import, &resolution).is_empty();
     }
     broken.truncate(MAX_IMPORTERS);
     importers.truncate(MAX_IMPORTERS);
     let more = all.len() - broken.len() - importers.len();
     let (version, yanked) = (contract.version.clone(), contract.is_yanked());
-    Imported { name: name.clone(), version, yanked, broken, importers, more }
+    Imported { name: name.clone(), version, yanked, broken, importers, more, is_moved }
 }
 
 /// Appends a line that consists of a key and names, none of which contains a space.
@@ -262,11 +272,11 @@ impl<'g> Ranked<'g> {
 
     /// Returns the contract.
     pub fn imported(&self) -> Option<Imported> {
-        let [name, version, broken, importers, more, mark] = words(self.rest)?;
+        let [name, version, broken, importers, more, yanked, moved] = words(self.rest)?;
         let (name, version, more) = (parsed(name)?, parsed(version)?, parsed(more)?);
         let repos = |list: &str| list.split(',').filter(|_| list != NONE).filter_map(parsed).collect();
         let (broken, importers) = (repos(broken), repos(importers));
-        Some(Imported { name, version, yanked: mark == YANKED, broken, importers, more })
+        Some(Imported { name, version, yanked: yanked == YANKED, broken, importers, more, is_moved: moved == MOVED })
     }
 }
 

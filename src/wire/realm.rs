@@ -261,7 +261,7 @@ pub struct OwnContract {
     pub version: Version,
     /// Whether the current version was yanked.
     pub yanked: bool,
-    /// The repositories whose version range accepts no served version.
+    /// The repositories that it breaks: their range accepts no served version, or their code does not accept all values.
     pub broken: Vec<RepoName>,
     /// The other repositories that import the contract.
     pub importers: Vec<RepoName>,

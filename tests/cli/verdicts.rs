@@ -137,6 +137,8 @@ fn break_within_the_range_is_reported_everywhere() {
     );
     is_break(&status["imports"][0]["verdict"]);
     is_break(&status["notifications"][0]["verdict"]);
+    let own = world.json(&provider, &["status"])["own_contracts"][0].clone();
+    assert_eq!((&own["broken"], &own["importers"]), (&json!(["access"]), &json!([])), "{own}");
     let seen = world.json(&consumer, &["notifications", "list", "--state", "seen"]);
     let seen = seen["notifications"].as_array().unwrap();
     is_break(&seen.iter().find(|one| one["changes"]["new_version"] == "3.0.0").unwrap()["verdict"]);
@@ -145,6 +147,7 @@ fn break_within_the_range_is_reported_everywhere() {
     world.ok(&consumer, &["contract", "adapted", AT]);
     world.blue(&consumer, &["check"]).exits(0);
     assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 0);
+    assert_eq!(world.json(&provider, &["status"])["own_contracts"][0]["broken"], json!([]));
 }
 
 #[test]

@@ -27,7 +27,10 @@ use crate::{
     ops::{
         Operation,
         admin::join,
-        contract::{transfer, verdict},
+        contract::{
+            transfer,
+            verdict::{self, Documents},
+        },
         ctx::{Ctx, RealmContext},
         inboxes::{
             arrival,
@@ -173,8 +176,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         }
     }
     let of_repo = here.repo.as_ref().map(|repo| imports(here, &overview, &digests, repo, &judge)).transpose()?;
-    let (own_contracts, more_own_contracts) =
-        here.repo.as_ref().map(|repo| own_contracts(&digests, repo)).unwrap_or_default();
+    let own = here.repo.as_ref().map(|repo| own_contracts(here, &overview, &digests, repo, &judge)).transpose()?;
+    let (own_contracts, more_own_contracts) = own.unwrap_or_default();
     let body = RealmStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
@@ -355,8 +358,14 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
     }
 }
 
-/// Returns the contracts of a repository with their importers, judged by ranges, and how many more there are.
-fn own_contracts(digests: &Digests<'_>, repo: &RepoName) -> (Vec<OwnContract>, usize) {
+/// Returns the first contracts of a repository with their importers, and how many more there are.
+fn own_contracts(
+    here: &RealmContext,
+    overview: &Overview<'_>,
+    digests: &Digests<'_>,
+    repo: &RepoName,
+    judge: &Judge<'_>,
+) -> Result<(Vec<OwnContract>, usize), OpError> {
     let (mut count, mut lists) = (0, Vec::new());
     for (domain, (_, digest)) in digests {
         let own = digest.own(repo);
@@ -370,11 +379,37 @@ fn own_contracts(digests: &Digests<'_>, repo: &RepoName) -> (Vec<OwnContract>, u
         && let Some((_, _, Reverse(at))) = next.pop()
     {
         let (domain, list) = &mut lists[at];
-        own.extend(list.next().and_then(|one| own_contract(domain, one)));
+        if let Some((mut one, is_moved)) = list.next().and_then(|one| own_contract(domain, one)) {
+            if is_moved {
+                judge_importers(here, overview, digests[domain].0, &mut one, judge)?;
+            }
+            own.push(one);
+        }
         next.extend(rank(list, at));
     }
+    own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
     let more = count - own.len();
-    (own, more)
+    Ok((own, more))
+}
+
+/// Moves the importers that the current version breaks although their ranges accept it.
+fn judge_importers(
+    here: &RealmContext,
+    overview: &Overview<'_>,
+    line: &Line,
+    own: &mut OwnContract,
+    judge: &Judge<'_>,
+) -> Result<(), OpError> {
+    let (summary, documents) = (overview.summary(line)?, Documents::of(&*here.store, &line.tree));
+    for (repo, import) in summary.importers(&own.contract) {
+        if let Some(at) = own.importers.iter().position(|importer| importer == repo)
+            && documents.state(&summary, (repo, import), judge)?.is_broken()
+        {
+            own.broken.push(own.importers.remove(at));
+        }
+    }
+    own.broken.sort();
+    Ok(())
 }
 
 /// Returns the rank of the next contract of a domain: by what it breaks, then by its importers, then by domain.
@@ -385,9 +420,12 @@ fn rank<'g>(
     list.peek().map(|one| (one.broken, one.importers, Reverse(domain)))
 }
 
-fn own_contract(domain: &DomainName, one: Ranked<'_>) -> Option<OwnContract> {
-    let Imported { name: contract, version, yanked, broken, importers, more } = one.imported()?;
-    Some(OwnContract { domain: domain.clone(), contract, version, yanked, broken, importers, more_importers: more })
+/// Returns a contract with its importers judged by their ranges, and whether verdicts may differ from that.
+fn own_contract(domain: &DomainName, one: Ranked<'_>) -> Option<(OwnContract, bool)> {
+    let Imported { name: contract, version, yanked, broken, importers, more, is_moved } = one.imported()?;
+    let own =
+        OwnContract { domain: domain.clone(), contract, version, yanked, broken, importers, more_importers: more };
+    Some((own, is_moved))
 }
 
 /// Returns an error if some domains cannot be read, so that the answer is not mistaken for the whole realm.
