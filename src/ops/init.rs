@@ -126,13 +126,10 @@ fn provide(
         obtain(ctx, place, new)?;
     }
     // Names are checked against the current state of the remote, or against the local one if it cannot be reached. A
-    // clone that joined before the realm was shared keeps its name until the conflict is settled.
+    // clone that joined before the realm was shared keeps its name until the conflict is settled. Nothing is pushed
+    // before the clone has joined.
     if let (Some(known), None) = (was_known, joined::read(&ctx.home, ctx.code()?)?) {
-        let store = locate::open(&ctx.home, &known, ctx.options())?;
-        match request.url.is_some() {
-            true => drop(realm::sync::sync_realm(ctx, realm, &store, &realm::sync::Request::default(), || Ok(()))),
-            false => realm::sync::fetch_quietly(ctx, realm, &store),
-        }
+        realm::sync::fetch_quietly(ctx, realm, &locate::open(&ctx.home, &known, ctx.options())?);
     }
     if ctx.home.realm(realm)?.is_some() {
         return Ok(());

@@ -101,6 +101,16 @@ fn refused_init_leaves_the_realm_of_a_concurrent_one() {
 }
 
 #[test]
+fn refused_init_pushes_nothing() {
+    let (world, clone, hub) = teammate();
+    world.ok(&clone, &["init", "--url", &hub, "--no-auto-sync"]);
+    world.ok(&clone, &["realm", "admin", "domain", "--name", "secret", "--repos", "fungal"]);
+    let stranger = world.repo("elsewhere/fungal");
+    world.blue(&stranger, &["init", "--url", &hub]).exits(1);
+    assert!(!world.git(&world.path("hub.git"), &["for-each-ref"]).stdout.contains("secret"));
+}
+
+#[test]
 fn later_url_is_written_to_the_committed_file() {
     let world = World::solo();
     let dir = world.path("fungal");
