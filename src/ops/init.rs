@@ -5,11 +5,10 @@ use crate::{
     locate::{self, config::same_realm, unknown},
     model::{
         name::{RealmName, RepoName},
-        oid::Oid,
         text::shell_word,
     },
     ops::{Operation, admin, ctx::Ctx, hooks, realm, repos::joined, sync},
-    store::{Objects as _, Store as _, StoreRef, codec::Config},
+    store::{Store as _, codec::Config, overview::Overview},
     wire::{Answer, Init},
 };
 
@@ -139,8 +138,12 @@ fn provide(
     }
     let (url, branches) = (request.url.clone(), request.branches);
     let make = admin::init::Request { name: realm.clone(), path: None, url, branches };
-    if admin::init::run(ctx, &make)?.body.created {
-        *new = Some(NewRealm::Created);
+    match admin::init::run(ctx, &make) {
+        Ok(made) if made.body.created => *new = Some(NewRealm::Created),
+        Ok(_) => {}
+        // Another process created it meanwhile.
+        Err(error) if error.code == ErrorCode::RealmExists => {}
+        Err(error) => return Err(error),
     }
     Ok(())
 }
@@ -158,25 +161,27 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
     Err(if request.realm.is_some() { error.next(make) } else { error })
 }
 
-/// A realm that this operation added to this machine. A refusal removes it again.
+/// How this operation added a realm to this machine. A refusal removes it again.
 #[derive(Clone, Copy)]
 enum NewRealm {
     Created,
-    /// It was cloned with this tip of the realm's own ref.
-    Cloned(Oid),
+    Cloned,
 }
 
-/// Removes the new realm, unless another process has joined it meanwhile.
+/// Removes the new realm, unless another process uses it: a clone has joined it, or it has something that its remote
+/// lacks.
 fn remove(ctx: &Ctx, realm: &RealmName, new: NewRealm) -> Result<(), OpError> {
     let store = locate::open(&ctx.home, &locate::known(&ctx.home, realm)?, ctx.options())?;
     store.delete(|store| {
-        let tip = store.tip(&StoreRef::Realm)?;
-        let is_unused = match (new, tip) {
-            (NewRealm::Created, Some(tip)) => store.commit(&tip)?.parents.is_empty(),
-            (NewRealm::Created, None) => false,
-            (NewRealm::Cloned(cloned), tip) => tip == Some(cloned),
+        let is_changed = match new {
+            NewRealm::Created => {
+                let overview = Overview::open(store)?;
+                !overview.repos().is_empty() || !overview.domains().is_empty()
+            }
+            NewRealm::Cloned => sync::remote_status::is_unpushed(store)?,
         };
-        if is_unused { Ok(()) } else { Err(OpError::usage("another process uses the realm")) }
+        let is_used = is_changed || !ctx.home.repo_paths(realm)?.is_empty();
+        if is_used { Err(OpError::usage("another process uses the realm")) } else { Ok(()) }
     })?;
     Ok(ctx.home.forget_realm(realm)?)
 }
@@ -188,7 +193,9 @@ fn obtain(
     new: &mut Option<NewRealm>,
 ) -> Result<Option<RealmName>, OpError> {
     let obtained = sync::realm_clone::obtain(ctx, place)?;
-    *new = obtained.as_ref().and_then(|obtained| obtained.cloned).map(NewRealm::Cloned).or(*new);
+    if obtained.as_ref().is_some_and(|obtained| obtained.is_cloned) {
+        *new = Some(NewRealm::Cloned);
+    }
     Ok(obtained.map(|obtained| obtained.realm))
 }
 

@@ -1,6 +1,6 @@
 //! Joining: an unknown realm is answered with the right command, and a refused `init` leaves nothing behind.
 
-use std::{ffi::OsStr, path::PathBuf, process::Stdio};
+use std::{ffi::OsStr, os::unix::fs::PermissionsExt as _, path::PathBuf, process::Stdio};
 
 use crate::world::{REALM, World, snapshot};
 
@@ -100,6 +100,31 @@ fn refused_init_leaves_the_realm_of_a_concurrent_one() {
     }
 }
 
+/// The other process joins a repository that the realm has already, so it does not write to the realm's own ref.
+#[test]
+fn refused_init_keeps_a_cloned_realm_that_another_process_uses() {
+    let (world, clone, hub) = teammate();
+    let stranger = world.repo("elsewhere/fungal");
+    // The refused one fetches, to check the name, after it has cloned the realm.
+    let other = "git-blue init -q && git-blue realm admin domain --name lost --repos fungal";
+    let git = world.finish_shell(&clone, "command -v git").stdout;
+    let script = format!(
+        "#!/bin/sh\ncase $* in *ls-remote*) [ ! -d {store} ] || ! mkdir {once} || (cd {clone} && {other}) >&2;; esac\n\
+            exec {git} \"$@\"\n",
+        store = world.path("second/blue/realms/aperture.git").display(),
+        once = world.path("once").display(),
+        clone = clone.display(),
+        git = git.trim(),
+    );
+    world.write("bin/git", &script);
+    std::fs::set_permissions(world.path("bin/git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut init = world.command("git-blue", &stranger);
+    init.args(["init", "--url", &hub]);
+    let refused = world.finish(init, "git-blue").exits(1);
+    assert!(refused.stderr.contains("has the name fungal") && world.path("once").exists(), "{refused}");
+    assert!(world.ok(&clone, &["status"]).stdout.contains("lost"));
+}
+
 #[test]
 fn refused_init_pushes_nothing() {
     let (world, clone, hub) = teammate();
@@ -108,6 +133,32 @@ fn refused_init_pushes_nothing() {
     let stranger = world.repo("elsewhere/fungal");
     world.blue(&stranger, &["init", "--url", &hub]).exits(1);
     assert!(!world.git(&world.path("hub.git"), &["for-each-ref"]).stdout.contains("secret"));
+}
+
+/// Both create or clone the realm, and the slower one continues with the other's.
+#[test]
+fn concurrent_inits_share_one_realm() {
+    for round in 0..4 {
+        let (world, ..) = teammate();
+        let hub = if round < 2 { world.path("hub.git") } else { world.bare("empty.git").into() };
+        let hub = hub.to_str().unwrap();
+        let args = match round % 2 {
+            0 => ["init", "--realm", REALM, "--url", hub].to_vec(),
+            _ if round == 1 => ["init", "--url", hub].to_vec(),
+            _ => ["init", "--realm", REALM].to_vec(),
+        };
+        let dirs = ["a/one", "b/two"].map(|path| world.repo(path));
+        let children = dirs.each_ref().map(|dir| {
+            let mut command = world.command("git-blue", dir);
+            command.args(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        });
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let status = world.json(&dirs[0], &["status"]);
+        assert!(status["repos"].as_array().unwrap().len() > 1, "{status}");
+    }
 }
 
 #[test]

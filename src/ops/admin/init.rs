@@ -1,6 +1,6 @@
 //! `realm_admin_init`: creates a realm, without joining it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -72,21 +72,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
         None => ctx.home.default_store(name),
     };
     recordable(&path)?;
-    let created = match GitStore::open(&path, ctx.options()) {
-        Ok(store) => {
-            let found = read::realm(&store)?;
-            if found.name != *name {
-                let message = format!("{} contains the realm {}, not {name}", path.display(), found.name);
-                return Err(OpError::no(ErrorCode::OtherRealm, message));
-            }
-            false
-        }
-        Err(StoreError::NotAStore { .. }) => {
-            create(ctx, name, &path)?;
-            true
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let created = if is_there(ctx, name, &path)? { Ok(false) } else { create(ctx, name, &path).map(|()| true) };
+    // Another process may have been faster.
+    let created = created.or_else(|error| if is_there(ctx, name, &path)? { Ok(false) } else { Err(error) })?;
     let path = dunce::canonicalize(&path).unwrap_or(path);
     let known = KnownRealm { name: name.clone(), path: path.clone(), url: url.clone() };
     ctx.home.record_realm(&known)?;
@@ -97,7 +85,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
     Ok(Answer::new(body).next(format!("git blue init --realm {name}  # in each repository that joins")))
 }
 
-fn create(ctx: &Ctx, name: &RealmName, path: &std::path::Path) -> Result<(), OpError> {
+/// Returns whether the store of the realm is at a path.
+fn is_there(ctx: &Ctx, name: &RealmName, path: &Path) -> Result<bool, OpError> {
+    let store = match GitStore::open(path, ctx.options()) {
+        Err(StoreError::NotAStore { .. }) => return Ok(false),
+        store => store?,
+    };
+    let found = read::realm(&store)?;
+    if found.name != *name {
+        let message = format!("{} contains the realm {}, not {name}", path.display(), found.name);
+        return Err(OpError::no(ErrorCode::OtherRealm, message));
+    }
+    Ok(true)
+}
+
+fn create(ctx: &Ctx, name: &RealmName, path: &Path) -> Result<(), OpError> {
     let in_the_way =
         path.symlink_metadata().is_ok() && !path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
     if in_the_way {

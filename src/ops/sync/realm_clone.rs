@@ -48,8 +48,8 @@ pub fn origin() -> RemoteName {
 pub struct Obtained {
     /// Its name.
     pub realm: RealmName,
-    /// The tip of the realm's own ref, if the realm was cloned just now.
-    pub cloned: Option<Oid>,
+    /// Whether it was cloned just now.
+    pub is_cloned: bool,
 }
 
 /// Clones the realm at a URL, unless this machine has it. Returns `None` if there is no realm at the URL yet.
@@ -61,7 +61,7 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<Obtained>, O
     let realms = ctx.home.realms()?;
     let known = match place.realm {
         Some(name) => realms.iter().find(|known| known.name == *name),
-        None => realms.iter().find(|known| known.url.as_ref().is_some_and(|known| url::is_same(known, &url))),
+        None => realms.iter().find(|known| is_at(known, &url)),
     };
     let look = || find_remote_realm(ctx, &url, place.branches).map_err(unreached);
     if let Some(known) = known {
@@ -72,7 +72,7 @@ pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<Obtained>, O
         }
         let branches = place.branches || found.is_some_and(|(remote, _)| remote.mapping == Mapping::Branches);
         record(ctx, known, &url, branches)?;
-        return Ok(Some(Obtained { realm: known.name.clone(), cloned: None }));
+        return Ok(Some(Obtained { realm: known.name.clone(), is_cloned: false }));
     }
     let Some((remote, listing)) = look()? else {
         return require_empty(ctx, &url).map(|()| None);
@@ -174,29 +174,40 @@ fn fetch_new_realm(
         return Err(OpError::no(ErrorCode::OtherRealm, message)
             .next(format!("git blue init --realm {name} --url {}", shell_word(&url))));
     }
-    if let Some(known) =
-        ctx.home.realms()?.into_iter().find(|known| known.name.collides_with(&name) || known.name == name)
-    {
+    let taken = ctx.home.realms()?.into_iter().find(|known| known.name.collides_with(&name) || known.name == name);
+    if let Some(known) = taken.as_ref().filter(|known| known.name != name || !is_at(known, &remote.url)) {
         if known.name == name {
-            require_same(ctx, &known, remote, listing)?;
+            require_same(ctx, known, remote, listing)?;
         }
-        return Err(elsewhere(&known, &remote.url));
+        return Err(elsewhere(known, &remote.url));
     }
     let path = ctx.home.default_store(&name);
-    if holds(ctx, &path, &name) {
-        let known = KnownRealm { name: name.clone(), path, url: None };
+    // Another process may have been faster, or the record of the store was removed.
+    let adopt = || {
+        let recorded = ctx.home.realm(&name)?;
+        let known = recorded.unwrap_or_else(|| KnownRealm { name: name.clone(), path: path.clone(), url: None });
         require_same(ctx, &known, remote, listing)?;
         record(ctx, &known, &remote.url, remote.mapping == Mapping::Branches)?;
-        return Ok(Obtained { realm: name, cloned: None });
+        Ok(Obtained { realm: name.clone(), is_cloned: false })
+    };
+    if taken.is_some() || holds(ctx, &path, &name) {
+        return adopt();
     }
     aside.store.record_remote(remote, ctx.env.vars())?;
-    aside.put(&path)?;
+    if let Err(error) = aside.put(&path) {
+        return if holds(ctx, &path, &name) { adopt() } else { Err(error.into()) };
+    }
     let path = dunce::canonicalize(&path).unwrap_or(path);
     ctx.home.record_realm(&KnownRealm { name: name.clone(), path, url: Some(remote.url.clone()) })?;
-    Ok(Obtained { realm: name, cloned: listing.tip(&StoreRef::Realm) })
+    Ok(Obtained { realm: name, is_cloned: true })
 }
 
-/// Returns whether the store of a realm is at a path. Its record may have been removed.
+/// Returns whether a realm of this machine is shared at a URL.
+fn is_at(known: &KnownRealm, url: &str) -> bool {
+    known.url.as_ref().is_some_and(|known| url::is_same(known, url))
+}
+
+/// Returns whether the store of a realm is at a path.
 fn holds(ctx: &Ctx, path: &Path, realm: &RealmName) -> bool {
     let store = GitStore::open(path, ctx.options());
     store.is_ok_and(|store| read::realm(&store).is_ok_and(|found| found.name == *realm))

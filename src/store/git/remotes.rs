@@ -12,6 +12,8 @@ use crate::store::{
 
 /// The key and value that mark a remote that stores the realm in branches.
 const REFS: (&str, &str) = ("blueRefs", "branches");
+/// The lock of the configuration.
+const CONFIG: &str = "_config";
 
 impl GitStore {
     pub(super) fn configured_remotes(&self) -> Vec<Remote> {
@@ -35,6 +37,8 @@ impl GitStore {
     /// # Errors
     /// Returns an error if git cannot write it.
     pub fn record_remote(&self, remote: &Remote, vars: &BTreeMap<OsString, OsString>) -> Result<(), StoreError> {
+        // git does not wait for another process that writes the file.
+        let _alone = self.locks.acquire(CONFIG)?;
         let git = self.git(vars);
         let key = |key: &str| format!("remote.{}.{key}", remote.name);
         git.text(&["config", "--local", &key("url"), &remote.url])?;
