@@ -192,17 +192,23 @@ fn leave_undoes_init() {
     assert_eq!(world.line(&dir, &["status", "--porcelain"]), "");
 }
 
-/// The first clone's `leave` is like one that was killed before it undid `init` in the second clone.
+/// The first clone's `leave` is like one that was killed before it undid `init` in the second clone, or before it
+/// removed the mark.
 #[test]
 fn leave_finishes_an_interrupted_one() {
-    let world = World::solo();
-    world.git(&world.root(), &["clone", "--quiet", "fungal", "copy"]);
-    let copy = world.path("copy");
-    world.ok(&copy, &["init"]);
-    world.ok(&world.path("fungal"), &["leave", "--force"]);
-    world.ok(&copy, &["leave"]);
-    assert!(!copy.join(".blue/config.yaml").exists() && !copy.join(".git/hooks/post-commit").exists());
-    assert!(!copy.join(".git/blue-joined").exists());
+    for is_forgotten in [false, true] {
+        let world = World::solo();
+        world.git(&world.root(), &["clone", "--quiet", "fungal", "copy"]);
+        let copy = world.path("copy");
+        world.ok(&copy, &["init"]);
+        world.ok(&world.path("fungal"), &["leave", "--force"]);
+        if is_forgotten {
+            std::fs::remove_dir_all(world.path("home/blue/joined")).unwrap();
+        }
+        world.ok(&copy, &["leave"]);
+        assert!(!copy.join(".blue/config.yaml").exists() && !copy.join(".git/hooks/post-commit").exists());
+        assert!(!copy.join(".git/blue-joined").exists());
+    }
 }
 
 #[test]

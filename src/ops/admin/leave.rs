@@ -81,8 +81,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         leave_domain(ctx, acting, name)?;
     }
     leave_realm(ctx, acting)?;
-    joined::forget(&ctx.home, ctx.code()?)?;
     let undone = if request.undo { undo_init(ctx, acting)? } else { Vec::new() };
+    // Without the mark, another run would not finish this one.
+    joined::forget(&ctx.home, ctx.code()?)?;
     let removed = undone.iter().any(|one| one == CONFIG);
     let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains, undone };
     let answer = match auto::is_by_hand(ctx, acting.realm, acting.store)? {
@@ -118,10 +119,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     Ok(if request.undo { answer } else { answer.next("git blue hooks uninstall") })
 }
 
-/// Returns whether this clone has joined, but the realm no longer has the repository.
+/// Returns whether this clone was joined, but the realm no longer has the repository.
 fn is_interrupted(ctx: &Ctx) -> Result<bool, OpError> {
-    let (acting, joined) = (ctx.acting_repo()?, joined::read(&ctx.home, ctx.code()?)?);
-    Ok(joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo)) && identity::entry(acting)?.is_none())
+    Ok(joined::was_joined(ctx.code()?) && identity::entry(ctx.acting_repo()?)?.is_none())
 }
 
 fn hand_over(at: &str) -> String {
@@ -134,6 +134,7 @@ fn undo_init(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> 
     let hooks = hooks::uninstall_own(ctx)?.body.hooks;
     let mut undone: Vec<_> =
         hooks.iter().filter(|hook| hook.changed).map(|hook| format!("hook {}", hook.name)).collect();
+    ctx.home.forget_repo(acting.realm, acting.repo)?;
     if let Some(root) = code.workdir() {
         let config = WorkFile::config(ctx)?;
         if !config.is_left_out() && config.read()?.is_some() {
@@ -143,7 +144,6 @@ fn undo_init(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> 
             let _ = std::fs::remove_dir(root.join(blue_files::FOLDER));
         }
     }
-    ctx.home.forget_repo(acting.realm, acting.repo)?;
     Ok(undone)
 }
 

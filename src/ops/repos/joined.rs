@@ -162,7 +162,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
     git_dir_file::write(code.common_dir(), FILE, &joined.to_string())
 }
 
-/// Forgets that a clone was joined.
+/// Forgets that a clone was joined. The mark is removed last: see [`was_joined`].
 ///
 /// # Errors
 /// Returns an error if the git dir or the user's own folder cannot be written.
