@@ -19,7 +19,7 @@ use crate::{
     },
     store::{
         Store, StoreError,
-        git::{self, GitStore},
+        git::{self, GitStore, LockFile},
         read,
     },
     wire::{Answer, Doctor, DoctorCheck, Health, SyncProblem},
@@ -171,7 +171,7 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
             return;
         }
     };
-    checks.push(locks(request, subject, &store));
+    checks.extend(locks(request, subject, &store));
     checks.push(mode(request, subject, &store));
     let objects = doctor_objects::objects(ctx, request, known, &store);
     // The open store still reads the packs that were replaced.
@@ -222,33 +222,41 @@ fn lost_head(request: &Request, known: &KnownRealm) -> Option<DoctorCheck> {
 
 /// Checks lock files. Those that a dead process of this program left behind are taken over by the next write. Those of
 /// git are removed only on request, and only if they are so old that no live process holds them.
-fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
+fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
     let found = match store.lock_files() {
         Ok(found) => found,
-        Err(error) => return check("locks", subject, Health::Error, error.to_string()),
+        Err(error) => return vec![check("locks", subject, Health::Error, error.to_string())],
     };
-    let stale: Vec<_> = found.iter().filter(|lock| lock.age >= STALE).collect();
-    let Some(oldest) = found.first() else {
-        return check("locks", subject, Health::Ok, "no stale lock files");
+    if found.is_empty() {
+        return vec![check("locks", subject, Health::Ok, "no stale lock files")];
+    }
+    let report = |locks: &[LockFile], state| {
+        let names: Vec<_> =
+            locks.iter().map(|lock| format!("{} ({} s old)", lock.path.display(), lock.age.as_secs())).collect();
+        check("locks", subject, state, format!("git lock files: {}", names.join(", ")))
     };
-    let names: Vec<_> =
-        found.iter().map(|lock| format!("{} ({} s old)", lock.path.display(), lock.age.as_secs())).collect();
-    let message = format!("git lock files: {}", names.join(", "));
-    if stale.is_empty() {
-        return match oldest.age > Duration::from_secs(60) {
+    let (stale, others) = found.split_at(found.partition_point(|lock| lock.age >= STALE));
+    let mut checks = Vec::new();
+    if !stale.is_empty() {
+        let found = report(stale, Health::Error);
+        checks.push(match request.fix {
+            true => {
+                let removed: Vec<_> = stale.iter().map(|lock| std::fs::remove_file(&lock.path)).collect();
+                repaired(found, removed.into_iter().collect::<Result<(), _>>(), "; not removed")
+            }
+            false => advise(found, "git blue doctor --fix  # remove those older than an hour"),
+        });
+    }
+    if let Some(oldest) = others.first() {
+        checks.push(match oldest.age > Duration::from_secs(60) {
             true => advise(
-                check("locks", subject, Health::Warning, message),
+                report(others, Health::Warning),
                 "if no git process is running, remove the lock files; after an hour, git blue doctor --fix does",
             ),
-            false => check("locks", subject, Health::Ok, message),
-        };
+            false => report(others, Health::Ok),
+        });
     }
-    let found = check("locks", subject, Health::Error, message);
-    if request.fix {
-        let removed: Vec<_> = stale.iter().map(|lock| std::fs::remove_file(&lock.path)).collect();
-        return repaired(found, removed.into_iter().collect::<Result<(), _>>(), "; not removed");
-    }
-    advise(found, "git blue doctor --fix  # remove those older than an hour")
+    checks
 }
 
 /// Checks the permissions of the store, since it may contain data that only members may read.
