@@ -66,6 +66,13 @@ impl Home {
         self.folder.join("joined")
     }
 
+    /// Removes the temporary files of killed processes.
+    pub fn remove_leftovers(&self) {
+        for folder in [&self.folder, &self.clones()] {
+            files::remove_leftovers(folder, files::is_temporary);
+        }
+    }
+
     fn config_path(&self) -> PathBuf {
         self.folder.join("config")
     }
@@ -215,5 +222,21 @@ mod tests {
         home.record_realm(&realm("a", Some("https://host/\"x\\y;#z"))).unwrap();
         assert_eq!(home.realms().unwrap(), [realm("a", Some("https://host/\"x\\y;#z")), realm("b.c", None)]);
         assert!(std::fs::read_to_string(home.config_path()).unwrap().contains("# mine"));
+    }
+
+    #[test]
+    fn old_temporary_files_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path());
+        std::fs::create_dir(home.clones()).unwrap();
+        let paths = [".blue-a", "joined/.blue-b", ".blue-c", "config"].map(|name| folder.path().join(name));
+        for (path, is_old) in paths.iter().zip([true, true, false, true]) {
+            let file = std::fs::File::create(path).unwrap();
+            if is_old {
+                file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+            }
+        }
+        home.remove_leftovers();
+        assert_eq!(paths.map(|path| path.exists()), [false, false, true, true]);
     }
 }

@@ -65,6 +65,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
         body.forgotten_sessions += session::upkeep::forget(acting, &author)?;
     }
     git::remove_leftovers(&store.path());
+    ctx.home.remove_leftovers();
     let packed = store.pack(ctx.env.vars())?;
     (body.packed_refs, body.removed_objects) = (packed.refs, packed.removed);
     body.loose_objects_after = store.loose_objects()?;

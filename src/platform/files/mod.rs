@@ -8,6 +8,7 @@ mod windows;
 use std::{
     io::{self, Write as _},
     path::Path,
+    time::Duration,
 };
 
 #[cfg(unix)]
@@ -73,6 +74,21 @@ const TEMPORARY: &str = ".blue-";
 /// Returns whether a path names a temporary file, which a killed process may have left.
 pub fn is_temporary(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.starts_with(TEMPORARY))
+}
+
+/// The age from which no living process uses a leftover.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Removes files and folders that killed processes left in a folder. Those younger than a day may still be used.
+pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) {
+    for entry in folder.read_dir().into_iter().flatten().filter_map(Result::ok) {
+        let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
+        if is_ours(&entry.file_name().to_string_lossy()) && age.is_some_and(|age| age > ABANDONED) {
+            let path = entry.path();
+            // The next run tries again.
+            let _ = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
+        }
+    }
 }
 
 /// Writes a temporary file next to a path, to be renamed to it. It is flushed to disk, because a

@@ -8,15 +8,12 @@ use std::{
 };
 
 use super::{GitStore, create, delete, packing};
-use crate::store::StoreError;
+use crate::{platform::files, store::StoreError};
 
 /// The number of loose objects above which a store should be packed, the same as git's default (gc.auto).
 const MANY_LOOSE: usize = 6_700;
 /// The number of packs above which they should be combined, the same as git's default (gc.autoPackLimit).
 const MANY_PACKS: usize = 50;
-
-/// The maximum age of a folder in which a store is created or deleted.
-const MAX_UNFINISHED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A lock file of git in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,19 +69,10 @@ impl GitStore {
     }
 }
 
-/// Removes folders next to a store that were left by killed processes that created or deleted one. Those younger than a
-/// day may still be used.
+/// Removes folders next to a store that were left by killed processes that created or deleted one.
 pub fn remove_leftovers(store: &Path) {
-    let entries = store.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().filter_map(Result::ok);
-    for entry in entries {
-        let name = entry.file_name();
-        let is_ours = [create::PREFIX, delete::PREFIX].iter().any(|prefix| name.to_string_lossy().starts_with(prefix));
-        let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
-        if is_ours && age.is_some_and(|age| age > MAX_UNFINISHED) {
-            // The next run tries again.
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
+    let is_ours = |name: &str| [create::PREFIX, delete::PREFIX].iter().any(|prefix| name.starts_with(prefix));
+    files::remove_leftovers(store.parent().unwrap_or(Path::new(".")), is_ours);
 }
 
 fn count(folder: &Path, is_meant: impl Fn(&OsStr) -> bool) -> usize {
