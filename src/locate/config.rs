@@ -14,7 +14,7 @@ use crate::{
     },
     store::{
         EntryKind,
-        codec::{self, Config, Problem},
+        codec::{self, Config, MAX_FILE, Problem},
         git::{GitStore, Options},
         history, read,
     },
@@ -152,7 +152,8 @@ pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpEr
 }
 
 fn decode(bytes: Option<Vec<u8>>) -> Result<Config, OpError> {
-    let bytes = bytes.ok_or_else(|| Problem::whole(codec::too_large()));
+    let bytes = bytes.filter(|bytes| bytes.len() <= MAX_FILE);
+    let bytes = bytes.ok_or_else(|| Problem::whole(format!("the file is larger than {} MiB", MAX_FILE >> 20)));
     bytes.and_then(|bytes| codec::config(&bytes)).map_err(|problem| {
         let problem = problem.in_file(CONFIG);
         OpError::cannot(ErrorCode::UnreadableConfig, problem.to_string()).problem((&problem).into())

@@ -315,6 +315,14 @@ fn mistyped_url_does_not_stick() {
     world.ok(&fungal, &["sync"]);
 }
 
+#[test]
+fn too_large_config_has_no_schema_to_move() {
+    let world = World::solo();
+    world.write("fungal/.blue/config.yaml", &"#\n".repeat(1 << 20));
+    let refused = world.blue(&world.path("fungal"), &["status"]).exits(128);
+    assert!(refused.stderr.contains("larger than 1 MiB") && !refused.stderr.contains("schema"), "{refused}");
+}
+
 /// A repository of another realm with the same name does not take the place of this realm's.
 #[test]
 fn one_name_in_two_realms_is_two_folders() {
