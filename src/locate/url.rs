@@ -64,7 +64,10 @@ pub fn refuse_credentials(url: Option<&str>) -> Result<(), OpError> {
     let cleaned = url.map(|url| (url, without_credentials(url)));
     let Some((_, clean)) = cleaned.filter(|(url, clean)| url != clean) else { return Ok(()) };
     let message = "the URL has a user name or password, which others could read in .blue/config.yaml";
-    Err(OpError::usage(message).next(format!("pass {clean}, and let git's credential helper supply them")))
+    Err(OpError::usage(message).next(match clean.starts_with("ssh:") {
+        true => format!("pass {clean}, and log in with an SSH key"),
+        false => format!("pass {clean}, and let git's credential helper supply them"),
+    }))
 }
 
 /// Returns an accepted URL in a form that does not depend on the working directory: local paths become absolute.
@@ -156,6 +159,7 @@ mod tests {
             let error = refuse_credentials(Some(url)).unwrap_err();
             let told = format!("{error:?}");
             assert!(told.contains("host/x.git") && !told.contains("s3cret"), "{told}");
+            assert_eq!(told.contains("ssh://ada@host/x.git, and log in with an SSH key"), url.contains("ssh"));
         }
     }
 }

@@ -110,15 +110,16 @@ fn trimmed(path: &str) -> &str {
     path.strip_suffix(".git").unwrap_or(path)
 }
 
-/// Returns a URL without user name and password. The `git@` of ssh URLs is kept, since it identifies no person.
+/// Returns a URL without user name and password. The user name of ssh URLs is kept, since ssh needs it.
 pub fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
     };
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    match authority.rsplit_once('@') {
-        Some((user, host)) if scheme != "ssh" || user.contains(':') => format!("{scheme}://{host}{path}"),
-        _ => url.to_owned(),
+    let Some((user, host)) = authority.rsplit_once('@') else { return url.to_owned() };
+    match user.split(':').next().filter(|name| scheme == "ssh" && !name.is_empty()) {
+        Some(name) => format!("{scheme}://{name}@{host}{path}"),
+        None => format!("{scheme}://{host}{path}"),
     }
 }
 
@@ -183,6 +184,8 @@ mod tests {
             ("https://me:secret@host/x.git", "https://host/x.git"),
             ("https://token@host/x@y.git", "https://host/x@y.git"),
             ("ssh://git@host/x.git", "ssh://git@host/x.git"),
+            ("ssh://me:secret@host/x.git", "ssh://me@host/x.git"),
+            ("ssh://:secret@host/x.git", "ssh://host/x.git"),
             ("git@host:x.git", "git@host:x.git"),
             ("/srv/x@y.git", "/srv/x@y.git"),
             ("https://host/x.git", "https://host/x.git"),
