@@ -89,7 +89,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         cycles: if is_first { provision.cycles().iter().map(ToString::to_string).collect() } else { Vec::new() },
         unreadable: if is_first { status::unreadable(&overview)? } else { Vec::new() },
     });
-    Ok(if broken > 0 { answer.next("git blue check  # show why") } else { answer })
+    // Without a repository, only the published state can be checked.
+    let check = if here.repo.is_some() { "git blue check" } else { "git blue check --published" };
+    Ok(if broken > 0 { answer.next(format!("{check}  # show why")) } else { answer })
 }
 
 /// Returns the contracts of a domain, including those that are imported but not provided.
