@@ -97,9 +97,8 @@ pub fn branches(
     }
     if branches.is_empty() {
         let message = format!("no repository of the realm on this machine has the branch {branch}");
-        return Err(
-            OpError::cannot(ErrorCode::NoBranches, message).next(format!("git blue realm worktree create --rfc {rfc}"))
-        );
+        return Err(OpError::cannot(ErrorCode::NoBranches, message)
+            .next(format!("git blue realm worktree create --rfc {rfc}  # create them")));
     }
     Ok(branches)
 }

@@ -187,7 +187,7 @@ pub(crate) fn places(
     if let (true, Some(rfc)) = (places.is_empty(), rfc) {
         let message = format!("{rfc} has neither worktrees nor branches in the realm {}", here.realm);
         let error = OpError::no(ErrorCode::NoWorktrees, message);
-        return Err(error.next(format!("git blue realm worktree create --rfc {rfc}")));
+        return Err(error.next(format!("git blue realm worktree create --rfc {rfc}  # create them")));
     }
     Ok((places, errors))
 }
