@@ -201,3 +201,19 @@ fn arguments_are_completed() {
     assert_eq!(complete("version", "1.", known), json!(["1.1.0", "1.0.0"]));
     assert_eq!(complete("nothing", "", json!({})), json!([]));
 }
+
+#[test]
+fn completion_offers_the_realms_that_calls_may_name() {
+    let world = World::pair();
+    world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
+    for (folder, options, expected) in [
+        ("access", &[][..], json!(["aperture"])),
+        ("access", &["--all-realms"], json!(["aperture", "other"])),
+        ("home", &[], json!(["aperture", "other"])),
+    ] {
+        let mut client = Client::with(&world, &world.path(folder), LEGACY, options, &[]);
+        let reference = json!({"type": "ref/resource", "uri": "blue://{realm}/status"});
+        let params = json!({"ref": reference, "argument": {"name": "realm", "value": ""}});
+        assert_eq!(client.request("completion/complete", params)["completion"]["values"], expected, "{folder}");
+    }
+}

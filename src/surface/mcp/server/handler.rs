@@ -286,7 +286,7 @@ impl ServerHandler for Server {
         let known = request.context.and_then(|context| context.arguments).unwrap_or_default();
         let (argument, typed) = (&*request.argument.name, &*request.argument.value);
         let found = if argument == "realm" {
-            complete::matching(self.realms()?.iter().map(ToString::to_string).collect(), typed)
+            complete::matching(self.served_realms(&context).await?.iter().map(ToString::to_string).collect(), typed)
         } else {
             let realm = known.get("realm").filter(|_| self.settings.all_realms).and_then(|name| name.parse().ok());
             let project = self.project(realm, &context).await?;

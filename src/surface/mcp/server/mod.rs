@@ -98,6 +98,16 @@ impl Server {
         found.map(|answer| answer.body.facts).unwrap_or_default()
     }
 
+    /// Returns the realms that calls may name. Outside of any realm, these are all.
+    async fn served_realms(&self, context: &RequestContext<RoleServer>) -> Result<Vec<RealmName>, ErrorData> {
+        if self.settings.all_realms {
+            return self.realms();
+        }
+        let Ok(project) = self.project(None, context).await else { return self.realms() };
+        let ctx = open(&self.settings.env, &project).map_err(|error| refused(&error))?;
+        ctx.realm().map(|here| vec![here.realm.clone()]).map_err(|error| refused(&error))
+    }
+
     /// Returns the realms of this machine.
     fn realms(&self) -> Result<Vec<RealmName>, ErrorData> {
         let known = locate::home(&self.settings.env).and_then(|home| Ok(home.realms()?));
