@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::name::RealmName;
+use super::{name::RealmName, text::shell_word};
 
 /// The separator between a command and its reason on a line.
 const REASON: &str = "  # ";
@@ -68,6 +68,28 @@ impl NextStep {
                     _ => Cow::from(part),
                 });
                 Self::Command { command: each.collect::<Vec<_>>().join(" && "), reason: reason.clone() }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// Returns the step with a command that runs in `folder`, unless its reason names another place.
+    #[must_use]
+    pub fn in_folder(&self, folder: &str) -> Self {
+        match self {
+            Self::Command { command, reason }
+                if !["in ", "run in "].iter().any(|place| reason.starts_with(place))
+                    && !command.contains(" -C ")
+                    && !command.starts_with("cd ") =>
+            {
+                let folder = shell_word(folder);
+                let command = match command.strip_prefix("git blue ") {
+                    Some(rest) if ![" && ", " | ", " >"].iter().any(|sign| rest.contains(sign)) => {
+                        format!("git blue -C {folder} {rest}")
+                    }
+                    _ => format!("cd {folder} && {command}"),
+                };
+                Self::Command { command, reason: reason.clone() }
             }
             other => other.clone(),
         }
@@ -147,6 +169,22 @@ mod tests {
             ("ask its owner", "ask its owner"),
         ] {
             assert_eq!(NextStep::from(line).in_realm(&realm).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn commands_name_a_folder_that_is_not_the_current_one() {
+        for (line, expected) in [
+            ("git blue sync  # share it", "git blue -C '/a b' sync  # share it"),
+            ("git blue import a/b '>=1.0.0'", "git blue -C '/a b' import a/b '>=1.0.0'"),
+            ("git add x && git blue check", "cd '/a b' && git add x && git blue check"),
+            ("git blue contract get a/b >x", "cd '/a b' && git blue contract get a/b >x"),
+            ("git blue export a/b  # in owner", "git blue export a/b  # in owner"),
+            ("git blue -C /c sync", "git blue -C /c sync"),
+            ("cd /c", "cd /c"),
+            ("ask its owner", "ask its owner"),
+        ] {
+            assert_eq!(NextStep::from(line).in_folder("/a b").to_string(), expected);
         }
     }
 

@@ -72,6 +72,52 @@ fn broken_consumer_is_led_through_review_to_the_fix() {
 }
 
 #[test]
+fn steps_are_calls_for_the_same_project() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.bump("2.0.0");
+    // The argument of a call, which the server's directory does not replace.
+    let mut client = Client::start(&world, &world.path("fungal"));
+    let status = client.ok("realm_status", json!({"cwd": access}));
+    let step = &status["next_steps"][0];
+    assert_eq!((&step["tool"], &step["arguments"]), (&json!("realm_review"), &json!({"cwd": access})), "{status:?}");
+    let review = client.ok("realm_review", step["arguments"].clone());
+    assert_eq!(review["current_repo"], "access");
+    let command = review["next_steps"][0]["command"].as_str().unwrap();
+    assert!(command.starts_with(&format!("git blue -C {} import ", access.display())), "{command}");
+    let failure = client.fails("contract_get", json!({"cwd": access, "domain": "s3-access", "contract": "nope"}));
+    assert_eq!(failure["next_steps"][0]["arguments"], json!({"cwd": access}), "{failure}");
+    let failure = client.fails("realm_check", json!({"cwd": access, "rfc": "x"}));
+    let step =
+        json!({"tool": "realm_worktree_create", "arguments": {"cwd": access, "rfc": "x"}, "reason": "create them"});
+    assert_eq!(failure["next_steps"], json!([step]));
+
+    // From outside of any repository, only the argument names the realm.
+    let home = world.path("home");
+    let mut client = Client::with(&world, &home, LEGACY, &["--all-realms"], &[]);
+    let realm = json!("aperture");
+    let contract = json!({"realm": realm, "domain": "s3-access", "contract": "s3-permissions",
+        "old_version": "1.0.0", "new_version": "2.0.0"});
+    for (tool, arguments) in [
+        ("contract_diff", contract),
+        ("realm_topology", json!({"realm": realm})),
+        ("realm_check", json!({"realm": realm, "scope": "published"})),
+    ] {
+        let answer = client.ok(tool, arguments);
+        let steps = answer["next_steps"].as_array().unwrap();
+        let mut calls = steps.iter().filter(|step| step["tool"].is_string());
+        assert!(calls.all(|step| step["arguments"]["realm"] == realm), "{answer:?}");
+        let taken = follow(&world, &mut client, &home, &answer);
+        assert!(!taken.is_empty() || tool == "realm_check", "{answer:?}");
+    }
+    let failure = client.fails("contract_get", json!({"realm": realm, "domain": "s3-access", "contract": "nope"}));
+    assert_eq!(failure["next_steps"][0]["arguments"], json!({"realm": realm}), "{failure}");
+    world.ok(&home, &["realm", "admin", "init", "--name", "empty"]);
+    let list = client.ok("contract_list", json!({"realm": "empty"}));
+    assert_eq!(list["next_steps"][0]["command"], "git blue --realm empty contract new …/…", "{list:?}");
+}
+
+#[test]
 fn each_kind_of_error_has_one_concrete_step() {
     let world = World::pair();
     let access = world.path("access");

@@ -3,10 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{
-    size_limit::{MAX_BODY, message_bytes},
-    steps::for_client,
-};
+use super::size_limit::{MAX_BODY, message_bytes};
 use crate::{
     error::{ErrorCode, NextStep, OpError},
     model::pointer::escape,
@@ -31,12 +28,11 @@ const LEAST: usize = 160;
 const MANY: usize = 32;
 
 impl Body {
-    /// Converts the answer of an operation into fields.
+    /// Converts the answer of an operation into fields, without its next steps.
     pub fn of(answer: &dyn AnyAnswer) -> Self {
         let Value::Object(mut fields) = answer.to_value() else { unreachable!("answers are objects") };
         fields.remove("next_steps");
-        let next_steps = answer.next_steps().iter().map(|step| for_client(step, false)).collect();
-        Self { fields, next_steps }
+        Self { fields, next_steps: Vec::new() }
     }
 
     /// Returns whether the answer fits one message.

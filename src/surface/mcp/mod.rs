@@ -30,6 +30,7 @@ mod probe;
 mod project;
 mod prompts;
 mod rate;
+mod realm_argument;
 mod refusal;
 mod resources;
 mod roots;

@@ -16,7 +16,7 @@ use super::{
     log::Log,
     open::{Project, open},
     size_limit::{ENVELOPE, MAX_MESSAGE, message_bytes},
-    steps::for_client,
+    steps::FollowUp,
 };
 use crate::{
     env::Env,
@@ -62,6 +62,8 @@ pub struct NotificationSource {
     pub project: Project,
     /// The reader.
     pub reader: ReaderName,
+    /// Rewrites the next steps for the notifications.
+    pub follow_up: FollowUp,
     /// Whether the notifications are recorded as seen.
     pub marks: bool,
     /// The projects in which nothing was pending when last checked.
@@ -134,7 +136,7 @@ impl Answer {
             let (notifications, more) =
                 telling.as_ref().map_or((&[][..], 0), |(telling, _)| (&telling.notifications[..], telling.more));
             let bindings = telling.as_ref().and_then(|(telling, _)| telling.bindings_changed.clone());
-            let steps = steps(notifications, more, is_review);
+            let steps = steps(notifications, more, is_review, &source.follow_up);
             body.fields.insert("notifications".into(), serde_json::json!(notifications));
             if bindings.is_some() {
                 body.fields.insert("bindings_changed".into(), serde_json::json!(bindings));
@@ -164,7 +166,7 @@ impl NotificationSource {
         let is_quiet = |tips: &Tips| self.idle.is_unchanged(&self.project, tips);
         let mut left = None;
         // Reserve room for the next steps.
-        let fits = |one: &Notification| left.get_or_insert_with(|| Room(room().saturating_sub(1_200))).takes(one);
+        let fits = |one: &Notification| left.get_or_insert_with(|| Room(room().saturating_sub(2_400))).takes(one);
         let judge = ctx.quick_judge();
         inboxes::deliver::due_since(acting, &self.reader, is_quiet, (ctx.env.now(), &judge), fits)
     }
@@ -196,7 +198,7 @@ impl SentNotifications {
 }
 
 /// Returns the next steps for the notifications of an answer.
-fn steps(notifications: &[Notification], more: usize, is_review: bool) -> Vec<NextStep> {
+fn steps(notifications: &[Notification], more: usize, is_review: bool, follow_up: &FollowUp) -> Vec<NextStep> {
     let mut steps = Vec::new();
     let mine: Vec<_> = notifications.iter().filter(|one| one.is_to_review()).collect();
     if let Some(first) = mine.first().filter(|_| !is_review) {
@@ -206,7 +208,7 @@ fn steps(notifications: &[Notification], more: usize, is_review: bool) -> Vec<Ne
             "git blue review  # {names}{others}: show whether it breaks this repository, and where to \
             edit"
         );
-        steps.push(for_client(&line.into(), false));
+        steps.push(follow_up.rewrite(&line.into()));
     }
     if more > 0 {
         steps.push(format!("{more} more changes are pending; they come with the next answers").into());

@@ -6,36 +6,39 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{body::to_string, steps::for_client};
+use super::{body::to_string, steps::FollowUp};
 use crate::{
     error::{ErrorCode, OpError},
     surface::escape::escape_in_json,
     wire::Failure,
 };
 
-/// Converts a failure into the result of a tool, with its cause and the next steps for the model.
-pub fn failed(error: &OpError) -> CallToolResult {
+/// Converts a failure of a call into the result of a tool, with its cause and the next steps for the model.
+pub fn failed(error: &OpError, follow_up: &FollowUp) -> CallToolResult {
     let mut error = error.clone();
     error.message = error.message.chars().take(4_000).collect();
     error.problems.truncate(20);
     let mut failure = serde_json::json!(Failure::from(&error));
-    failure["next_steps"] = steps(&error);
+    failure["next_steps"] = steps(&error, follow_up);
     let text = escape_in_json(&to_string(&failure));
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-fn steps(error: &OpError) -> Value {
+fn steps(error: &OpError, follow_up: &FollowUp) -> Value {
     // No tool takes the name of a repository, which is determined by the folder.
     let steps = error.next_steps.iter().filter(|step| !step.reason().starts_with("pass --repo "));
-    // Only a tool that writes can miss a session, so the server offers those tools.
-    let may_write = error.code == ErrorCode::NoSession;
-    steps.map(|step| serde_json::json!(for_client(step, may_write))).collect()
+    steps.map(|step| serde_json::json!(follow_up.rewrite(step))).collect()
 }
 
 /// Converts a failure into a protocol error, for requests whose result cannot carry one.
 pub fn refused(error: &OpError) -> ErrorData {
+    refused_call(error, &FollowUp::default())
+}
+
+/// Converts a failure into a protocol error with the next steps for the project that the request named.
+pub fn refused_call(error: &OpError, follow_up: &FollowUp) -> ErrorData {
     let message: String = error.message.chars().take(2_000).collect();
-    let data = serde_json::json!({"code": error.code.as_str(), "next_steps": steps(error)});
+    let data = serde_json::json!({"code": error.code.as_str(), "next_steps": steps(error, follow_up)});
     match error.code {
         ErrorCode::UnknownResource
         | ErrorCode::UnknownContract

@@ -98,9 +98,8 @@ impl ResourceKind {
                 Body::of(&contract::get::run(ctx, &request)?)
             }
         };
-        body.next_steps.clear();
         if body.fields.get("next_cursor").is_some_and(Value::is_string) {
-            body.next_steps = vec!["the tool of the same name returns the rest, in pages".into()];
+            body.next_steps.push("the tool of the same name returns the rest, in pages".into());
         }
         body.cut("contract_get with pointer, a JSON pointer, returns what was cut");
         Ok(body)

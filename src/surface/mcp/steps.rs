@@ -4,35 +4,72 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::error::NextStep;
+use super::{realm_argument, settings::Settings};
+use crate::{error::NextStep, model::name::RealmName};
 
 /// The maximum length of a reason or a piece of advice, in characters.
 const MAX_REASON: usize = 300;
-/// The maximum length of a command, in characters. Longer commands are dropped, because a truncated
-/// command does something else.
+/// The maximum length of a command, or of the arguments of a tool, in characters. Longer ones are dropped, because a
+/// truncated command does something else.
 const MAX_COMMAND: usize = 600;
 
-/// Rewrites a step for a client of this server: into a call of the tool that does the same as the command, if there is
-/// one. A read-only server has no tools that write, so those steps stay commands.
-pub fn for_client(step: &NextStep, may_write: bool) -> NextStep {
-    let NextStep::Command { command, reason } = step else {
-        return NextStep::advice(match step.reason() {
-            text if text.ends_with("or pass -C DIR") => {
-                "pass cwd: the absolute path of a directory in the repository".into()
-            }
-            text => match text.strip_prefix("pass --published ") {
-                Some(rest) => format!("pass scope published {rest}"),
-                None => cut(text),
-            },
-        });
-    };
-    let reason = cut(reason);
-    let call = words(command).and_then(|words| call(&words));
-    match call.filter(|(tool, _)| may_write || !WRITING.contains(tool)) {
-        Some((tool, arguments)) => NextStep::Tool { tool: Cow::Borrowed(tool), arguments, reason },
-        None if command.chars().count() > MAX_COMMAND => NextStep::advice(reason),
-        None => NextStep::Command { command: command.clone(), reason },
+/// Rewrites the next steps of a call. They name the project that the call named, because `cwd` and `realm` of one call
+/// do not affect others.
+#[derive(Debug, Clone, Default)]
+pub struct FollowUp {
+    cwd: Option<String>,
+    realm: Option<RealmName>,
+    /// Whether the server has tools that write.
+    may_write: bool,
+}
+
+impl FollowUp {
+    /// Reads the project from the arguments of a call.
+    pub fn of<'a>(settings: &Settings, argument: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let realm = argument("realm").and_then(|name| name.parse().ok());
+        Self { cwd: argument("cwd").map(str::to_owned), realm, may_write: !settings.read_only }
     }
+
+    /// Rewrites a step for a client of this server: into a call of the tool that does the same as the command, if there
+    /// is one. A read-only server has no tools that write, so those steps stay commands.
+    pub fn rewrite(&self, step: &NextStep) -> NextStep {
+        let NextStep::Command { command, reason } = step else { return advice(step.reason()) };
+        let reason = cut(reason);
+        let call = words(command).and_then(|words| call(&words));
+        let step = match call.filter(|(tool, _)| self.may_write || !WRITING.contains(tool)) {
+            Some((tool, arguments)) => self.call(tool, arguments, reason),
+            None => self.command(NextStep::Command { command: command.clone(), reason }),
+        };
+        let length = match &step {
+            NextStep::Tool { arguments, .. } => json!(arguments).to_string().chars().count(),
+            step => step.command().map_or(0, |command| command.chars().count()),
+        };
+        if length > MAX_COMMAND { NextStep::advice(step.reason()) } else { step }
+    }
+
+    fn call(&self, tool: &'static str, mut arguments: Map<String, Value>, reason: String) -> NextStep {
+        if let Some(cwd) = &self.cwd {
+            arguments.entry("cwd").or_insert_with(|| json!(cwd));
+        }
+        if let Some(realm) = self.realm.as_ref().filter(|_| realm_argument::is_listed_for(tool)) {
+            arguments.entry("realm").or_insert_with(|| json!(realm));
+        }
+        NextStep::Tool { tool: Cow::Borrowed(tool), arguments, reason }
+    }
+
+    fn command(&self, step: NextStep) -> NextStep {
+        let step = self.realm.as_ref().map_or_else(|| step.clone(), |realm| step.in_realm(realm));
+        self.cwd.as_ref().map_or_else(|| step.clone(), |cwd| step.in_folder(cwd))
+    }
+}
+
+/// Replaces the options that a piece of advice names by the arguments of tools.
+fn advice(text: &str) -> NextStep {
+    NextStep::advice(match text.strip_prefix("pass --published ") {
+        _ if text.ends_with("or pass -C DIR") => "pass cwd: the absolute path of a directory in the repository".into(),
+        Some(rest) => format!("pass scope published {rest}"),
+        None => cut(text),
+    })
 }
 
 fn cut(text: &str) -> String {
@@ -187,7 +224,7 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Value {
-        json!(for_client(&line.into(), false))
+        json!(FollowUp::default().rewrite(&line.into()))
     }
 
     fn tool(name: &str, arguments: Value, reason: &str) -> Value {
@@ -231,10 +268,36 @@ mod tests {
             assert_eq!(tool.operation.writes, WRITING.contains(name), "{name}");
         }
         let line = "git blue session start --rfc rfc-1  # track your work";
+        let writing = FollowUp { may_write: true, ..FollowUp::default() };
         assert_eq!(
-            json!(for_client(&line.into(), true)),
+            json!(writing.rewrite(&line.into())),
             tool("session_start", json!({"active_rfc": "rfc-1"}), "track your work")
         );
+    }
+
+    #[test]
+    fn steps_name_the_project_of_the_call() {
+        let follow_up =
+            |cwd: &str| FollowUp { cwd: Some(cwd.into()), realm: Some("r".parse().unwrap()), may_write: true };
+        for (line, expected) in [
+            (
+                "git blue check",
+                json!({"tool": "realm_check", "arguments": {"cwd": "/a b", "realm": "r"}, "reason": ""}),
+            ),
+            // It works on the working tree, and does not list the argument.
+            ("git blue review", json!({"tool": "realm_review", "arguments": {"cwd": "/a b"}, "reason": ""})),
+            (
+                "git blue -C /c session start",
+                json!({"tool": "session_start", "arguments": {"cwd": "/c"}, "reason": ""}),
+            ),
+            ("git blue sync", json!({"command": "git blue -C '/a b' --realm r sync", "reason": ""})),
+        ] {
+            assert_eq!(json!(follow_up("/a b").rewrite(&line.into())), expected, "{line}");
+        }
+        let far = follow_up(&format!("/{}", "a".repeat(MAX_COMMAND)));
+        for line in ["git blue check  # why", "git blue sync  # why"] {
+            assert_eq!(far.rewrite(&line.into()), NextStep::advice("why"));
+        }
     }
 
     #[test]

@@ -19,9 +19,11 @@ use crate::surface::mcp::{
     open::{Project, open},
     outbox::{Answer, NotificationSource},
     project::{self, NoProject, Roots},
+    realm_argument::RealmArgument,
     refusal::failed,
     roots::NotDone,
     settings::Settings,
+    steps::FollowUp,
     tools::{self, Call, Tool},
 };
 use crate::{
@@ -54,6 +56,8 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let declared = &self.settings.declared.tools;
+        let given = |name: &str| request.arguments.as_ref()?.get(name)?.as_str();
+        let follow_up = FollowUp::of(&self.settings, given);
         let outcome = if let Some(tool) = tools::named(&request.name, &self.settings) {
             self.log.say(|| format!("call {}: {}", context.id, tool.name()));
             self.run_within_limit(tool, request, context).await
@@ -65,7 +69,7 @@ impl Server {
         };
         Ok(match outcome {
             Ok(()) => self.placeholder_result(context).into(),
-            Err(NotDone::Failed(error)) => failed(&error).into(),
+            Err(NotDone::Failed(error)) => failed(&error, &follow_up).into(),
             Err(NotDone::Asked(question)) => question.into(),
         })
     }
@@ -136,7 +140,7 @@ impl Server {
             let reader = &self.client(context).reader;
             answer(&Call { tool, ctx: &ctx, arguments, reader, settings: &self.settings })?
         };
-        self.put(tool, context, project, body);
+        self.put(tool, arguments, context, project, body);
         Ok(())
     }
 
@@ -150,7 +154,7 @@ impl Server {
         let given = request.arguments.unwrap_or_default();
         let arguments = declared::parse_arguments(&given, &self.settings)?;
         let attempt = |roots: &Roots| {
-            let realm = arguments.read_as::<tools::RealmArgument>()?.realm;
+            let realm = arguments.read_as::<RealmArgument>()?.realm;
             let project = project::find(&self.settings, arguments.text("cwd"), realm, roots)?;
             let ctx = open(&self.settings.env, &project)?;
             let top = ctx.code.as_ref().and_then(|code| code.workdir());
@@ -169,14 +173,14 @@ impl Server {
         };
         let mut body = outcome?;
         body.cut("the command's output is too long for a message");
-        let source = Some(self.notification_source(project, context));
+        let source = Some(self.notification_source(project, &arguments, context));
         self.answers.put(context.id.clone(), Answer { body, source, is_review: false });
         Ok(())
     }
 
     /// Returns the project of a call.
     fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, NoProject> {
-        let realm = arguments.read_as::<tools::RealmArgument>()?.realm;
+        let realm = arguments.read_as::<RealmArgument>()?.realm;
         let found = project::find_named(&self.settings, arguments.text("cwd"), realm, roots);
         let project = match found {
             // The realms of this machine can be listed from anywhere, so that clients can find a realm.
@@ -188,20 +192,33 @@ impl Server {
     }
 
     /// Stores an answer for the layer that writes it.
-    fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
-        let source = tool.kind.notifies.then(|| self.notification_source(project, context));
+    fn put(
+        &self,
+        tool: &Tool,
+        arguments: &Arguments,
+        context: &RequestContext<RoleServer>,
+        project: Project,
+        body: Body,
+    ) {
+        let source = tool.kind.notifies.then(|| self.notification_source(project, arguments, context));
         let is_step = |step: &NextStep| matches!(step, NextStep::Tool { tool, .. } if tool == REVIEW);
         let is_review = tool.name() == REVIEW || body.next_steps.iter().any(is_step);
         self.answers.put(context.id.clone(), Answer { body, source, is_review });
     }
 
     /// Returns the source of the notifications that are added to an answer in a project.
-    fn notification_source(&self, project: Project, context: &RequestContext<RoleServer>) -> NotificationSource {
+    fn notification_source(
+        &self,
+        project: Project,
+        arguments: &Arguments,
+        context: &RequestContext<RoleServer>,
+    ) -> NotificationSource {
         let client = self.client(context);
         NotificationSource {
             env: self.settings.env.clone(),
             project,
             reader: client.reader.clone(),
+            follow_up: FollowUp::of(&self.settings, |name| arguments.text(name)),
             marks: self.settings.marks,
             idle: client.idle.clone(),
         }
@@ -212,7 +229,7 @@ impl Server {
     fn placeholder_result(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Some(request_client) = ClientOfRequest::of(context) else { return CallToolResult::success(Vec::new()) };
         let Some(answer) = self.answers.take(&context.id) else {
-            return failed(&cancelled());
+            return failed(&cancelled(), &FollowUp::default());
         };
         let turn = request_client.client.turn();
         let (result, told) = answer.result(turn.is_some());

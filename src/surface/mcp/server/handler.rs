@@ -24,10 +24,11 @@ use super::{
         open::{Project, open},
         project::{self, NoProject, Roots},
         prompts::PROMPTS,
-        refusal::{refused, refused_uri},
+        refusal::{refused, refused_call, refused_uri},
         resources::{self, MIME, Uri},
         roots::NotDone,
         skills::{self, SKILLS},
+        steps::FollowUp,
         tools,
         watch::{self, MAX_WATCHED, Watched},
     },
@@ -244,15 +245,15 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(format!("the prompts are {}", names.join(", ")), None));
         };
         let arguments = request.arguments.unwrap_or_default();
+        let text = |name: &str| arguments.get(name)?.as_str();
         let attempt = |roots: &Roots| {
-            let cwd = arguments.get("cwd").and_then(|cwd| cwd.as_str());
-            let project = project::find(&self.settings, cwd, None, roots)?;
+            let project = project::find(&self.settings, text("cwd"), None, roots)?;
             let ctx = open(&self.settings.env, &project)?;
             Ok(prompt.filled(&ctx, &self.client(&context).reader, &arguments)?)
         };
         match self.roots_request.attempt(request.input_responses.as_ref(), &context, attempt).await {
             Ok(result) => Ok(result.into()),
-            Err(NotDone::Failed(error)) => Err(refused(&error)),
+            Err(NotDone::Failed(error)) => Err(refused_call(&error, &FollowUp::of(&self.settings, text))),
             Err(NotDone::Asked(question)) => Ok(question.into()),
         }
     }

@@ -8,7 +8,7 @@ use crate::surface::mcp::{
     paging::{self, Wanted},
     settings::Settings,
     size_limit::MAX_BODY,
-    steps::for_client,
+    steps::FollowUp,
 };
 use crate::{
     error::OpError,
@@ -45,7 +45,8 @@ impl Call<'_> {
     /// # Errors
     /// Returns an error if the cursor of the call was made for another answer.
     pub fn body(&self, answer: &dyn AnyAnswer) -> Result<Body, OpError> {
-        let next_steps = answer.next_steps().iter().map(|step| for_client(step, !self.settings.read_only)).collect();
+        let follow_up = FollowUp::of(self.settings, |name| self.arguments.text(name));
+        let next_steps = answer.next_steps().iter().map(|step| follow_up.rewrite(step)).collect();
         match self.tool.kind.lists {
             [] => Ok(Body { next_steps, ..Body::of(answer) }),
             lists => {

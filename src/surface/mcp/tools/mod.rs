@@ -11,16 +11,17 @@ mod table;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 pub use call::Call;
 pub use listed::listed;
 pub use realm::TOPOLOGY_PAGE;
 
-use super::settings::Settings;
+use super::{
+    realm_argument::{self, RealmArgument},
+    settings::Settings,
+};
 use crate::{
-    model::name::RealmName,
     ops::{
         self, Operation,
         as_of::{self, At},
@@ -53,14 +54,6 @@ struct CwdArgument {
     cwd: Option<String>,
 }
 
-/// The realm argument: any realm if the server serves all of them, else only the current one.
-#[derive(Deserialize, JsonSchema)]
-pub struct RealmArgument {
-    // No description, which every tool would repeat.
-    #[doc(hidden)]
-    pub realm: Option<RealmName>,
-}
-
 /// All tools, in the order of `tools/list`.
 pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let of = |operation: &Operation| KINDS.iter().position(|(of, _)| of.name == operation.name);
@@ -74,15 +67,6 @@ static COMMON: LazyLock<[Vec<Parameter>; 2]> = LazyLock::new(|| {
     let of_all = [arguments::of::<RealmArgument>(), arguments::of::<CwdArgument>()].concat();
     [arguments::of::<CwdArgument>(), of_all]
 });
-
-/// The tools that do not take the name of a realm: they work on the current working tree, or on all realms.
-const WITHOUT_REALM: [&Operation; 5] = [
-    &ops::session::start::OPERATION,
-    &ops::session::stop::OPERATION,
-    &ops::realm::review::OPERATION,
-    &ops::realm::list::OPERATION,
-    &ops::contract::timeline::OPERATION,
-];
 
 /// The tools that are useful only with more than one realm.
 const OF_ALL_REALMS: [&Operation; 2] = [&ops::realm::compare::OPERATION, &ops::contract::timeline::OPERATION];
@@ -129,7 +113,7 @@ impl Tool {
     fn lists(&self, name: &str, settings: &Settings) -> bool {
         match name {
             "limit" => self.kind.lists.is_empty(),
-            "realm" => settings.all_realms && !WITHOUT_REALM.iter().any(|operation| operation.name == self.name()),
+            "realm" => settings.all_realms && realm_argument::is_listed_for(self.name()),
             _ => true,
         }
     }
