@@ -74,11 +74,11 @@ pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options
     let known = known(home, realm)?;
     let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
-    if let Some(repo) = repo
-        && !Overview::open(&store)?.repos().contains_key(repo)
-    {
-        let message = format!("the realm {realm} has no repository {repo}");
-        return Err(OpError::no(ErrorCode::UnknownRepo, message));
+    if let Some(repo) = repo {
+        let overview = Overview::open(&store)?;
+        if !overview.repos().contains_key(repo) {
+            return Err(unknown::repo(realm, repo, overview.repos().keys()));
+        }
     }
     Ok(Located { realm: realm.clone(), store, repo: repo.cloned(), unrecorded_url: None })
 }

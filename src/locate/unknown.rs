@@ -1,16 +1,33 @@
-//! The error for a realm that this machine does not have, with the command to run in this situation.
+//! The error for a realm that this machine does not have, with the command to run in this situation, and for a
+//! repository that a realm does not have.
 
 use super::{config::CONFIG, url};
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     machine::home::Home,
-    model::{name::RealmName, nearest, text::shell_word},
+    model::{
+        name::{RealmName, RepoName},
+        nearest,
+        text::{comma_separated_at_most, shell_word},
+    },
     store::codec::Config,
 };
 
+/// The maximum number of repositories that the error for an unknown one lists.
+const MAX_REPOS: usize = 20;
 /// The minimum length of a name that is checked for typos.
 const MIN_LEN: usize = 5;
+
+/// Returns the error for a repository that a realm does not have.
+pub fn repo<'a>(realm: &RealmName, repo: &RepoName, known: impl Iterator<Item = &'a RepoName> + Clone) -> OpError {
+    let question = nearest::did_you_mean(repo, known.clone());
+    let error = OpError::no(ErrorCode::UnknownRepo, format!("the realm {realm} has no repository {repo}{question}"));
+    match known.clone().next() {
+        Some(_) => error.next(format!("known repositories: {}", comma_separated_at_most(MAX_REPOS, known))),
+        None => error,
+    }
+}
 
 /// Returns the error for a realm that this machine does not have. `proposed` is the repository's proposal, which is
 /// only shown. `in_ci` is the command to suggest in CI, where nothing is kept.

@@ -273,8 +273,10 @@ fn done_work_is_not_claimed_again() {
     assert!(!world.path("fungal/.vscode/settings.json").exists());
     let reclaim = world.ok(&fungal, &["realm", "admin", "reclaim", "--reason", "x"]);
     assert!(reclaim.stdout.contains("already has the name fungal"), "{reclaim}");
-    let log = world.ok(&fungal, &["realm", "log", "--repo", "nobody"]);
+    let log = world.ok(&fungal, &["realm", "log", "--until", "3w"]);
     assert!(log.stdout.contains("no entries"), "{log}");
+    let log = world.blue(&fungal, &["realm", "log", "--repo", "fungl"]).exits(1);
+    assert!(log.stderr.contains("has no repository fungl (did you mean fungal?)"), "{log}");
     let diff = world.ok(&fungal, &["contract", "diff", AT, "1.0.0", "1.0.0"]);
     assert!(!diff.stdout.contains("needs"), "{diff}");
     let reseed = world.blue(&fungal, &["realm", "admin", "reseed"]).exits(1);

@@ -2,9 +2,13 @@
 
 use jiff::{Timestamp, Zoned};
 
-use super::difference::{PathContent, differences};
+use super::{
+    difference::{PathContent, differences},
+    walk::Walk,
+};
 use crate::{
     error::{ErrorCode, OpError},
+    locate,
     model::{
         clock::Period,
         name::{ContractName, RepoName},
@@ -12,7 +16,7 @@ use crate::{
         oid::Oid,
     },
     ops::ctx::Ctx,
-    store::Store,
+    store::{Store, StoreRef, overview::Overview},
     wire::{LogEntry, Notification},
 };
 
@@ -46,11 +50,32 @@ impl Filter {
     /// commit of any repository.
     ///
     /// # Errors
-    /// Returns an error if the commit is neither.
+    /// Returns an error if the commit is neither, or the realm never had the filter's repository.
     pub fn resolve<'f>(&'f self, ctx: &Ctx) -> Result<Wanted<'f>, OpError> {
+        self.repo.as_ref().map_or(Ok(()), |repo| check_repo(ctx, repo))?;
         let commit = self.commit.as_deref().map(|revision| digits(ctx, revision)).transpose()?;
         Ok(Wanted { filter: self, commit, now: ctx.env.now_of_client() })
     }
+}
+
+/// Refuses a repository that the realm neither has nor had, because a misspelled name would look like no changes.
+fn check_repo(ctx: &Ctx, repo: &RepoName) -> Result<(), OpError> {
+    let here = ctx.realm()?;
+    let overview = Overview::open(&*here.store)?;
+    let is_known = overview.repos().contains_key(repo) || made_changes(&*here.store, repo, ctx.env.now())?;
+    is_known.then_some(()).ok_or_else(|| locate::unknown::repo(&here.realm, repo, overview.repos().keys()))
+}
+
+/// Returns whether the history has a change by a repository, which may have left or been renamed since.
+fn made_changes(store: &dyn Store, repo: &RepoName, now: Timestamp) -> Result<bool, OpError> {
+    let domains = store.domains()?.into_iter().map(|(name, tip)| (Some(name), tip));
+    let realm = store.tip(&StoreRef::Realm)?.map(|tip| (None, tip));
+    for step in Walk::of(store, now, realm.into_iter().chain(domains))? {
+        if step?.entry(now).repo.as_deref() == Some(repo.as_str()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the digits, or the first digits, of the commit that `revision` names.
