@@ -208,6 +208,7 @@ fn invalid_subscription_is_an_error() {
     }
     daemon.get("/notifications?repo=fungal").is(200);
     daemon.get("/events?realm=aperture&repo=nobody").is(404);
+    daemon.get("/events?repo=nobody").is(404);
     daemon.get("/events?realm=..").is(400);
 }
 

@@ -44,7 +44,7 @@ impl RealmFilter {
                 Ok(_) | Err(_) => {}
             }
         }
-        Err(OpError::no(ErrorCode::UnknownRepo, format!("no realm on this machine has a repository {repo}")))
+        Err(unknown_repo(repo))
     }
 
     fn realms(&self, contexts: &Contexts) -> Result<Vec<RealmName>, OpError> {
@@ -53,6 +53,11 @@ impl RealmFilter {
             None => contexts.realms(),
         }
     }
+}
+
+/// Returns the error for a repository that no realm has.
+pub fn unknown_repo(repo: &RepoName) -> OpError {
+    OpError::no(ErrorCode::UnknownRepo, format!("no realm on this machine has a repository {repo}"))
 }
 
 /// Returns the sessions of all realms.

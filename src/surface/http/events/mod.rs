@@ -23,7 +23,13 @@ use hyper::{
 };
 use tokio::sync::{Semaphore, watch};
 
-use super::{Body, all_realms::RealmFilter, answer, connections::Streaming, context::Contexts};
+use super::{
+    Body,
+    all_realms::{self, RealmFilter},
+    answer,
+    connections::Streaming,
+    context::Contexts,
+};
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{ContractRef, RealmName},
@@ -120,6 +126,7 @@ impl Events {
         };
         let mut joined = Joined::default();
         let mut unwatched = Vec::new();
+        let mut is_unreadable = false;
         for realm in realms {
             match self.join_realm(&realm, narrowed, last, sender) {
                 Ok((listener, checkpoint, missed)) => {
@@ -131,9 +138,13 @@ impl Events {
                     unwatched.push((realm, error))
                 }
                 // One of many realms that cannot be read, or does not have the repository, does not hide the others.
-                Err(_) if narrowed.realm.is_none() => {}
+                Err(error) if narrowed.realm.is_none() => is_unreadable |= error.code != ErrorCode::UnknownRepo,
                 Err(error) => return Err(error),
             }
+        }
+        let is_unknown = joined.listeners.is_empty() && unwatched.is_empty() && !is_unreadable;
+        if let Some(repo) = narrowed.repo.as_ref().filter(|_| is_unknown) {
+            return Err(all_realms::unknown_repo(repo));
         }
         for (realm, error) in unwatched {
             let problem = EventBatch::problem(&realm, &joined.checkpoint, &error.message);
