@@ -105,6 +105,11 @@ impl Ctx {
         "../".repeat(below.unwrap_or_default())
     }
 
+    /// Returns whether this is the context of a server whose client named no directory.
+    pub fn is_nowhere(&self) -> bool {
+        self.env.is_long_running() && self.env.cwd() == Path::new("/")
+    }
+
     /// Returns the realm.
     ///
     /// # Errors
@@ -120,8 +125,11 @@ impl Ctx {
     pub fn acting_repo(&self) -> Result<ActingRepo<'_>, OpError> {
         let here = self.realm()?;
         let repo = here.repo.as_ref().ok_or_else(|| {
-            OpError::cannot(ErrorCode::NotInRepo, "this directory is not in a repository of the realm")
-                .next("change to a repository of the realm, or pass -C DIR")
+            let message = match self.is_nowhere() {
+                true => "no directory in a repository of the realm was named",
+                false => "this directory is not in a repository of the realm",
+            };
+            OpError::cannot(ErrorCode::NotInRepo, message).next("change to a repository of the realm, or pass -C DIR")
         })?;
         Ok(ActingRepo { realm: &here.realm, store: &*here.store, repo, code: self.code.as_ref() })
     }
@@ -168,7 +176,10 @@ impl Ctx {
     /// Returns an error if the current folder is not in a repository.
     pub fn code(&self) -> Result<&CodeRepo, OpError> {
         self.code.as_ref().ok_or_else(|| {
-            let message = format!("{} is not in a git repository", self.env.cwd().display());
+            let message = match self.is_nowhere() {
+                true => "no directory in a git repository was named".to_owned(),
+                false => format!("{} is not in a git repository", self.env.cwd().display()),
+            };
             OpError::cannot(ErrorCode::NotInGit, message).next("change to a repository, or pass -C DIR")
         })
     }

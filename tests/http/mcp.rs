@@ -340,6 +340,7 @@ fn check_without_repository_says_what_it_judged() {
     let refused: Value =
         serde_json::from_str(client.call("realm_check", json!({}))["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(refused["code"], "repo-undetermined", "{refused}");
+    assert_eq!(refused["message"], "nothing was checked: no repository was named");
     let reasons: Vec<_> =
         refused["next_steps"].as_array().unwrap().iter().map(|step| step["reason"].as_str().unwrap()).collect();
     assert!(reasons[0].starts_with("pass scope published") && reasons[1].starts_with("pass cwd"), "{reasons:?}");

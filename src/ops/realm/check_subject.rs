@@ -106,7 +106,7 @@ pub fn find<'a>(
     }
     let here = ctx.realm()?;
     let Some(code) = ctx.code.as_ref() else {
-        return Err(match repo {
+        return Err(match repo.or(here.repo.as_ref()) {
             Some(repo) => outside(ctx, repo),
             None => unknown(ctx),
         });
@@ -213,14 +213,20 @@ fn named_before(
 }
 
 fn outside(ctx: &Ctx, repo: &RepoName) -> OpError {
-    let message = format!("nothing was checked: {} is not in a git repository", ctx.env.cwd().display());
+    let message = match ctx.is_nowhere() {
+        true => format!("nothing was checked: this machine has no clone of {repo}"),
+        false => format!("nothing was checked: {} is not in a git repository", ctx.env.cwd().display()),
+    };
     OpError::cannot(ErrorCode::NotInGit, message)
         .next(format!("change to a clone of {repo}, or pass -C DIR"))
         .next("pass --published to check only the realm")
 }
 
 fn unknown(ctx: &Ctx) -> OpError {
-    let message = format!("nothing was checked: cannot tell which repository {} is", ctx.env.cwd().display());
+    let message = match ctx.is_nowhere() {
+        true => "nothing was checked: no repository was named".to_owned(),
+        false => format!("nothing was checked: cannot tell which repository {} is", ctx.env.cwd().display()),
+    };
     OpError::cannot(ErrorCode::RepoUndetermined, message)
         .next("pass --repo NAME, or set GIT_BLUE_REPO: its name in the realm")
         .next("pass --published to check only the realm")
