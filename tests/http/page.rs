@@ -115,6 +115,15 @@ fn missing_object_has_a_page() {
 }
 
 #[test]
+fn empty_realm_shows_the_first_command() {
+    let world = World::solo();
+    world.ok(&world.root(), &["realm", "admin", "init", "--name", "empty"]);
+    let daemon = Daemon::start(&world);
+    let page = daemon.get("/r/empty/contracts").is(200).text();
+    assert!(page.contains("git blue init --realm empty"), "{page}");
+}
+
+#[test]
 fn contract_without_a_release_shows_its_newest_pre_release() {
     let world = World::pair();
     let file = "fungal/.blue/contracts/s3-access/young.yaml";
@@ -222,6 +231,7 @@ fn browser_without_login_gets_instructions() {
         assert_eq!((page.status, page.header("content-type")), (401, "text/html; charset=utf-8"), "{path}");
         let text = page.text();
         assert!(text.contains("git blue daemon open") && !text.contains("aperture"), "{path}");
+        assert!(!text.contains("daemon token"), "{path}: a browser cannot send it");
         assert!(!text.contains("/assets/"), "{path}: they would be refused");
     }
     let refused = daemon.ask("POST", "/r/aperture", "", b"");

@@ -142,9 +142,14 @@ pub fn needed(method: &Method) -> ClientRole {
     }
 }
 
-/// Returns the error for a client that may not do what it requests.
-pub fn refusal(role: ClientRole, request: &Parts) -> OpError {
+/// Returns the error for a client that may not do what it requests. A browser, which requests a page without a token,
+/// cannot send one.
+pub fn refusal(role: ClientRole, request: &Parts, is_page: bool) -> OpError {
     match role {
+        ClientRole::Stranger if is_page && !request.headers.contains_key(AUTHORIZATION) => {
+            OpError::no(ErrorCode::NoToken, "a link that is valid once signs it in")
+                .next("git blue daemon open  # open such a link")
+        }
         ClientRole::Stranger => {
             let message = match request.headers.contains_key(AUTHORIZATION) {
                 true => "the token is not accepted: send the one of this daemon, as Authorization: Bearer TOKEN",

@@ -110,8 +110,9 @@ impl Handler {
         let found: Vec<_> = ROUTES.iter().filter_map(fits).collect();
         let is_open = found.iter().any(|(route, _)| matches!(route.does, RouteAction::Health | RouteAction::Open));
         if !is_open && role < access::needed(&parts.method) {
-            let refusal = access::refusal(role, &parts);
-            return match found.is_empty() && page::is_at(parts.uri.path()) {
+            let is_page = found.is_empty() && page::is_at(parts.uri.path());
+            let refusal = access::refusal(role, &parts, is_page);
+            return match is_page {
                 true => Ok(page::refusal(&refusal).with_www_authenticate().finish()),
                 false => Err(refusal),
             };
@@ -203,7 +204,8 @@ impl Handler {
     /// Admits a browser by the key of a link.
     fn open(&self, key: &str) -> Result<Reply, OpError> {
         let used = || {
-            OpError::no(ErrorCode::LinkUsed, "this link was already used, or has expired").next("git blue daemon open")
+            OpError::no(ErrorCode::LinkUsed, "this link was already used, or has expired")
+                .next("git blue daemon open  # open a new one")
         };
         let cookie = self.access.admit(key)?.ok_or_else(used)?;
         let cookie = HeaderValue::from_str(&cookie).unwrap_or_else(|_| unreachable!("it is ASCII"));
@@ -231,7 +233,7 @@ impl Handler {
 
     async fn mcp(&self, role: ClientRole, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
         if role < ClientRole::User {
-            return Err(access::refusal(role, &parts));
+            return Err(access::refusal(role, &parts, false));
         }
         let body = body::whole(body).await?;
         let mut response = self.mcp.answer(parts, body).await;

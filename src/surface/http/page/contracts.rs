@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{contract, ctx::Ctx},
+    ops::{contract, ctx::Ctx, names},
     wire::{ContractLine, ContractList},
 };
 
@@ -28,10 +28,15 @@ pub fn page(site: &Site, ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     };
     let list = contract::list::run(ctx, &request)?.body;
     let title = format!("Contracts of {}", list.realm);
-    Ok(Page::new(site, Part::Contracts, title, render(site, &list, query)))
+    // A realm needs a repository before it can have a contract.
+    let first = match list.total == 0 && names::repos(ctx)?.is_empty() {
+        true => format!("git blue init --realm {}", list.realm),
+        false => "git blue contract new …/… --domain-members …".to_owned(),
+    };
+    Ok(Page::new(site, Part::Contracts, title, render(site, &list, query, &first)))
 }
 
-fn render(site: &Site, body: &ContractList, query: &Query) -> Markup {
+fn render(site: &Site, body: &ContractList, query: &Query, first: &str) -> Markup {
     let (words, domain) = (query.get("q").unwrap_or_default(), query.get("domain").unwrap_or_default());
     let kept = [("q", words), ("domain", domain)];
     let at = |cursor: &str| site.part("contracts", &[&kept[..], &[("cursor", cursor)]].concat());
@@ -54,7 +59,7 @@ fn render(site: &Site, body: &ContractList, query: &Query) -> Markup {
         @if body.contracts.is_empty() {
             (empty(
                 if is_narrowed { "No contract matches." } else { "There are no contracts yet." },
-                (!is_narrowed).then_some("git blue contract publish"),
+                (!is_narrowed).then_some(first),
             ))
         } @else {
             (table("Contracts", &["Contract", "Version", "Owner", "Importers"], &html! {
@@ -102,7 +107,7 @@ mod tests {
         let next = (shown < total).then_some("s3-access/contract-49");
         let list = json!({"realm": "aperture", "contracts": contracts, "total": total, "next_cursor": next});
         let list: ContractList = serde_json::from_value(list).unwrap();
-        render(&Site::now(&list.realm.clone()), &list, query).into_string()
+        render(&Site::now(&list.realm.clone()), &list, query, "git blue init").into_string()
     }
 
     #[test]
