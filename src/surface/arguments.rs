@@ -201,6 +201,11 @@ impl Arguments {
         self.0.get(name)?.as_u64().map(|count| usize::try_from(count).unwrap_or(usize::MAX))
     }
 
+    /// Returns whether an argument is set to true.
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|value| *value == true)
+    }
+
     /// Adds an argument that comes from elsewhere, such as the path of the URL.
     pub fn insert(&mut self, name: &str, value: impl Into<Value>) {
         self.0.insert(name.to_owned(), value.into());

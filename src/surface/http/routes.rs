@@ -160,6 +160,9 @@ const SHAPES: &[(&Operation, Shape)] = &[
     (&ops::realm::check::OPERATION, Shape { run: realm_check, ..PLAIN }),
     (&ops::realm::review::OPERATION, Shape { adds: arguments::of::<Importing>, ..PLAIN }),
     (&ops::realm::list::OPERATION, Shape { adds: Vec::new, ..PLAIN }),
+    (&ops::contract::diff::OPERATION, Shape { run: of_files, ..PLAIN }),
+    (&ops::contract::impact::OPERATION, Shape { run: of_files, ..PLAIN }),
+    (&ops::contract::validate::OPERATION, Shape { run: of_files, ..PLAIN }),
     (&ops::contract::timeline::OPERATION, Shape { adds: Vec::new, ..PLAIN }),
     (&ops::session::list::OPERATION, Shape { adds: arguments::of::<RealmFilter>, run: session_list, ..PLAIN }),
     (&ops::session::start::OPERATION, Shape { adds: arguments::of::<RepoArguments>, run: session_start, ..PLAIN }),
@@ -260,6 +263,15 @@ impl Call<'_> {
         }
     }
 
+    /// Refuses the files of a repository that the request does not name.
+    fn check_files(&self) -> Result<(), OpError> {
+        let is_of_files = self.arguments.flag("worktree") || self.arguments.text("commit").is_some();
+        match self.arguments.text("repo") {
+            None if is_of_files => Err(OpError::usage("repo is missing").next("worktree and commit need: repo")),
+            _ => Ok(()),
+        }
+    }
+
     fn narrowed(&self) -> Result<RealmFilter, OpError> {
         self.arguments.read_as()
     }
@@ -272,6 +284,12 @@ fn plain(call: &Call<'_>) -> Result<Reply, OpError> {
     Ok(Reply::of(&*(call.operation.run)(&call.ctx()?, arguments.fields())?))
 }
 
+/// Runs an operation that may read the files of a repository.
+fn of_files(call: &Call<'_>) -> Result<Reply, OpError> {
+    call.check_files()?;
+    plain(call)
+}
+
 fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
     // As with `--peek`, this request marks nothing as seen.
     let request = ops::realm::status::Request { page: call.arguments.read_as()?, ..Default::default() };
@@ -280,6 +298,7 @@ fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
 
 /// Checks the published state if the request names no repository.
 fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
+    call.check_files()?;
     let mut request: ops::realm::check::Request = call.arguments.read_as()?;
     request.reader = Some(pending::cli_reader());
     if call.arguments.read_as::<AskingRepoArgument>()?.repo.is_none() && request.subject == Subject::Head {
