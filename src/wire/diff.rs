@@ -12,8 +12,8 @@ use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
     verdict::{
-        Basis, BothReadings, BrokenDirection, ImportState, SchemaDifference, SchemaReading, ValuesCompared, Verdict,
-        VersionBump,
+        Basis, BothReadings, BrokenDirection, ImportState, Outcome, SchemaDifference, SchemaReading, ValuesCompared,
+        Verdict, VersionBump,
     },
     version::Version,
 };
@@ -132,7 +132,7 @@ pub struct ContractImpact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgedBy {
-    /// The version range: it refuses the version, or there is no schema.
+    /// The version range: it refuses the version, which is not known to break the code, or there is no schema.
     VersionRange,
     /// Both schemas and the range: proved, or refuted by a value.
     Schemas,
@@ -147,7 +147,8 @@ pub enum JudgedBy {
 impl JudgedBy {
     /// Returns the basis of the state of an import.
     pub fn of(state: &ImportState) -> Self {
-        match state.verdict.as_ref().filter(|_| state.resolution.resolved().is_some()).map(|verdict| verdict.basis) {
+        let decides = |one: &&Verdict| one.verdict == Outcome::Breaks || state.resolution.resolved().is_some();
+        match state.verdict.as_ref().filter(decides).map(|verdict| verdict.basis) {
             None => Self::VersionRange,
             Some(Basis::Schemas) => Self::Schemas,
             Some(Basis::Expects) => Self::Expects,

@@ -182,6 +182,17 @@ fn only_consumers_that_an_older_version_helps_are_listed_under_supported() {
 }
 
 #[test]
+fn break_that_the_range_refuses_too_is_judged_by_the_schemas() {
+    let world = ids();
+    let judged_by = |kind: &str| {
+        write(&world, "3.0.0", kind);
+        let impact = world.json(&world.path("fungal"), &["contract", "impact", AT, "--worktree"]);
+        impact["importers"][0]["judged_by"].clone()
+    };
+    assert_eq!((judged_by("integer"), judged_by("string")), (json!("schemas"), json!("version-range")));
+}
+
+#[test]
 fn several_versions_are_judged_as_one_step() {
     let world = ids();
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0"));
