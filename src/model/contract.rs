@@ -321,6 +321,9 @@ pub struct Validation {
     pub ci_only: Vec<String>,
 }
 
+/// The last of the generated changes of a version if it is unknown whether consumers keep working.
+pub const UNDECIDED: &str = "it is unknown whether consumers keep working";
+
 /// The changes of one version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -329,9 +332,18 @@ pub struct Evolution {
     pub version: Version,
     /// The changes, in words.
     pub changes: Vec<String>,
-    /// Whether consumers of the previous version keep working. Proved when it was published, unless the owner wrote it.
+    /// Whether consumers of the previous version keep working. Proved when it was published, unless the owner wrote it;
+    /// false also if it is unknown, which the last of the changes then says.
     #[serde(default = "yes")]
     pub compatible: bool,
+}
+
+impl Evolution {
+    /// Returns what the version is for consumers of the previous one, unless it is compatible.
+    pub fn mark(&self) -> Option<&'static str> {
+        let is_undecided = self.changes.last().is_some_and(|last| last == UNDECIDED);
+        (!self.compatible).then_some(if is_undecided { "unknown" } else { "breaking" })
+    }
 }
 
 /// The deprecation of a contract.

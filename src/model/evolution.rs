@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    contract::{Contract, Evolution},
+    contract::{Contract, Evolution, UNDECIDED},
     diff::{self, Difference, Kind},
     domain_view::DomainView,
     verdict::{Judge, Outcome},
@@ -43,10 +43,15 @@ fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evoluti
         changes.truncate(MAX_CHANGES);
         changes.push(format!("and {more} more"));
     }
-    let verdict = judge.for_importers(held, document);
-    let compatible = verdict.is_none_or(|verdict| verdict.verdict == Outcome::Compatible)
-        && judge.of_values(held, document, None).is_none();
-    (!changes.is_empty()).then(|| Evolution { version: document.version.clone(), changes, compatible })
+    if changes.is_empty() {
+        return None;
+    }
+    let values = judge.of_values(held, document, None);
+    let outcome = values.or_else(|| judge.for_importers(held, document)).map(|verdict| verdict.verdict);
+    // The entry cannot be corrected later, so it claims neither that consumers keep working nor that they break.
+    changes.extend((outcome == Some(Outcome::Unknown)).then(|| UNDECIDED.to_owned()));
+    let compatible = outcome.is_none_or(|outcome| outcome == Outcome::Compatible);
+    Some(Evolution { version: document.version.clone(), changes, compatible })
 }
 
 fn phrase(part: &str, one: &Difference) -> String {

@@ -336,6 +336,9 @@ fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {
     world.write(&file, &with("version: 3.0.0", r"^(a*)(?:\1)$"));
     world.commit("fungal", "Choose");
     assert_eq!(world.version(), "3.0.0");
+    let get = world.ok(&provider, &["contract", "get", AT]).stdout;
+    let entry = get.lines().find(|line| line.contains("it is unknown whether consumers keep working"));
+    assert!(entry.is_some_and(|line| line.ends_with("unknown")), "{get}");
 }
 
 #[test]

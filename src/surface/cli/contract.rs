@@ -307,7 +307,7 @@ fn render_get(body: &ContractGet, text: &mut Text) {
     if !contract.evolution.is_empty() {
         text.heading("evolution");
         let rows = contract.evolution.iter().map(|entry| {
-            let mark = if entry.compatible { plain("") } else { styled("breaking", Style::Red) };
+            let mark = entry.mark().map_or_else(|| plain(""), |mark| styled(mark, Style::Red));
             vec![plain(&entry.version), plain(entry.changes.join("; ")), mark]
         });
         text.table("  ", &rows.collect::<Vec<_>>());

@@ -60,7 +60,7 @@ fn changes(body: &ContractGet, version: &Version) -> Markup {
     let yanked = body.contract.yanked.iter().find(|one| one.version == *version);
     html! {
         @for one in said {
-            @if !one.compatible { p { (badge(Tone::Warn, "breaking")) } }
+            @if let Some(mark) = one.mark() { p { (badge(Tone::Warn, mark)) } }
             ul { @for change in &one.changes { li dir="auto" { (text(change)) } } }
         }
         @if let Some(yanked) = yanked { p dir="auto" { "Yanked: " (text(&yanked.reason)) } }
