@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    model::{binding::UsedIn, candidate::CONTRACTS, name::RepoName},
+    model::{binding::UsedIn, candidate::CONTRACTS, name::RepoName, text::comma_separated_at_most},
     wire::{ContractPublish, Published},
 };
 
@@ -64,7 +64,7 @@ pub fn phrase(published: &Published) -> String {
 }
 
 /// Returns the broken repositories, each with the file that relies on the contract, as in `breaks billing
-/// (billing/invoice.py)`.
+/// (billing/invoice.py)`, and which of several contracts break them.
 pub fn breaks(published: &[Published]) -> Option<String> {
     let mut repos: BTreeMap<&RepoName, Vec<&UsedIn>> = BTreeMap::new();
     for one in published.iter().flat_map(|published| &published.breaks) {
@@ -81,19 +81,36 @@ pub fn breaks(published: &[Published]) -> Option<String> {
             .and_then(|one| Some(format!(" (git blue contract impact {}/{})", one.domain, one.contract.as_ref()?)));
         names.push(format!("and {more} more{}", contract.unwrap_or_default()));
     }
-    (!names.is_empty()).then(|| format!("breaks {}", names.join(", ")))
+    let breaking = breaking(published);
+    let verb = match (breaking.len(), published.iter().filter(|one| one.contract.is_some()).count()) {
+        (_, 0 | 1) => "breaks".to_owned(),
+        (1, _) => format!("{} breaks", breaking[0]),
+        _ => format!("{} break", comma_separated_at_most(MAX_PUBLISHED, breaking)),
+    };
+    (!names.is_empty()).then(|| format!("{verb} {}", names.join(", ")))
 }
 
-/// Returns the first reason for a break, with the repository that it concerns if the others have another one.
+/// Returns the contracts that break repositories.
+fn breaking(published: &[Published]) -> Vec<String> {
+    let breaking = published.iter().filter(|one| one.broken > 0);
+    breaking.filter_map(|one| Some(format!("{}/{}", one.domain, one.contract.as_ref()?))).collect()
+}
+
+/// Returns the first reason for a break, with the repository and the contract that it concerns if others have another
+/// one.
 fn why(published: &[Published]) -> String {
-    let breaks = || published.iter().flat_map(|published| &published.breaks);
-    let Some((one, verdict)) = breaks().find_map(|one| Some((one, one.verdict.as_ref()?))) else {
-        return String::new();
+    let found = published.iter().find_map(|of| {
+        let one = of.breaks.iter().find(|one| one.verdict.is_some())?;
+        Some((of, one, one.verdict.as_ref()?))
+    });
+    let Some((of, one, verdict)) = found else { return String::new() };
+    let is_same = of.breaks.iter().all(|other| other.verdict.as_ref() == Some(verdict));
+    let repo = if is_same { String::new() } else { format!("for {}, ", one.repo) };
+    let contract = match &of.contract {
+        Some(contract) if breaking(published).len() > 1 => format!("in {}/{contract}, ", of.domain),
+        _ => String::new(),
     };
-    match breaks().all(|other| other.verdict.as_ref() == Some(verdict)) {
-        true => format!(": {}", verdict.phrase()),
-        false => format!(": for {}, {}", one.repo, verdict.phrase()),
-    }
+    format!(": {repo}{contract}{}", verdict.phrase())
 }
 
 fn named(repo: &RepoName, imports: &[&UsedIn]) -> String {
@@ -160,11 +177,14 @@ mod tests {
             let one = serde_json::json!({"repo": repo, "version_req": "^1.0", "binding": null, "verdict": verdict});
             serde_json::from_value(one).unwrap()
         };
-        let shown = |breaks| why(&[Published { breaks, ..published(1) }]);
+        let broken = |at, breaks| Published { breaks, broken: 1, ..published(at) };
+        let shown = |breaks| why(&[broken(1, breaks)]);
         let reason = "100 became 200 (value-changed at /value/most) (and 1 more)";
         assert_eq!(shown(vec![breaks("etl", None)]), "");
         assert_eq!(shown(vec![breaks("web", Some(&verdict)), breaks("app", Some(&verdict))]), format!(": {reason}"));
         assert_eq!(shown(vec![breaks("etl", None), breaks("web", Some(&verdict))]), format!(": for web, {reason}"));
+        let several = [broken(0, vec![breaks("etl", None)]), broken(1, vec![breaks("web", Some(&verdict))])];
+        assert_eq!(why(&several), format!(": in s3/c1, {reason}"));
     }
 
     #[test]
@@ -176,7 +196,9 @@ mod tests {
                 vec![Broken { repo, version_req: ">=1.0.0".parse().unwrap(), binding: used_in.clone(), verdict: None }];
             Published { breaks, broken: 1, ..published(at) }
         };
-        assert_eq!(breaks(&[broken(0), broken(1)]).unwrap(), "breaks mobile (app/api.ts)");
+        assert_eq!(breaks(&[broken(0)]).unwrap(), "breaks mobile (app/api.ts)");
+        assert_eq!(breaks(&[broken(0), published(1)]).unwrap(), "s3/c0 breaks mobile (app/api.ts)");
+        assert_eq!(breaks(&[broken(0), broken(1)]).unwrap(), "s3/c0, s3/c1 break mobile (app/api.ts)");
     }
 
     #[test]
