@@ -114,6 +114,17 @@ impl Notification {
         self.affects_me && !self.changed_by_other && (!holds || self.kinds().any(is_shown))
     }
 
+    /// Returns whether the change withdraws what the import uses.
+    pub fn is_withdrawn(&self) -> bool {
+        let is_yanked = self.changes.new_version.as_ref().is_some_and(|current| self.yanked.contains(current));
+        let ends = |kind| match kind {
+            ChangeType::ContractRetired => true,
+            ChangeType::ContractDeprecated => self.deprecated.is_some(),
+            _ => false,
+        };
+        (is_yanked || self.kinds().any(ends)) && self.rank == Rank::Attention
+    }
+
     /// Returns a description of the change in one line.
     pub fn phrase(&self) -> String {
         self.main_phrase() + &self.also_phrase()

@@ -265,7 +265,7 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let still = if one.change_type == ChangeType::ContractAdded { "" } else { "still " };
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
     Some(match one.import_state? {
-        ImportEffect::Satisfied if is_withdrawn(one) => styled(range("relies on it"), Style::Yellow),
+        ImportEffect::Satisfied if one.is_withdrawn() => styled(range("relies on it"), Style::Yellow),
         ImportEffect::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
             styled(range(&format!("{still}accepts it (judged by version range only)")), Style::Green)
         }
@@ -278,15 +278,4 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
         }
         ImportEffect::Broken => styled(range(&format!("is broken{file}{shown}")), Style::Red),
     })
-}
-
-/// Returns whether the change withdraws what the import uses.
-fn is_withdrawn(one: &Notification) -> bool {
-    let is_yanked = one.changes.new_version.as_ref().is_some_and(|current| one.yanked.contains(current));
-    let ends = |kind| match kind {
-        ChangeType::ContractRetired => true,
-        ChangeType::ContractDeprecated => one.deprecated.is_some(),
-        _ => false,
-    };
-    (is_yanked || one.kinds().any(ends)) && one.rank == Rank::Attention
 }

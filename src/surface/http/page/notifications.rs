@@ -250,14 +250,15 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
             @if let Some(contract) = &one.contract { (components::contract(site, &one.domain, contract)) }
             @else { a href=(site.domain(&one.domain)) { (one.domain) } }
             @match (&one.changes.old_version, &one.changes.new_version) {
-                (Some(old), Some(new)) if one.contract.is_some() => {
+                (Some(old), Some(new)) if one.contract.is_some() && old != new => {
                     " " a.version href=(compared(site, one)) { (old) " → " (new) }
                 }
-                (None, Some(new)) => { " " span.version { (new) } }
+                (_, Some(new)) => { " " span.version { (new) } }
                 _ => {}
             }
             (one.also_phrase())
             @match one.import_state {
+                Some(ImportEffect::Satisfied) if one.is_withdrawn() => { " " (badge(Tone::Warn, "import relies on it")) }
                 Some(ImportEffect::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
                     " " (badge(Tone::Good, "in range"))
                 }
