@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::{
     attention,
-    components::{self, Tone, badge, cell, command, grouped, names, table, text},
+    components::{self, Tone, badge, cell, command, count, grouped, names, table, text},
     frame::{Page, Part},
     graph::{self, Filter, Scope},
     inbox,
@@ -28,6 +28,8 @@ use crate::{
 const MAX_IMPORTS: usize = 50;
 /// The maximum number of own contracts that are shown.
 const MAX_OWN: usize = 50;
+/// The maximum number of retired contracts that are named.
+const MAX_RETIRED: usize = 6;
 /// The maximum number of changes that are shown.
 const MAX_CHANGES: usize = 10;
 /// The maximum number of sessions that are shown.
@@ -85,7 +87,7 @@ fn render(site: &Site, repo: &RepoName, seen: &Seen, filter: &Filter) -> Markup 
         (attention::section(site, topology, None))
         (graph::section(site, topology, Scope::Repo(repo), filter))
         (relies_on(site, &status.imports))
-        (provides(site, status))
+        (provides(site, repo, seen))
         @if let Some(present) = present { (now(site, repo, present)) }
     }
 }
@@ -166,8 +168,10 @@ fn import_now(site: &Site, import: &ImportStatus) -> Markup {
     }
 }
 
-fn provides(site: &Site, status: &RealmStatus) -> Markup {
+fn provides(site: &Site, repo: &RepoName, Seen { status, topology, .. }: &Seen) -> Markup {
     let own = &status.own_contracts;
+    let all = topology.domains.iter().flat_map(|domain| domain.contracts.iter().map(move |one| (domain, one)));
+    let retired: Vec<_> = all.filter(|(_, one)| one.retired && one.owner.as_ref() == Some(repo)).collect();
     let columns = ["Contract", "Version", "Consumers"];
     html! {
         section aria-labelledby="provides" {
@@ -178,6 +182,15 @@ fn provides(site: &Site, status: &RealmStatus) -> Markup {
                     @for one in own.iter().take(MAX_OWN) { (own_row(site, one)) }
                 }))
                 (components::more(own.len() + status.more_own_contracts, own.len().min(MAX_OWN), "git blue status --all"))
+            }
+            @if !retired.is_empty() {
+                p.note {
+                    (count(retired.len(), "retired contract")) " not counted:"
+                    @for (domain, one) in retired.iter().take(MAX_RETIRED) {
+                        " " (components::contract(site, &domain.name, &one.name))
+                    }
+                    @if retired.len() > MAX_RETIRED { " …" }
+                }
             }
         }
     }
