@@ -102,7 +102,7 @@ fn label(contract: &ContractTopology) -> String {
 }
 
 fn reason(import: &ImportTopology) -> String {
-    match &*import.state {
+    match import.word() {
         "current" => import.version_req.to_string(),
         state => format!("{} {state}", import.version_req),
     }
@@ -182,6 +182,7 @@ mod tests {
             importers: vec![import],
             deprecated: None,
             retired: false,
+            yanked: false,
         };
         RealmTopology {
             realm: name("digraph"),

@@ -10,7 +10,7 @@ use crate::model::{
     binding::UsedIn,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
-    verdict::Verdict,
+    verdict::{Outcome, Verdict},
     version::Version,
 };
 
@@ -71,6 +71,9 @@ pub struct ContractTopology {
     /// Whether the contract is retired; `contract_get` has the reason.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retired: bool,
+    /// Whether the current version was yanked; `contract_get` has the reason.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub yanked: bool,
 }
 
 /// An import and its state.
@@ -85,9 +88,18 @@ pub struct ImportTopology {
     pub state: Cow<'static, str>,
     /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
-    /// The effect of the version on the code of that repository, if the import is broken and the effect is known.
+    /// The effect of the version on the code of that repository, unless the import holds or there is no verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+}
+
+impl ImportTopology {
+    /// Returns the word for its state: `current`, `behind`, `broken`, or `unknown` if its range accepts a version that
+    /// may break its code.
+    pub fn word(&self) -> &str {
+        let is_unknown = self.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Unknown);
+        if is_unknown && self.state == "current" { "unknown" } else { &self.state }
+    }
 }
 
 impl ContractTopology {

@@ -333,12 +333,16 @@ fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {
     let bump = world.blue(&provider, &["contract", "bump", AT]).exits(1);
     assert!(bump.stderr.contains("publishing cannot choose the version: it is unknown"), "{bump}");
     snapshot("verdicts_auto_undecided", &[&publish]);
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));
+    world.commit("access", "Accept all");
     world.write(&file, &with("version: 3.0.0", r"^(a*)(?:\1)$"));
     world.commit("fungal", "Choose");
     assert_eq!(world.version(), "3.0.0");
     let get = world.ok(&provider, &["contract", "get", AT]).stdout;
     let entry = get.lines().find(|line| line.contains("it is unknown whether consumers keep working"));
     assert!(entry.is_some_and(|line| line.ends_with("unknown")), "{get}");
+    let topology = world.ok(&provider, &["realm", "topology"]).stdout;
+    assert!(topology.contains("-> access  >=1.0.0  unknown"), "{topology}");
 }
 
 #[test]

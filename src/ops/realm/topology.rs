@@ -7,7 +7,7 @@ use crate::{
     error::OpError,
     model::{
         cycle::DependencyGraph,
-        domain_summary::DomainSummary,
+        domain_summary::{ContractSummary, DomainSummary},
         name::{ContractName, DomainName, RepoName},
         verdict::{ImportState, States},
     },
@@ -173,12 +173,13 @@ fn domain<'v>(
                     version_req: import.version.clone(),
                     state: state.map_or("broken", ImportState::word).into(),
                     binding: import.binding.clone(),
-                    verdict: state.filter(|state| state.is_broken()).and_then(ImportState::between_versions).cloned(),
+                    verdict: state.filter(|state| !state.is_proved()).and_then(ImportState::between_versions).cloned(),
                 }
             })
             .collect(),
         deprecated: view.contracts.get(name).and_then(|contract| contract.deprecated.as_ref()).map(Deprecation::from),
         retired: view.contracts.get(name).is_some_and(|contract| contract.retired.is_some()),
+        yanked: view.contracts.get(name).is_some_and(ContractSummary::is_yanked),
     };
     DomainTopology {
         name: view.info.name.clone(),

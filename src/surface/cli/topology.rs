@@ -91,6 +91,7 @@ fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
     };
     let version = match (&contract.version, &contract.owner) {
         (Some(version), _) if contract.retired => styled(format!("{version} retired"), Style::Yellow),
+        (Some(version), _) if contract.yanked => styled(format!("{version} yanked"), Style::Yellow),
         (Some(version), _) => plain(version),
         (None, Some(_)) => styled("pre-release", Style::Yellow),
         (None, None) => styled("missing", Style::Red),
@@ -101,9 +102,9 @@ fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
     }
     let imports = contract.importers.iter().enumerate().map(|(at, import)| {
         let head = if at == 0 { head.clone() } else { [plain(""), plain(""), plain("")] };
-        let state = match &*import.state {
+        let state = match import.word() {
             "current" => plain(""),
-            "behind" => styled("behind", Style::Yellow),
+            state @ ("behind" | "unknown") => styled(state, Style::Yellow),
             state => styled(state, Style::Red),
         };
         let arrow = plain(format!("-> {}", import.repo));

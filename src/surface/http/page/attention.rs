@@ -7,7 +7,10 @@ use super::{
     links::Site,
 };
 use crate::{
-    model::verdict::Outcome,
+    model::{
+        verdict::{Outcome, Verdict},
+        version::Version,
+    },
     wire::{
         ContractTopology, Deprecation, DomainTopology, ImportTopology, RealmStatus, RealmTopology, RemoteStatus,
         SyncConflict,
@@ -65,8 +68,12 @@ pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatu
 
 fn causes(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -> Vec<Cause> {
     let contracts = || topology.domains.iter().flat_map(|domain| domain.contracts.iter().map(move |one| (domain, one)));
-    let mut causes: Vec<_> = contracts().filter_map(|(domain, contract)| broken(site, domain, contract)).collect();
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.weight));
+    let of_imports = |state: &'static str| {
+        let mut causes: Vec<_> = contracts().filter_map(|(domain, one)| imports(site, domain, one, state)).collect();
+        causes.sort_by_key(|cause| std::cmp::Reverse(cause.weight));
+        causes
+    };
+    let mut causes = of_imports("broken");
     causes.extend(status.iter().flat_map(|status| &status.conflicts).map(conflict));
     causes.extend(topology.unreadable.iter().map(|problem| {
         let what = html! { p dir="auto" { (text(problem)) } };
@@ -76,48 +83,62 @@ fn causes(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -
         let what = html! { p { "Dependency cycle: " span.path { (text(cycle)) } } };
         Cause::new(Tone::Warn, "cycle", what).run("git blue realm topology")
     }));
-    causes.extend(contracts().filter_map(|(domain, contract)| deprecated(site, domain, contract)));
+    causes.extend(["unknown", "behind"].into_iter().flat_map(of_imports));
+    causes.extend(contracts().filter_map(|(domain, contract)| withdrawn(site, domain, contract)));
     causes.extend(status.iter().flat_map(|status| &status.remotes).filter_map(not_pushed));
     causes
 }
 
-fn broken(site: &Site, domain: &DomainTopology, contract: &ContractTopology) -> Option<Cause> {
-    let broken: Vec<_> = contract.importers.iter().filter(|import| import.state == "broken").collect();
-    if broken.is_empty() {
+/// Returns the cause for the imports of a contract in a state.
+fn imports(site: &Site, domain: &DomainTopology, contract: &ContractTopology, state: &'static str) -> Option<Cause> {
+    let imports: Vec<_> = contract.importers.iter().filter(|import| import.word() == state).collect();
+    if imports.is_empty() {
         return None;
     }
     let place = format!("{}/{}", domain.name, contract.name);
-    let head = html! {
-        @match (&contract.owner, &contract.version) {
-            (Some(_), Some(version)) => {
-                (components::contract(site, &domain.name, &contract.name)) " " span.version { (version) }
-                " breaks " strong { (grouped(broken.len())) } ":"
-            }
-            (Some(_), None) => {
-                (components::contract(site, &domain.name, &contract.name)) " has no release, and is imported by "
-                strong { (grouped(broken.len())) } ":"
-            }
-            (None, _) => { (place) ": it does not exist, but is imported by " strong { (grouped(broken.len())) } ":" }
-        }
+    let said = match (&contract.owner, &contract.version) {
+        (None, _) => "does not exist, but is imported by",
+        (Some(_), None) => "has no release, and is imported by",
+        _ if state == "broken" => "breaks",
+        _ if state == "unknown" => "may break",
+        _ => "is not yet accepted by",
     };
     let what = html! {
-        p { (head) }
-        ul.imports { @for import in broken.iter().take(MAX_IMPORTS) { li { (broken_import(site, import)) } } }
-        @if let Some(more @ 1..) = broken.len().checked_sub(MAX_IMPORTS) { p.note { "and " (grouped(more)) " more" } }
+        p {
+            @if contract.owner.is_some() { (components::contract(site, &domain.name, &contract.name)) } @else { (place) }
+            @if let Some(version) = decisive(contract, &imports) { " " span.version { (version) } }
+            " " (said) " " strong { (grouped(imports.len())) } ":"
+        }
+        ul.imports { @for import in imports.iter().take(MAX_IMPORTS) { li { (listed(site, import)) } } }
+        @if let Some(more @ 1..) = imports.len().checked_sub(MAX_IMPORTS) { p.note { "and " (grouped(more)) " more" } }
     };
     let command = match contract.owner {
         Some(_) => format!("git blue contract impact {place}"),
         None => format!("git blue contract list --domain {}", domain.name),
     };
-    Some(Cause { weight: broken.len(), ..Cause::new(Tone::Bad, "broken", what).run(command) })
+    let tone = if state == "broken" { Tone::Bad } else { Tone::Warn };
+    Some(Cause { weight: imports.len(), ..Cause::new(tone, state, what).run(command) })
 }
 
-fn broken_import(site: &Site, import: &ImportTopology) -> Markup {
+/// Returns the version that all of these imports get: an older one if that breaks them. The current one decides an
+/// import without a verdict.
+fn decisive<'a>(contract: &'a ContractTopology, imports: &[&'a ImportTopology]) -> Option<&'a Version> {
+    let current = contract.version.as_ref();
+    let of = |import: &&'a ImportTopology| {
+        let verdict = import.verdict.as_ref().filter(|_| import.state == "broken");
+        verdict.map_or(current, |verdict| Some(&verdict.new_version))
+    };
+    let first = imports.first().and_then(of);
+    first.filter(|_| imports.iter().all(|import| of(import) == first))
+}
+
+fn listed(site: &Site, import: &ImportTopology) -> Markup {
     html! {
         (components::repo(site, &import.repo)) " "
         code { (import.version_req.to_string()) }
         @for file in import.binding.files() { " " span.path { (text(file)) } }
-        @if let Some(verdict) = import.verdict.as_ref().filter(|verdict| verdict.verdict == Outcome::Breaks) {
+        @let is_said = |verdict: &&Verdict| import.state != "broken" || verdict.verdict == Outcome::Breaks;
+        @if let Some(verdict) = import.verdict.as_ref().filter(is_said) {
             p.note dir="auto" { (text(&verdict.phrase())) }
         }
     }
@@ -136,24 +157,42 @@ fn conflict(conflict: &SyncConflict) -> Cause {
     Cause { commands: conflict.resolution.clone(), ..Cause::new(Tone::Bad, "conflict", what) }
 }
 
-/// Returns the cause for a deprecated contract, if it still has importers.
-fn deprecated(site: &Site, domain: &DomainTopology, contract: &ContractTopology) -> Option<Cause> {
-    let Deprecation { since, sunset, replaced_by } = contract.deprecated.as_ref()?;
-    let importers: Vec<_> = contract.importers.iter().map(|import| &import.repo).collect();
+/// Returns the cause for a contract that is withdrawn, if it still has importers.
+fn withdrawn(site: &Site, domain: &DomainTopology, contract: &ContractTopology) -> Option<Cause> {
+    let (word, how) = withdrawal(contract)?;
+    let is_yanked_for = |import: &ImportTopology| contract.version.iter().any(|one| import.version_req.matches(one));
+    let concerned = contract.importers.iter().filter(|import| word != "yanked" || is_yanked_for(import));
+    let importers: Vec<_> = concerned.map(|import| &import.repo).collect();
     if importers.is_empty() {
         return None;
     }
+    let replaced_by = contract.deprecated.as_ref().and_then(|deprecated| deprecated.replaced_by.as_ref());
     let what = html! {
         p {
-            (components::contract(site, &domain.name, &contract.name)) " is deprecated since " span.version { (since) }
-            @if let Some(sunset) = sunset { ", served until " strong { (sunset) } }
+            (components::contract(site, &domain.name, &contract.name)) " " (how)
             @if let Some(next) = replaced_by { ", replaced by " (components::contract(site, &domain.name, next)) }
             ". " (count(importers.len(), "repository")) " still "
             @if importers.len() == 1 { "imports" } @else { "import" } " it: " (names(site, &importers))
         }
     };
-    let next = replaced_by.as_ref().unwrap_or(&contract.name);
-    Some(Cause::new(Tone::Warn, "deprecated", what).run(format!("git blue contract get {}/{next}", domain.name)))
+    let next = replaced_by.unwrap_or(&contract.name);
+    Some(Cause::new(Tone::Warn, word, what).run(format!("git blue contract get {}/{next}", domain.name)))
+}
+
+/// Returns how the owner withdraws a contract or its current version: as one word, and as the end of a sentence.
+fn withdrawal(contract: &ContractTopology) -> Option<(&'static str, Markup)> {
+    Some(match (&contract.deprecated, &contract.version) {
+        _ if contract.retired => ("retired", html! { "is retired" }),
+        (Some(Deprecation { since, sunset, .. }), _) => (
+            "deprecated",
+            html! {
+                "is deprecated since " span.version { (since) }
+                @if let Some(sunset) = sunset { ", served until " strong { (sunset) } }
+            },
+        ),
+        (None, Some(version)) if contract.yanked => ("yanked", html! { span.version { (version) } " was yanked" }),
+        _ => return None,
+    })
 }
 
 fn not_pushed(remote: &RemoteStatus) -> Option<Cause> {

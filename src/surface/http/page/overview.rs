@@ -207,8 +207,32 @@ mod tests {
     #[test]
     fn every_problem_is_listed() {
         let import = |state: &str| json!({"repo": "fungal", "version_req": "^1.0.0", "state": state, "binding": "cdk/access.py"});
+        let judged = |state: &str, outcome: &str| {
+            let mut import = import(state);
+            import["verdict"] = json!({
+                "verdict": outcome, "basis": "schemas", "direction": "backwards", "reading": "lenient",
+                "old_version": "2.0.0", "new_version": "1.0.0", "difference": null, "more": 0, "reason": EVIL,
+            });
+            import
+        };
         let contracts = json!([
             {"name": "gone", "exporters": [], "importers": vec![import("broken"); 30]},
+            {
+                "name": "left", "version": "1.0.0", "owner": "fungal", "exporters": [], "importers": [import("behind")],
+                "retired": true,
+            },
+            {
+                "name": "odd", "version": "1.0.0", "owner": "fungal", "exporters": [], "importers": [import("current")],
+                "yanked": true,
+            },
+            {
+                "name": "served", "version": "5.0.0", "owner": "fungal", "exporters": [],
+                "importers": [judged("broken", "breaks")],
+            },
+            {
+                "name": "undecided", "version": "1.0.0", "owner": "fungal", "exporters": [],
+                "importers": [judged("current", "unknown")],
+            },
             {
                 "name": "leaving", "version": "1.0.0", "owner": "fungal", "exporters": [],
                 "importers": [import("current")],
@@ -232,7 +256,7 @@ mod tests {
         });
         let shown = shown(topology, json!([conflict]), json!([remote]), json!([entry]));
         for text in [
-            "it does not exist, but is imported by <strong>30</strong>",
+            "does not exist, but is imported by <strong>30</strong>",
             "and 24 more",
             "s3-access/twice 1.2.3",
             "2 ahead, 0 behind",
@@ -240,13 +264,18 @@ mod tests {
             "Dependency cycle: <span class=\"path\">a -(b/c)-&gt; a",
             "served until <strong>2027-01-01</strong>",
             ">git blue contract get s3-access/next<",
+            "<span class=\"version\">1.0.0</span> breaks <strong>1</strong>",
+            "<span class=\"version\">1.0.0</span> may break <strong>1</strong>",
+            "</a> is retired. 1 repository still imports it",
+            "<span class=\"version\">1.0.0</span> was yanked. 1 repository still imports it",
+            "<span class=\"version\">1.0.0</span> is not yet accepted by <strong>1</strong>",
         ] {
             assert!(shown.contains(text), "{text}: {shown}");
         }
         assert!(!shown.contains("<script") && !shown.contains('\u{202e}'), "{shown}");
-        assert_eq!(shown.matches("&lt;script&gt;").count(), 7, "{shown}");
+        assert_eq!(shown.matches("&lt;script&gt;").count(), 9, "{shown}");
         // There is one cause of each kind, and each suggests a command.
-        assert_eq!(shown.matches("class=\"kind\"").count(), 6, "{shown}");
-        assert_eq!(shown.matches("<p class=\"next\"><code").count(), 6, "{shown}");
+        assert_eq!(shown.matches("class=\"kind\"").count(), 11, "{shown}");
+        assert_eq!(shown.matches("<p class=\"next\"><code").count(), 11, "{shown}");
     }
 }

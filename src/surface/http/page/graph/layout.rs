@@ -220,6 +220,7 @@ pub fn longest(group: &Group<'_>, has_contracts: bool) -> usize {
 
 pub fn note(contract: &ContractTopology) -> String {
     match (&contract.version, &contract.owner) {
+        (Some(_), _) if contract.retired => "retired".into(),
         (Some(version), _) => cut(&version.to_string()),
         (None, Some(_)) => "pre-release".into(),
         (None, None) => "missing".into(),

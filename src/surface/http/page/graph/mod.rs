@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     model::name::RepoName,
-    wire::{ContractTopology, DomainTopology, RealmTopology},
+    wire::{ContractTopology, DomainTopology, ImportTopology, RealmTopology},
 };
 
 /// The maximum number of contracts that are drawn individually. If there are more, a domain is one box.
@@ -113,14 +113,16 @@ struct Link {
 enum Health {
     Current,
     Behind,
+    Unknown,
     Broken,
 }
 
 impl Health {
-    fn of(state: &str) -> Self {
-        match state {
+    fn of(import: &ImportTopology) -> Self {
+        match import.word() {
             "current" => Self::Current,
             "behind" => Self::Behind,
+            "unknown" => Self::Unknown,
             _ => Self::Broken,
         }
     }
@@ -129,6 +131,7 @@ impl Health {
         match self {
             Self::Current => "current",
             Self::Behind => "behind",
+            Self::Unknown => "unknown",
             Self::Broken => "broken",
         }
     }
@@ -208,7 +211,7 @@ impl<'a> Links<'a> {
             self.add(repo, Link { row, is_provided: true }, Health::Current);
         }
         for import in &contract.importers {
-            self.add(&import.repo, Link { row, is_provided: false }, Health::of(&import.state));
+            self.add(&import.repo, Link { row, is_provided: false }, Health::of(import));
         }
     }
 
@@ -302,6 +305,7 @@ fn word(health: Health) -> (&'static str, Tone) {
     match health {
         Health::Current => ("in range", Tone::Good),
         Health::Behind => ("behind, still served", Tone::Warn),
+        Health::Unknown => ("unknown", Tone::Warn),
         Health::Broken => ("broken", Tone::Bad),
     }
 }

@@ -37,7 +37,7 @@ impl Filter {
     /// Returns the part of the topology that the filter accepts.
     pub fn narrow(&self, body: &RealmTopology) -> RealmTopology {
         let is_wanted = |domain: &DomainTopology| self.domain.as_ref().is_none_or(|wanted| domain.name == *wanted);
-        let import = |import: &ImportTopology| !self.broken || Health::of(&import.state) == Health::Broken;
+        let import = |import: &ImportTopology| !self.broken || Health::of(import) == Health::Broken;
         only(body, is_wanted, |contract| {
             let importers: Vec<_> = contract.importers.iter().filter(|one| import(one)).cloned().collect();
             (!self.broken || !importers.is_empty()).then_some(importers)

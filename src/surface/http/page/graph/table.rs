@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{Graph, Health, broken, word};
 use crate::{
     surface::http::page::{
-        components::{self, Tone, badge, cell, count, grouped, names},
+        components::{self, Tone, badge, cell, count, grouped, names, state},
         links::Site,
     },
     wire::{ContractTopology, DomainTopology},
@@ -49,6 +49,7 @@ fn by_contract(site: &Site, domain: &DomainTopology, contract: &ContractTopology
                     (None, Some(_)) => { (badge(Tone::Quiet, "pre-release")) }
                     (None, None) => { (badge(Tone::Bad, "missing")) }
                 }
+                @if contract.retired { (state("retired")) } @else if contract.yanked { (state("yanked")) }
             }
             (cell("Provider", &names(site, &contract.providers())))
             (cell("Consumers", &importers(site, contract)))
@@ -61,7 +62,7 @@ fn importers(site: &Site, contract: &ContractTopology) -> Markup {
         @if contract.importers.is_empty() { span.none { "nobody" } }
         ul.inline {
             @for import in contract.importers.iter().take(MAX_CONSUMERS) {
-                @let health = Health::of(&import.state);
+                @let health = Health::of(import);
                 li {
                     (components::repo(site, &import.repo)) " " code { (import.version_req.to_string()) }
                     @if health != Health::Current { " " (badge(word(health).1, word(health).0)) }
