@@ -104,7 +104,8 @@ fn doctor_reports_and_repairs_problems() {
     assert!(lock.exists(), "nothing is removed that nobody asked for");
     // A lock file that a program may still hold is not reported as removed.
     let young = world.store().join("packed-refs.lock");
-    std::fs::File::create(&young).unwrap().set_modified(SystemTime::now() - Duration::from_secs(600)).unwrap();
+    let file = std::fs::File::create(&young).unwrap();
+    file.set_modified(file.metadata().unwrap().modified().unwrap() - Duration::from_secs(600)).unwrap();
     let mended = world.blue(&fungal, &["doctor", "--fix", "--json"]).exits(0).json();
     let locks = |check: &&serde_json::Value| check["name"] == "locks";
     let locks: Vec<_> = mended["checks"].as_array().unwrap().iter().filter(locks).collect();
