@@ -12,7 +12,7 @@ use std::{
 pub use crate::model::candidate::{BINDINGS, CONTRACTS};
 use crate::{
     error::{ErrorCode, OpError},
-    model::oid::Oid,
+    model::{oid::Oid, text::shell_word},
     platform::paths,
     repo::CodeRepo,
     store::{EntryKind, Objects as _, StoreError, codec::MAX_SCHEMA, read},
@@ -111,7 +111,7 @@ impl<'a> Files<'a> {
                 Ok(bytes) => Ok(fits(bytes)),
                 Err(StoreError::TooLarge { .. }) => Ok(None),
                 // Only in a partial clone, which has only the objects that were checked out.
-                Err(StoreError::Missing { .. }) => Err(self.not_fetched(code)),
+                Err(StoreError::Missing { .. }) => Err(self.not_fetched(code, FOLDER)),
                 Err(error) => Err(error.into()),
             },
             (_, FileSource::Path(path)) => {
@@ -126,14 +126,25 @@ impl<'a> Files<'a> {
         }
     }
 
-    fn not_fetched(&self, code: &CodeRepo) -> OpError {
+    /// Returns the error for a file that a partial clone lacks.
+    pub fn lacking(&self, path: &str) -> Option<OpError> {
+        let (Self::Commit(code, _) | Self::Worktree(_, Some(code))) = self else { return None };
+        match self.file(path) {
+            Ok(Some(Item::File(FileSource::Blob(id)))) if matches!(code.blob(&id), Err(StoreError::Missing { .. })) => {
+                Some(self.not_fetched(code, path))
+            }
+            found => found.err().filter(|error| error.code == ErrorCode::NotFetched),
+        }
+    }
+
+    fn not_fetched(&self, code: &CodeRepo, path: &str) -> OpError {
         let head = code.head().ok().and_then(|head| code.tree_of(&head.commit?).ok());
         let tree = match self {
             Self::Commit(_, tree) if head != Some(*tree) => tree.to_string(),
             _ => "HEAD".to_owned(),
         };
-        OpError::cannot(ErrorCode::NotFetched, format!("files under {FOLDER} are missing in this partial clone"))
-            .next(format!("git archive {tree} {FOLDER} >/dev/null  # fetch them"))
+        OpError::cannot(ErrorCode::NotFetched, format!("this partial clone lacks the content of {path}"))
+            .next(format!("git archive {tree} {} >/dev/null  # fetch it", shell_word(path)))
     }
 
     /// Returns the file at a path relative to the root, if neither it nor a parent is a symbolic link.

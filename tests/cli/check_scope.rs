@@ -188,6 +188,33 @@ fn check_fails_without_a_known_repository() {
 }
 
 #[test]
+fn file_that_a_partial_clone_lacks_is_no_problem_of_its_contract() {
+    let world = hub();
+    let provider = world.path("fungal");
+    world.git(&provider, &["switch", "--quiet", "main"]);
+    world.write("fungal/schemas/größe.json", "{\"type\": \"object\"}\n");
+    world.write(
+        "fungal/.blue/contracts/s3-access/extent.yaml",
+        "name: extent\nversion: \"1.0.0\"\nowner: fungal\nschema: { file: schemas/größe.json }\nvalue: {}\n",
+    );
+    world.commit("fungal", "Extents");
+    world.ok(&provider, &["sync"]);
+    world.git(&provider, &["push", "--quiet", "origin", "main"]);
+    let url = format!("file://{}", world.path("code.git").display());
+    let hub = world.path("hub.git").display().to_string();
+    world.on("runner");
+    world.git(&world.root(), &["clone", "-q", "-b", "main", "--filter=blob:none", "--no-checkout", &url, "sparse"]);
+    let sparse = world.path("sparse");
+    world.git(&sparse, &["sparse-checkout", "set", ".blue"]);
+    world.git(&sparse, &["checkout", "--quiet", "main"]);
+    let check: &[&str] = &["check", "--realm-url", &hub];
+    let lacking = world.blue(&sparse, check).exits(128);
+    assert!(lacking.stderr.contains("this partial clone lacks the content of schemas/größe.json"), "{lacking}");
+    assert_eq!(world.finish_shell(&sparse, &world.next_step(&lacking)).code, 0, "{lacking}");
+    world.blue(&sparse, check).exits(0);
+}
+
+#[test]
 fn repository_without_declarations_is_reported() {
     let world = World::pair();
     world.join("bystander");

@@ -89,7 +89,7 @@ impl<'a> Editing<'a> {
         let Some(files) = Files::checkout(self.ctx.code()?) else { return Ok(()) };
         let import = Import { expects: Some(expects.clone()), ..self.binding.imports[index].clone() };
         let mut alone = Binding { imports: vec![import], ..self.binding.clone() };
-        self.expected = references::resolve_expected(&files, &mut alone)
+        self.expected = references::resolve_expected(&files, &mut alone)?
             .map_err(|(_, problem)| problem.in_file(self.file.relative()))?;
         if self.binding.imports[index].expects.as_ref() != Some(&expects) {
             self.binding.imports[index].expects = Some(expects);

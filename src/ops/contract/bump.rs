@@ -59,7 +59,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
     let (resolved, sources) = match Files::checkout(ctx.code()?) {
-        Some(files) => references::contract(&files, text.as_bytes(), &at.contract)
+        Some(files) => references::contract(&files, text.as_bytes(), &at.contract)?
             .map_err(|problem| problem.in_file(file.relative()))?,
         None => (document.clone(), BTreeSet::new()),
     };

@@ -101,7 +101,7 @@ impl Draft {
     pub fn contract(&self, ctx: &Ctx, at: &ContractRef) -> Result<Contract, OpError> {
         let (files, path, bytes) = self.read(ctx, at)?;
         let (contract, _) =
-            references::contract(&files, &bytes, &at.contract).map_err(|problem| problem.in_file(&path))?;
+            references::contract(&files, &bytes, &at.contract)?.map_err(|problem| problem.in_file(&path))?;
         settled(ctx, at, contract)
     }
 

@@ -106,5 +106,5 @@ fn document(ctx: &Ctx, request: &Request) -> Result<Contract, OpError> {
         let message = format!("{}: it refers to a file, and there is no working tree to read it from", request.file);
         return Err(OpError::no(ErrorCode::CannotEdit, message).next("write the schema and value inline"));
     };
-    Ok(references::contract(&files, &request.document, name).map_err(unreadable)?.0)
+    Ok(references::contract(&files, &request.document, name)?.map_err(unreadable)?.0)
 }

@@ -131,7 +131,7 @@ fn read_one(
     };
     let path = path.to_owned();
     Ok(match place {
-        FileSubject::Contract(domain, name) => match references::contract(files, &bytes, &name) {
+        FileSubject::Contract(domain, name) => match references::contract(files, &bytes, &name)? {
             Ok((document, read)) => {
                 let changed = changed || published.any_differs(files, sources.get(&domain), &read)?;
                 candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
@@ -141,7 +141,7 @@ fn read_one(
             }
             Err(problem) => Err(problem),
         },
-        FileSubject::Binding(domain) => match expecting(files, &bytes) {
+        FileSubject::Binding(domain) => match expecting(files, &bytes)? {
             Ok((document, read)) => {
                 let changed = changed || published.any_differs(files, sources.get(&domain), &read)?;
                 candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
@@ -155,11 +155,14 @@ fn read_one(
 }
 
 /// Returns a binding with the schemas that its imports expect, and the files that these were read from.
-fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<(Binding, BTreeSet<String>), Problem> {
-    let mut document = codec::binding(bytes)?;
-    let read = references::resolve_expected(files, &mut document)
-        .map_err(|(index, problem)| problem.or_at(bytes, &format!("/imports/{index}/expects")))?;
-    Ok((document, read))
+fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<Result<(Binding, BTreeSet<String>), Problem>, OpError> {
+    let mut document = match codec::binding(bytes) {
+        Ok(document) => document,
+        Err(problem) => return Ok(Err(problem)),
+    };
+    let read = references::resolve_expected(files, &mut document)?;
+    let located = |(index, problem): (usize, Problem)| problem.or_at(bytes, &format!("/imports/{index}/expects"));
+    Ok(read.map(|read| (document, read)).map_err(located))
 }
 
 /// Returns why a file is ignored: its name does not have the extension of contracts and bindings.

@@ -109,22 +109,60 @@ pub fn refers(contract: &Contract) -> bool {
         || [&contract.schema, &contract.value].into_iter().any(|json| Reference::of(json).is_some())
 }
 
-/// Reads a contract and replaces its references: schema, value and version. Also returns the files that were read.
+/// The documents that contracts and bindings refer to.
+struct Documents<'f> {
+    files: &'f Files<'f>,
+    /// The files that were read.
+    read: RefCell<BTreeSet<String>>,
+    /// The error for a file that a partial clone lacks, which is no problem of the document that refers to it.
+    lacking: RefCell<Option<OpError>>,
+}
+
+impl<'f> Documents<'f> {
+    fn of(files: &'f Files<'f>) -> Self {
+        Self { files, read: RefCell::default(), lacking: RefCell::default() }
+    }
+
+    fn load(&self, path: &str) -> Result<Json, BundleError> {
+        self.read.borrow_mut().insert(path.to_owned());
+        load(self.files, path).inspect_err(|_| *self.lacking.borrow_mut() = self.files.lacking(path))
+    }
+
+    /// Adds the files that were read to an outcome.
+    fn finish<T, E>(self, outcome: Result<T, E>) -> Result<Result<(T, BTreeSet<String>), E>, OpError> {
+        match self.lacking.into_inner().filter(|_| outcome.is_err()) {
+            Some(error) => Err(error),
+            None => Ok(outcome.map(|resolved| (resolved, self.read.into_inner()))),
+        }
+    }
+}
+
+/// Reads a contract and replaces its references: schema, value and version. Also returns the files that were read, or
+/// the problem with the contract or one of the files, with file and line.
 ///
 /// # Errors
-/// Returns the problem with the contract or one of the files, with file and line.
-pub fn contract(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<(Contract, BTreeSet<String>), Problem> {
+/// Returns an error if a partial clone lacks a file.
+pub fn contract(
+    files: &Files<'_>,
+    bytes: &[u8],
+    name: &ContractName,
+) -> Result<Result<(Contract, BTreeSet<String>), Problem>, OpError> {
+    let documents = Documents::of(files);
+    let outcome = resolved_contract(&documents, bytes, name);
+    documents.finish(outcome)
+}
+
+fn resolved_contract(documents: &Documents<'_>, bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> {
     let mut contract = codec::contract(bytes, name)?;
-    let mut read = resolve(files, &mut contract).map_err(|(pointer, problem)| problem.or_at(bytes, pointer))?;
+    resolve(documents, &mut contract).map_err(|(pointer, problem)| problem.or_at(bytes, pointer))?;
     if contract.version == Version::from_file_placeholder() {
         let from = codec::version_from(bytes).ok_or_else(|| Problem::whole("version: write the version, in quotes"))?;
-        contract.version = version(files, &from).map_err(|problem| problem.or_at(bytes, "/version"))?;
-        read.insert(from.from);
+        contract.version = version(documents, &from).map_err(|problem| problem.or_at(bytes, "/version"))?;
     }
-    if bytes.len() > SURELY_FITS || !read.is_empty() {
+    if bytes.len() > SURELY_FITS || !documents.read.borrow().is_empty() {
         fits(&contract)?;
     }
-    Ok((contract, read))
+    Ok(contract)
 }
 
 /// Files up to this size, in bytes, fit into a stored file if they refer to no other file.
@@ -143,9 +181,9 @@ fn fits(contract: &Contract) -> Result<(), Problem> {
 }
 
 /// Reads the version from the file that contains it.
-fn version(files: &Files<'_>, VersionFrom { from: file, at }: &VersionFrom) -> Result<Version, Problem> {
+fn version(documents: &Documents<'_>, VersionFrom { from: file, at }: &VersionFrom) -> Result<Version, Problem> {
     let refuse = |message: String| Problem::whole(format!("version: {message}"));
-    let document = load(files, file).map_err(|error| refuse(error.to_string()))?.value();
+    let document = documents.load(file).map_err(|error| refuse(error.to_string()))?.value();
     let usual = match file.rsplit('/').next() {
         Some("Cargo.toml") => &["/package/version", "/workspace/package/version"][..],
         Some("pyproject.toml") => &["/project/version", "/tool/poetry/version"],
@@ -164,14 +202,13 @@ fn version(files: &Files<'_>, VersionFrom { from: file, at }: &VersionFrom) -> R
     text.parse().map_err(|error| refuse(format!("{file}: {pointer}: {error}")))
 }
 
-/// Replaces the references of a contract with the content that they refer to. Returns the files that were read.
+/// Replaces the references of a contract with the content that they refer to.
 ///
 /// # Errors
 /// Returns the problem with a file, with file and line, and the field of the contract that refers to it.
-fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String>, (&'static str, Problem)> {
+fn resolve(documents: &Documents<'_>, contract: &mut Contract) -> Result<(), (&'static str, Problem)> {
     let refuse = |pointer, message: String| (pointer, Problem::whole(message));
-    let seen = RefCell::new(BTreeSet::new());
-    let mut load = |path: &str| noted(files, path, &seen);
+    let mut load = |path: &str| documents.load(path);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
         let schema = bundled((&file, &pointer), Some(contract.flow), &mut load);
         contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?;
@@ -190,7 +227,7 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
         }
         contract.value = value;
     }
-    Ok(seen.into_inner())
+    Ok(())
 }
 
 /// Returns the schema at a place in a file, with everything that it refers to, or the problem with it.
@@ -206,14 +243,22 @@ fn bundled(
 }
 
 /// Replaces the references to expected schemas in imports with the content that they refer to. Returns the files that
-/// were read.
+/// were read, or the problem with a file, with file and line, and the index of its import.
 ///
 /// # Errors
-/// Returns the index of the import, and the problem with its file, with file and line. An expected schema that is not
-/// a valid JSON Schema is also a problem.
-pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTreeSet<String>, (usize, Problem)> {
-    let seen = RefCell::new(BTreeSet::new());
-    let mut load = |path: &str| noted(files, path, &seen);
+/// Returns an error if a partial clone lacks a file.
+pub fn resolve_expected(
+    files: &Files<'_>,
+    binding: &mut Binding,
+) -> Result<Result<BTreeSet<String>, (usize, Problem)>, OpError> {
+    let documents = Documents::of(files);
+    let outcome = resolve_imports(&documents, binding);
+    Ok(documents.finish(outcome)?.map(|((), read)| read))
+}
+
+/// Replaces the references of imports. An expected schema that is not a valid JSON Schema is also a problem.
+fn resolve_imports(documents: &Documents<'_>, binding: &mut Binding) -> Result<(), (usize, Problem)> {
+    let mut load = |path: &str| documents.load(path);
     for (index, import) in binding.imports.iter_mut().enumerate() {
         let Some(expects) = &mut import.expects else { continue };
         let refuse = |message: String| (index, Problem::whole(format!("the import of {}: {message}", import.contract)));
@@ -225,13 +270,7 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
             return Err(refuse(format!("expects{}: {}", first.pointer, first.message)));
         }
     }
-    Ok(seen.into_inner())
-}
-
-/// Reads one document, and adds its path to `seen`.
-fn noted(files: &Files<'_>, path: &str, seen: &RefCell<BTreeSet<String>>) -> Result<Json, BundleError> {
-    seen.borrow_mut().insert(path.to_owned());
-    load(files, path)
+    Ok(())
 }
 
 /// Reads a document from the repository's own files.
@@ -305,7 +344,10 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
             let Ok(mut contract) = codec::contract(&bytes, &name) else { continue };
             // If the references of a file cannot be resolved, the file that the contract names is enough.
             named.extend([&contract.schema, &contract.value].into_iter().filter_map(Reference::of).map(|one| one.file));
-            named.extend(resolve(&files, &mut contract).unwrap_or_default());
+            let documents = Documents::of(&files);
+            if resolve(&documents, &mut contract).is_ok() {
+                named.extend(documents.read.into_inner());
+            }
             named.extend(codec::version_from(&bytes).map(|version| version.from));
         }
     }
@@ -315,7 +357,7 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
     {
         let expected = binding.imports.iter().filter_map(|import| import.expects.as_ref());
         named.extend(expected.filter_map(Reference::of).map(|one| one.file));
-        named.extend(resolve_expected(&files, &mut binding).unwrap_or_default());
+        named.extend(resolve_expected(&files, &mut binding).into_iter().flatten().flatten());
     }
     let mut found = BTreeMap::new();
     for path in named {
@@ -360,11 +402,11 @@ fn resolved(code: &CodeRepo, tree: &Oid, path: &str) -> Result<Option<(Resolved,
     let (Some(bytes), Some(name)) = (mentioned, name) else { return Ok(None) };
     if !path.starts_with(CONTRACTS) {
         let Ok(mut binding) = codec::binding(&bytes) else { return Ok(None) };
-        let read = resolve_expected(&files, &mut binding).ok();
+        let read = resolve_expected(&files, &mut binding).ok().and_then(Result::ok);
         return Ok(read.map(|read| (Resolved::Binding(binding), read)));
     }
     let Ok(name) = name.parse() else { return Ok(None) };
-    let contract = contract(&files, &bytes, &name).ok();
+    let contract = contract(&files, &bytes, &name).ok().and_then(Result::ok);
     Ok(contract.map(|(contract, read)| (Resolved::Contract(Box::new(contract)), read)))
 }
 
