@@ -52,6 +52,10 @@ pub struct Candidate {
     /// Domains published from a commit that is not in the history of these files, so that a file
     /// missing here may be newer. Excludes domains whose commit was dropped by an amend or a reset.
     pub behind: BTreeSet<DomainName>,
+    /// Domains of which a shallow clone cannot tell whether they are such.
+    pub unknown: BTreeSet<DomainName>,
+    /// The changed contracts of the domains in `behind`, as they were when these files diverged from the published ones.
+    pub before: BTreeMap<(DomainName, ContractName), Contract>,
     /// The start of the paths in printed commands, which leads from the reader's folder to the root of the repository.
     pub up: String,
 }

@@ -11,6 +11,7 @@ fn shallow_clone_reports_what_to_fetch() {
     world.git(&fungal, &["remote", "add", "origin", &url]);
     world.ok(&fungal, &["realm", "admin", "join", REALM]);
     world.git(&fungal, &["config", "blue.publish", "off"]);
+    world.git(&fungal, &["push", "-q", "origin", "main:old"]);
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     world.commit("fungal", "1.1.0");
     world.commit("fungal", "More");
@@ -35,4 +36,9 @@ fn shallow_clone_reports_what_to_fetch() {
     world.git(&shallow, &["fetch", "-q", "--unshallow"]);
     world.ok(&shallow, &["contract", "publish"]);
     assert_eq!(world.version(), "1.1.0");
+    // A branch that is only behind is no rollback.
+    world.git(&world.root(), &["clone", "-q", "--depth", "1", "-b", "old", &origin, "behind"]);
+    let behind = world.blue(&world.path("behind"), &["check"]).exits(0);
+    assert!(behind.stdout.contains("cannot tell which is newer: git fetch --unshallow"), "{behind}");
+    assert!(!behind.all().contains("--rollback"), "{behind}");
 }

@@ -255,6 +255,25 @@ fn version_that_a_teammate_used_first_is_merged_first() {
     assert!(check.stdout.contains("1.1.0 was published with different content in the meantime: merge"), "{check}");
 }
 
+/// A commit that publishes another contract does not hide what is wrong with this one.
+#[test]
+fn version_that_nobody_else_touched_was_not_published_meanwhile() {
+    let (world, mate) = team();
+    let other = contract("1.0.0").replace("s3-permissions", "s3-paths");
+    world.write("fungal/.blue/contracts/s3-access/s3-paths.yaml", &other);
+    world.commit("fungal", "Another contract");
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.git(&mate, &["config", "blue.publish", "off"]);
+    world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.0.0").replace("jobs/", "tasks/"));
+    world.commit("mate", "Move the paths");
+    for _ in 0..2 {
+        let check = world.blue(&mate, &["check"]).exits(1);
+        assert!(check.stdout.contains("1.0.0 was already published with different content"), "{check}");
+        world.git(&mate, &["fetch", "--quiet"]);
+    }
+}
+
 /// Two clones that publish different commits have published both. Neither publishes its own again over the other.
 #[test]
 fn commits_that_two_clones_published_are_not_published_again() {

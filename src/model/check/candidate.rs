@@ -15,6 +15,7 @@ use crate::model::{
     range::Range,
     text::shell_word,
     verdict::{Judge, Verdict},
+    version::Version,
 };
 
 /// Returns findings for files that could not be read, for stray files, and for files that the commit will lack.
@@ -154,12 +155,15 @@ fn refused(
             // If the files never had the newer version, this is not a downgrade.
             let what = match candidate.behind.contains(name) {
                 true => "merge the newer versions".to_owned(),
+                false if candidate.unknown.contains(name) => {
+                    "this shallow clone cannot tell which is newer: git fetch --unshallow".to_owned()
+                }
                 false => format!("publish it with --rollback, or write a version above {current}"),
             };
             let message = format!("{name}/{contract} is {version} here and {current} in the realm; {what}");
             vec![place(Finding::warning("behind", message))]
         }
-        Reason::Republished { version, .. } if candidate.behind.contains(name) => {
+        Reason::Republished { version, .. } if is_newer((domain, candidate), contract, version) => {
             let message = format!(
                 "{name}/{contract} {version} was published with different content in the meantime: merge the published \
                  commit, then raise the version"
@@ -197,6 +201,15 @@ fn refused(
             .collect(),
         _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
     }
+}
+
+/// Returns whether a version was published after these files diverged from the published ones, which did not have its
+/// content then.
+fn is_newer((domain, candidate): (&DomainView, &Candidate), contract: &ContractName, version: &Version) -> bool {
+    let name = &domain.info.name;
+    let before = candidate.before.get(&(name.clone(), contract.clone())).filter(|before| before.version == *version);
+    let hash = |document: &Contract| document.computed_content_hash();
+    candidate.behind.contains(name) && before.map(hash) != domain.document(contract, version).map(hash)
 }
 
 /// Returns findings for files that bindings name but the commit does not contain.

@@ -68,8 +68,8 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
 }
 
 /// Marks the domains that were published from a commit which `commit`, with these files, does not descend from. A domain
-/// is not marked if this clone dropped that commit by an amend or reset, or if a shallow clone cannot tell. In all these
-/// domains, a file counts as removed only if the merge base had it.
+/// is not marked if this clone dropped that commit by an amend or reset. In all these domains, a file counts as removed
+/// only if the merge base had it.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
@@ -88,11 +88,12 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
         if base == Some(source.commit) {
             continue;
         }
-        let is_known = base.is_some() || !code.is_shallow()?;
-        if is_known && !behind::is_dropped(code, &source.commit)? {
-            candidate.behind.insert(domain.clone());
-        }
         let tree = base.map(|base| code.tree_of(&base)).transpose()?;
+        match base.is_some() || !code.is_shallow()? {
+            _ if behind::is_dropped(code, &source.commit)? => {}
+            true => mark(code, commit, domain, tree, candidate)?,
+            false => drop(candidate.unknown.insert(domain.clone())),
+        }
         let had = |path: &str| match &tree {
             Some(tree) => Ok::<_, OpError>(read::lookup(code, tree, path)?.is_some()),
             None => Ok(false),
@@ -108,6 +109,38 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
         }
     }
     Ok(())
+}
+
+/// Marks a domain as behind, and reads its contracts as they were in `base`. If this clone does not have the published
+/// commit, they are read from the newest commit of the publishing branch that it knows.
+fn mark(
+    code: &CodeRepo,
+    commit: &Oid,
+    domain: &DomainName,
+    base: Option<Oid>,
+    candidate: &mut Candidate,
+) -> Result<(), OpError> {
+    candidate.behind.insert(domain.clone());
+    let Some(tree) = base.map_or_else(|| fetched(code, commit), |base| Ok(Some(base)))? else { return Ok(()) };
+    let files = Files::Commit(code, tree);
+    let changed = candidate.contracts_in(domain).filter(|(_, declared)| declared.changed);
+    let before = changed.filter_map(|(name, declared)| {
+        // What cannot be read, for example in a partial clone, is unknown.
+        let Item::File(handle) = files.file(&declared.path).ok()?? else { return None };
+        let bytes = files.read(&handle).ok()??;
+        let (contract, _) = references::contract(&files, &bytes, name).ok()?.ok()?;
+        Some(((domain.clone(), name.clone()), contract))
+    });
+    let before: Vec<_> = before.collect();
+    candidate.before.extend(before);
+    Ok(())
+}
+
+/// Returns the tree of the merge base of `commit` and the upstream of the publishing branch.
+fn fetched(code: &CodeRepo, commit: &Oid) -> Result<Option<Oid>, OpError> {
+    let upstream = code.publishing_branch()?.map(|branch| code.upstream(&branch)).transpose()?.flatten();
+    let base = upstream.map(|upstream| code.merge_base(&upstream, commit)).transpose()?.flatten();
+    base.map(|base| code.tree_of(&base)).transpose().map_err(OpError::from)
 }
 
 fn read_one(
