@@ -89,6 +89,7 @@ fn value_that_is_too_large_for_the_contract_file_is_refused() {
         let refused = world.blue(&dir, new).exits(1);
         let said = format!("{ORDER_FILE} could not be published: ");
         assert!(refused.stderr.contains(&said) && refused.stderr.contains(hint), "{refused}");
+        assert!(refused.stderr.contains("run it without --value, then write value: { file: value.json }"), "{refused}");
         assert!(!dir.join(ORDER_FILE).exists());
     }
     // What is wrong in a large schema is said with its file.

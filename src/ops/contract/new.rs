@@ -92,7 +92,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let (document, samples, sources) = document(ctx, acting.repo, request)?;
     require_valid(ctx, request, &document)?;
     let text = text(&request.contract, &document, reference(ctx, request)?.as_ref());
-    require_publishable(file.relative(), contract, &text)?;
+    require_publishable(file.relative(), contract, &text).map_err(|error| without_value(ctx, request, error))?;
     let text = editor_schemas::modeline(ctx, "contract", "../..")? + &text;
     let made = request.members.as_ref().map(|members| set_domain(ctx, acting, request, members)).transpose()?;
     file.create(&text)?;
@@ -244,6 +244,18 @@ fn require_publishable(file: &str, name: &ContractName, text: &str) -> Result<()
         OpError::no(ErrorCode::InvalidContract, message)
     };
     codec::contract(text.as_bytes(), name).map(drop).map_err(refuse)
+}
+
+/// Adds the way to publish a large value: the contract's file refers to it.
+fn without_value(ctx: &Ctx, request: &Request, error: OpError) -> OpError {
+    let path = request.value.as_ref().and_then(|value| own_path(ctx, Path::new(&value.name)).ok());
+    match path {
+        Some(path) => {
+            let reference = Reference { file: path, pointer: String::new() }.to_yaml();
+            error.next(format!("run it without --value, then write value: {reference} into the file"))
+        }
+        None => error,
+    }
 }
 
 /// Returns the reference that the contract's file contains in place of a schema.
