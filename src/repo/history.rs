@@ -15,6 +15,12 @@ impl CodeRepo {
         native(&self.repo, commit).is_ok_and(|commit| self.repo.has_object(commit))
     }
 
+    /// Returns whether an object is neither a commit nor a tag of one.
+    pub fn is_no_commit(&self, id: &Oid) -> bool {
+        let Ok(Ok(object)) = native(&self.repo, id).map(|id| self.repo.find_object(id)) else { return false };
+        object.peel_tags_to_end().is_ok_and(|end| end.kind != gix::objs::Kind::Commit)
+    }
+
     /// Returns whether this clone has the commit.
     ///
     /// # Errors

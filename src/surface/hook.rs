@@ -218,7 +218,9 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
     let mut ids: Vec<_> = ids.filter(|id| id.bytes().any(|byte| byte != b'0')).collect();
     ids.sort_unstable();
     ids.dedup();
-    for id in ids {
+    // A tag may point to a file or a folder.
+    let is_no_commit = |id: &str| Some(ctx.code.as_ref()?.is_no_commit(&id.parse().ok()?));
+    for id in ids.into_iter().filter(|id| is_no_commit(id) != Some(true)) {
         let subject = realm::check::Subject::Commit(id.to_owned());
         match realm::check::run(ctx, &realm::check::Request { subject, ..realm::check::Request::default() }) {
             Ok(answer) if answer.body.valid => {}

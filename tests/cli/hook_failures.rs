@@ -309,6 +309,9 @@ fn pre_push_rejects_a_break() {
     assert!(world.command("git", &provider).arg("branch").args([odd, "main".as_ref()]).status().unwrap().success());
     assert_ne!(world.try_git(&provider, &["push", "--quiet", "--all", "origin"]).code, 0);
     world.git(&provider, &["push", "--quiet", "--no-verify", "origin", "break"]);
+    // A tag of a file has nothing to check.
+    world.git(&provider, &["tag", "file", "HEAD:.blue/config.yaml"]);
+    assert_eq!(world.git(&provider, &["push", "--quiet", "origin", "file"]).stderr, "");
     // A missing realm blocks no push.
     std::fs::rename(world.store(), world.path("away")).unwrap();
     world.git(&provider, &["push", "--quiet", "origin", "break:again"]);
