@@ -244,7 +244,10 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let contract = parsed.as_ref().ok().and_then(parsed::contract);
     let cli = match parsed.and_then(|matches| read(matches, operation)) {
         Ok(cli) => cli,
-        Err(error) => return output.usage(error, wants_json(arguments)),
+        Err(error) => {
+            let command = wants_json(arguments).then(|| named_command(arguments));
+            return output.usage(error, command.as_deref());
+        }
     };
     output.json = cli.global.json;
     output.quiet = cli.global.quiet;
@@ -413,6 +416,17 @@ fn takes_time(operation: &ops::Operation) -> bool {
 /// Returns whether the arguments contain `--json`, which also applies if they cannot be parsed.
 fn wants_json(arguments: &[std::ffi::OsString]) -> bool {
     arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
+}
+
+/// Returns the innermost command that the arguments name.
+fn named_command(arguments: &[std::ffi::OsString]) -> String {
+    let (mut command, mut path) = (definition(), "git blue".to_owned());
+    for word in arguments.iter().filter_map(|word| word.to_str()) {
+        let Some(named) = command.find_subcommand(word).cloned() else { continue };
+        path = format!("{path} {}", named.get_name());
+        command = named;
+    }
+    path
 }
 
 /// The outcome of a command that ran. A check that finds problems has run, but its exit code is 1.

@@ -343,24 +343,25 @@ impl<'a> Output<'a> {
     }
 
     /// Prints help, or the error in the arguments. Returns the exit code.
-    pub fn usage(&mut self, mut error: clap::Error, json: bool) -> u8 {
+    /// `json` is the command that the arguments name, if they ask for JSON.
+    pub fn usage(&mut self, mut error: clap::Error, json: Option<&str>) -> u8 {
         use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
         only_shown_commands(&mut error);
         let text = manual::printed(&error.render().to_string());
         match error.kind() {
             DisplayHelp | DisplayVersion => self.write(&text).map_or_else(|error| self.error(&error), |_| 0),
-            DisplayHelpOnMissingArgumentOrSubcommand if json => {
-                self.json = true;
-                let usage = text.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("git blue");
-                let command = usage.split(['[', '<']).next().unwrap_or_default().trim();
-                self.error(&OpError::usage(format!("{command} needs a command")).next(format!("{command} -h")))
-            }
-            _ if json => {
-                self.json = true;
-                let message = text.trim().trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
-                self.error(&OpError::usage(message).next("git blue -h"))
-            }
-            _ => {
+            kind => {
+                if let Some(command) = json {
+                    self.json = true;
+                    let message = match kind {
+                        DisplayHelpOnMissingArgumentOrSubcommand => format!("{command} needs a command"),
+                        _ => {
+                            let text = text.trim().trim_start_matches("error: ");
+                            text.split("\n\n").next().unwrap_or_default().to_owned()
+                        }
+                    };
+                    return self.error(&OpError::usage(message).next(format!("{command} -h")));
+                }
                 // The error quotes the arguments, which somebody else may have written.
                 let mut safe = Text::new(false);
                 safe.block("", &helped(&text));
