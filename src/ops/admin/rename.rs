@@ -14,6 +14,7 @@ use crate::{
         domain::Domain,
         domain_view::DomainView,
         name::{DomainName, RealmName, RepoName},
+        nearest::did_you_mean,
         publish::Decision,
         realm::{Rename, Repo},
         transfer::{Transfer, Transfers},
@@ -77,6 +78,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     let store = locate::open(&ctx.home, &known, ctx.options())?;
     let Request { repo: old, name: new } = request;
     if let Some(other) = asking.as_ref().filter(|asking| *asking != old && *asking != new) {
+        let repos = read::repos(&store)?.repos;
+        if !repos.contains_key(old) {
+            return Err(unknown(&realm, old, repos.keys()));
+        }
         let message = format!("{other} cannot rename {old}; only that repository can");
         return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {old}")));
     }
@@ -133,6 +138,11 @@ fn find(ctx: &Ctx, request: &Request) -> Result<(RealmName, Option<RepoName>), O
     }
 }
 
+fn unknown<'r>(realm: &RealmName, repo: &RepoName, known: impl IntoIterator<Item = &'r RepoName>) -> OpError {
+    let message = format!("{repo} is not in the realm {realm}{}", did_you_mean(repo, known));
+    OpError::no(ErrorCode::UnknownRepo, message).next("git blue realm status  # lists the repositories")
+}
+
 struct Renaming<'a> {
     ctx: &'a Ctx,
     store: &'a dyn Store,
@@ -155,10 +165,7 @@ impl Renaming<'_> {
             if is_begun {
                 return Ok(false);
             }
-            let message = format!("{old} is not in the realm {realm}");
-            return Err(
-                OpError::no(ErrorCode::UnknownRepo, message).next("git blue realm status  # lists the repositories")
-            );
+            return Err(unknown(realm, old, repos.keys()));
         };
         if is_begun {
             return Ok(true);
