@@ -262,26 +262,26 @@ impl TreeMerge<'_> {
     fn settle(&mut self, conflict: PathConflict) -> Result<(), StoreError> {
         let PathConflict { place, base, sides: [ours, theirs] } = conflict;
         let (Some(our), Some(their)) = (ours, theirs) else {
-            return self.settle_absence(&place, [ours, theirs]);
+            return self.settle_absence(&place, base, [ours, theirs]);
         };
         match &place {
             TreeFile::Contract(name) => {
                 let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
                 let base = read::readable(self.store, base)?;
-                let newer = self.newer_of(name, &our, &their)?;
-                let merged = merge::contract(base.as_ref(), &our, &their, newer);
+                let ([ours, theirs], newer) = self.comparable(name, &our, &their)?;
+                let merged = merge::contract(base.as_ref(), &ours, &theirs, newer);
                 self.put_contract(&place, &our, merged, name);
             }
             TreeFile::Version(name, _) => {
                 let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
-                let newer = self.newer_of(name, &our, &their)?;
-                let merged = merge::version(&our, &their, newer);
+                let ([ours, theirs], newer) = self.comparable(name, &our, &their)?;
+                let merged = merge::version(&ours, &theirs, newer);
                 self.put_contract(&place, &our, merged, name);
             }
             TreeFile::Binding(repo) => {
                 let Some([our, their]) = self.both::<Binding>(&place, our, their)? else { return Ok(()) };
                 let base = read::readable(self.store, base)?;
-                let Merged { winner, lost } = merge::binding(base.as_ref(), &our, &their, self.newer(repo)?);
+                let Merged { winner, lost } = merge::binding(base.as_ref(), &our, &their, self.newer([repo; 2])?);
                 if let Some(lost) = lost {
                     self.record(TreeFile::LosingBinding(repo.clone(), ConflictId::of(&lost)), &lost);
                     self.merge.conflicts.push(Conflict::Binding(repo.clone()));
@@ -291,7 +291,7 @@ impl TreeMerge<'_> {
             TreeFile::Source(repo) => {
                 let Some([our, their]) = self.both::<Source>(&place, our, their)? else { return Ok(()) };
                 let base = read::readable(self.store, base)?;
-                match merge::source(base.as_ref(), &our, &their, self.newer(repo)?) {
+                match merge::source(base.as_ref(), &our, &their, self.newer([repo; 2])?) {
                     Some(winner) => self.put(&place, &our, &winner),
                     None => drop(self.merge.edits.insert(place.path(), Edit::Remove)),
                 }
@@ -337,7 +337,12 @@ impl TreeMerge<'_> {
 
     /// Resolves a file that one side removed and the other changed: it stays, unless it is a session that has ended, or a
     /// later commit of the repository removed its binding.
-    fn settle_absence(&mut self, place: &TreeFile, [ours, theirs]: [Option<Oid>; 2]) -> Result<(), StoreError> {
+    fn settle_absence(
+        &mut self,
+        place: &TreeFile,
+        base: Option<Oid>,
+        [ours, theirs]: [Option<Oid>; 2],
+    ) -> Result<(), StoreError> {
         if let TreeFile::Session(id) = place {
             let ended = layout::ended_session(id);
             let without = usize::from(ours.is_some());
@@ -348,13 +353,46 @@ impl TreeMerge<'_> {
         }
         if let TreeFile::Binding(repo) = place {
             let remover = if ours.is_none() { Newer::Ours } else { Newer::Theirs };
-            if self.newer(repo)? == remover {
+            if self.newer([repo; 2])? == remover {
                 self.merge.edits.extend(ours.map(|_| (place.path(), Edit::Remove)));
                 return Ok(());
             }
         }
+        if let TreeFile::Source(repo) = place
+            && self.merge_renamed_source(repo, base, [ours, theirs])?
+        {
+            return Ok(());
+        }
         self.merge.edits.extend(theirs.map(|blob| (place.path(), Edit::Link(EntryKind::Blob, blob))));
         Ok(())
+    }
+
+    /// Merges the last published commit of a repository that one side renamed, while it published under its former name
+    /// on the other. Returns false if it was not renamed.
+    fn merge_renamed_source(
+        &mut self,
+        former: &RepoName,
+        base: Option<Oid>,
+        [ours, theirs]: [Option<Oid>; 2],
+    ) -> Result<bool, StoreError> {
+        let side = usize::from(ours.is_some());
+        let Some(new) = self.new_name(side, former)? else { return Ok(false) };
+        let path = layout::source(&new);
+        if self.blob_at(1 - side, &path)?.is_some() {
+            return Ok(false);
+        }
+        let moved = self.blob_at(side, &path)?;
+        let newer = self.newer(if side == 0 { [&new, former] } else { [former, &new] })?;
+        let (our, their) = (ours.or(moved), theirs.or(moved));
+        let winner = match newer {
+            Newer::Ours => our,
+            Newer::Theirs => their,
+            Newer::Unknown if our == their => our,
+            Newer::Unknown => base.or(our.min(their)),
+        };
+        self.merge.edits.extend(ours.map(|_| (layout::source(former), Edit::Remove)));
+        self.merge.edits.extend(winner.map(|blob| (path, Edit::Link(EntryKind::Blob, blob))));
+        Ok(true)
     }
 
     /// Reads both sides. If one cannot be read, the other wins; if neither can, the one with the smaller id wins.
@@ -405,32 +443,76 @@ impl TreeMerge<'_> {
         self.merge.edits.insert(place.path(), Edit::Put(codec::encode(lost)));
     }
 
-    /// Returns which side has the newer document of a contract: the one of the later commit of its owner, or of the
-    /// repository that took it over.
-    fn newer_of(&self, name: &ContractName, ours: &Contract, theirs: &Contract) -> Result<Newer, StoreError> {
-        if ours.owner == theirs.owner {
-            return self.newer(&ours.owner);
-        }
+    /// Returns both documents of a contract, under the new name of the owner if one side renamed it, and which side has
+    /// the newer one: the one of the later commit of its owner, or of the repository that took it over.
+    fn comparable(
+        &self,
+        name: &ContractName,
+        ours: &Contract,
+        theirs: &Contract,
+    ) -> Result<([Contract; 2], Newer), StoreError> {
+        let documents = [ours.clone(), theirs.clone()];
+        let owners = [&ours.owner, &theirs.owner];
+        let newer = match self.former_owner(name)? {
+            _ if ours.owner == theirs.owner => return Ok((documents, self.newer(owners)?)),
+            Some(former) => merge::taken_over(&former, ours, theirs),
+            None => Newer::Unknown,
+        };
+        let renamed = match newer {
+            Newer::Ours => self.new_name(0, &theirs.owner)?.filter(|name| *name == ours.owner),
+            Newer::Theirs => self.new_name(1, &ours.owner)?.filter(|name| *name == theirs.owner),
+            Newer::Unknown => None,
+        };
+        let Some(owner) = renamed else { return Ok((documents, newer)) };
+        Ok((documents.map(|document| Contract { owner: owner.clone(), ..document }), self.newer(owners)?))
+    }
+
+    /// Returns the owner of a contract in the merge base.
+    fn former_owner(&self, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
         let path = layout::contract(name);
         for base in self.bases {
             let Some(held) = read::lookup(self.store, base, path.as_str())? else { continue };
-            let Some(former) = read::readable::<Contract>(self.store, Some(held.id))? else { continue };
-            return Ok(merge::taken_over(&former.owner, ours, theirs));
+            if let Some(former) = read::readable::<Contract>(self.store, Some(held.id))? {
+                return Ok(Some(former.owner));
+            }
         }
-        Ok(Newer::Unknown)
+        Ok(None)
+    }
+
+    /// Returns the name that a side gave to a repository: the one under which it has a commit that it had published under
+    /// the former name, which it no longer has. Renames are recorded in the realm's ref, which may not be fetched yet.
+    fn new_name(&self, side: usize, former: &RepoName) -> Result<Option<RepoName>, StoreError> {
+        let is_there = |path: TreePath| Ok::<_, StoreError>(self.blob_at(side, &path)?.is_some());
+        let Some(held) = self.pasts[side].get(&format!("{former}.json")) else { return Ok(None) };
+        if is_there(layout::source(former))? {
+            return Ok(None);
+        }
+        for (file, _) in self.pasts[side].iter().filter(|(_, past)| !past.is_disjoint(held)) {
+            let name: Option<RepoName> = file.strip_suffix(".json").and_then(|name| name.parse().ok());
+            if let Some(name) = name.filter(|name| name != former)
+                && is_there(layout::source(&name))?
+            {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
+    fn blob_at(&self, side: usize, path: &TreePath) -> Result<Option<Oid>, StoreError> {
+        Ok(read::lookup(self.store, &self.trees[side], path.as_str())?.map(|entry| entry.id))
     }
 
     /// Returns which side published the later commit of a repository: the one whose history contains the other's.
-    fn newer(&self, repo: &RepoName) -> Result<Newer, StoreError> {
-        let path = layout::source(repo);
-        let now = |side: usize| -> Result<Option<Oid>, StoreError> {
-            Ok(read::lookup(self.store, &self.trees[side], path.as_str())?.map(|entry| entry.id))
-        };
+    /// `repos` are its names on our side and on theirs.
+    fn newer(&self, repos: [&RepoName; 2]) -> Result<Newer, StoreError> {
+        let now = |side: usize| self.blob_at(side, &layout::source(repos[side]));
         let (Some(ours), Some(theirs)) = (now(0)?, now(1)?) else {
             return Ok(Newer::Unknown);
         };
-        let file = format!("{repo}.json");
-        let had = |side: usize, blob: &Oid| self.pasts[side].get(&file).is_some_and(|past| past.contains(blob));
+        let files = repos.map(|repo| format!("{repo}.json"));
+        let had = |side: usize, blob: &Oid| {
+            files.iter().filter_map(|file| self.pasts[side].get(file)).any(|past| past.contains(blob))
+        };
         Ok(match (had(0, &theirs), had(1, &ours)) {
             _ if ours == theirs => Newer::Unknown,
             (true, false) => Newer::Ours,

@@ -274,6 +274,29 @@ fn version_that_nobody_else_touched_was_not_published_meanwhile() {
     }
 }
 
+/// A version that was published under the former name of the repository is neither lost nor rolled back.
+#[test]
+fn publish_during_a_rename_keeps_its_version() {
+    let (world, mate) = team();
+    world.ok(&world.path("fungal"), &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.commit("fungal", "Take the name mycelium");
+    push(&world);
+    world.on("second");
+    world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.commit("mate", "Paths 1.1.0");
+    assert_eq!(world.version(), "1.1.0");
+    world.ok(&mate, &["sync"]);
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    for machine in ["home", "second"] {
+        world.on(machine);
+        let held = world.stored("contracts/s3-permissions.json");
+        assert_eq!((&held["version"], &held["owner"]), (&"1.1.0".into(), &"mycelium".into()), "{held}");
+        let sources = world.git(&world.store(), &["ls-tree", "--name-only", "refs/blue/domains/s3-access", "sources/"]);
+        assert_eq!(sources.stdout, "sources/mycelium.json\n");
+        assert_ne!(world.stored("sources/mycelium.json")["commit"], world.line(&mate, &["rev-parse", "HEAD~1"]));
+    }
+}
+
 /// Two clones that publish different commits have published both. Neither publishes its own again over the other.
 #[test]
 fn commits_that_two_clones_published_are_not_published_again() {

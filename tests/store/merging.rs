@@ -8,8 +8,9 @@ use git_blue::{
         binding::{Binding, Import, Role, UsedIn},
         contract::Contract,
         domain::{Domain, Source},
-        name::{ContractName, DomainName},
+        name::{ContractName, DomainName, RepoName},
         oid::Oid,
+        realm::Rename,
     },
     store::{
         Change, Edit, Objects as _, Parents, Store as _, StoreRef, append_only, codec, history::Relation, layout,
@@ -30,6 +31,8 @@ enum Step {
     Bind { repo: usize, range: u8 },
     /// A repository removes its binding.
     Unbind { repo: usize },
+    /// The first repository is renamed.
+    Rename,
     /// A repository becomes a member.
     Enter { repo: usize },
     /// The machine syncs with the hub.
@@ -42,6 +45,7 @@ fn a_step() -> impl Strategy<Value = (usize, Step)> {
             .prop_map(|(repo, contract, version, value)| Step::Publish { repo, contract, version, value }),
         2 => (0..2usize, 0..3u8).prop_map(|(repo, range)| Step::Bind { repo, range }),
         1 => (0..2usize).prop_map(|repo| Step::Unbind { repo }),
+        1 => Just(Step::Rename),
         1 => (0..4usize).prop_map(|repo| Step::Enter { repo }),
         3 => Just(Step::Sync),
     ];
@@ -69,6 +73,12 @@ fn machine(at: usize) -> StoreRef {
 impl Meeting {
     fn new() -> Self {
         let store = MemoryStore::new();
+        {
+            let rename = Rename { from: "repo0".parse().unwrap(), to: "renamed".parse().unwrap() };
+            let put = make::put(layout::rename(&rename.from), codec::encode(&rename));
+            let _lease = store.lock(&StoreRef::Realm).unwrap();
+            store.commit_change(&StoreRef::Realm, None, &make::change("rename", [put])).unwrap();
+        }
         let name: DomainName = "s3".parse().unwrap();
         let info = Domain { name, description: String::new(), members: vec!["repo0".parse().unwrap()], removed: false };
         let first = make::change("make", [make::put(layout::domain(), codec::encode(&info))]);
@@ -102,6 +112,40 @@ impl Meeting {
         read::lookup(&self.store, &tree, path).unwrap().is_some()
     }
 
+    /// Returns the name of a repository on a machine.
+    fn name(&self, at: usize, repo: usize) -> RepoName {
+        let is_renamed = repo == 0 && self.info(at).has_member(&"renamed".parse().unwrap());
+        if is_renamed { "renamed".parse().unwrap() } else { format!("repo{repo}").parse().unwrap() }
+    }
+
+    fn info(&self, at: usize) -> Domain {
+        let tree = self.store.commit(&self.tip(at)).unwrap().tree;
+        read::file(&self.store, &domain(), &tree, &layout::domain()).unwrap().unwrap()
+    }
+
+    /// Returns the change that moves everything of the first repository to its new name.
+    fn rename(&self, at: usize) -> Change {
+        let (old, new): (RepoName, RepoName) = ("repo0".parse().unwrap(), "renamed".parse().unwrap());
+        let view = read::domain_at(&self.store, &"s3".parse().unwrap(), &self.tip(at)).unwrap();
+        let mut members: Vec<_> =
+            view.info.members.iter().filter(|repo| **repo != old).chain([&new]).cloned().collect();
+        members.sort();
+        let mut edits = vec![make::put(layout::domain(), codec::encode(&Domain { members, ..view.info.clone() }))];
+        for contract in view.contracts.values().filter(|contract| contract.owner == old) {
+            let renamed = Contract { owner: new.clone(), ..contract.clone() };
+            edits.push(make::put(layout::contract(&contract.name), codec::encode(&renamed)));
+        }
+        if let Some(binding) = view.bindings.get(&old) {
+            edits.push((layout::binding(&old), Edit::Remove));
+            edits.push(make::put(layout::binding(&new), codec::encode(binding)));
+        }
+        if let Some(source) = view.sources.get(&old) {
+            edits.push((layout::source(&old), Edit::Remove));
+            edits.push(make::put(layout::source(&new), codec::encode(source)));
+        }
+        make::change("rename\n\nBlue-Repo: renamed\n", edits)
+    }
+
     /// Returns whether a machine knows that another repository owns the contract.
     fn is_anothers(&self, at: usize, document: &Contract) -> bool {
         let tree = self.store.commit(&self.tip(at)).unwrap().tree;
@@ -114,7 +158,8 @@ impl Meeting {
         let change = match step {
             Step::Publish { repo, contract, version, value } => {
                 let name: ContractName = format!("c{contract}").parse().unwrap();
-                let document = Contract::new(name.clone(), format!("repo{repo}").parse().unwrap());
+                let repo = self.name(at, *repo);
+                let document = Contract::new(name.clone(), repo.clone());
                 let document = Contract {
                     version: format!("1.{version}.0").parse().unwrap(),
                     value: serde_json::Value::from(*value).into(),
@@ -129,41 +174,42 @@ impl Meeting {
                 self.published.push((name.clone(), document.version.to_string(), content));
                 let bytes = codec::encode(&document);
                 make::change(
-                    &format!("publish\n\nBlue-Repo: repo{repo}\n"),
-                    [make::put(path, bytes.clone()), make::put(layout::contract(&name), bytes), self.source(*repo)],
+                    &format!("publish\n\nBlue-Repo: {repo}\n"),
+                    [make::put(path, bytes.clone()), make::put(layout::contract(&name), bytes), self.source(&repo)],
                 )
             }
             Step::Bind { repo, range } => {
                 let import =
                     Import::new("c0".parse().unwrap(), format!(">=1.{range}.0").parse().unwrap(), UsedIn::default());
                 let binding = Binding { role: Role::Consumer, exports: vec![], imports: vec![import] };
-                let path = layout::binding(&format!("repo{repo}").parse().unwrap());
+                let repo = self.name(at, *repo);
                 make::change(
-                    &format!("bind\n\nBlue-Repo: repo{repo}\n"),
-                    [make::put(path, codec::encode(&binding)), self.source(*repo)],
+                    &format!("bind\n\nBlue-Repo: {repo}\n"),
+                    [make::put(layout::binding(&repo), codec::encode(&binding)), self.source(&repo)],
                 )
             }
             Step::Unbind { repo } => {
-                let path = layout::binding(&format!("repo{repo}").parse().unwrap());
-                make::change(&format!("unbind\n\nBlue-Repo: repo{repo}\n"), [(path, Edit::Remove)])
+                let repo = self.name(at, *repo);
+                make::change(&format!("unbind\n\nBlue-Repo: {repo}\n"), [(layout::binding(&repo), Edit::Remove)])
             }
             Step::Enter { repo } => {
-                let tree = self.store.commit(&self.tip(at)).unwrap().tree;
-                let mut info: Domain = read::file(&self.store, &domain(), &tree, &layout::domain()).unwrap().unwrap();
+                let mut info = self.info(at);
                 info.members.push(format!("repo{repo}").parse().unwrap());
                 info.members.sort();
                 info.members.dedup();
                 make::change("enter", [make::put(layout::domain(), codec::encode(&info))])
             }
+            Step::Rename if self.name(at, 0).as_str() == "renamed" => return,
+            Step::Rename => self.rename(at),
             Step::Sync => return self.sync(at),
         };
         self.commit(at, &change);
     }
 
-    fn source(&mut self, repo: usize) -> (git_blue::store::TreePath, Edit) {
+    fn source(&mut self, repo: &RepoName) -> (git_blue::store::TreePath, Edit) {
         self.commits += 1;
         let commit = format!("{:040x}", self.commits).parse().unwrap();
-        make::put(layout::source(&format!("repo{repo}").parse().unwrap()), codec::encode(&Source { commit }))
+        make::put(layout::source(repo), codec::encode(&Source { commit }))
     }
 
     fn sync(&mut self, at: usize) {
