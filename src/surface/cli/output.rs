@@ -342,8 +342,8 @@ impl<'a> Output<'a> {
         error.kind.exit_code()
     }
 
-    /// Prints help, or the error in the arguments. Returns the exit code.
-    /// `json` is the command that the arguments name, if they ask for JSON.
+    /// Prints help, or the error in the arguments. `json` is the command that the arguments name, if they ask for JSON.
+    /// Returns the exit code.
     pub fn usage(&mut self, mut error: clap::Error, json: Option<&str>) -> u8 {
         use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
         only_shown_commands(&mut error);
