@@ -15,7 +15,7 @@ use crate::{model::verdict::Answers, platform::files};
 /// The first line, with the version of the format and that of the engine. Answers of other versions are ignored.
 const HEADER: &str = concat!("git-blue-comparisons-1-", env!("GIT_BLUE_ENGINE"), "\n");
 /// The size limit of the file, in bytes. Once it is reached, the file starts again with the new answers.
-const MAX_SIZE: u64 = 16 << 20;
+const MAX_SIZE: u64 = 24 << 20;
 
 /// The comparisons of one store. New ones are written when this is dropped.
 #[derive(Debug)]
