@@ -1,13 +1,9 @@
 //! `realm_status`: a summary of the realm and of what concerns this repository.
 
+mod own_contracts;
 mod removed_files;
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BinaryHeap},
-    iter::Peekable,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
@@ -16,7 +12,7 @@ use crate::{
         binding::Import,
         check::conflicts::{is_concerned, standing},
         conflict::{Conflict, Standing},
-        domain_digest::{BindingDigest, DomainDigest, Imported, MAX_CONTRACTS, Ranked},
+        domain_digest::{BindingDigest, DomainDigest, MAX_CONTRACTS},
         domain_summary::DomainSummary,
         domain_view::{Damage, Subject},
         name::{ContractRef, DomainName, ReaderName, RepoName},
@@ -27,10 +23,7 @@ use crate::{
     ops::{
         Operation,
         admin::join,
-        contract::{
-            transfer,
-            verdict::{self, Documents},
-        },
+        contract::{transfer, verdict},
         ctx::{Ctx, RealmContext},
         inboxes::{
             arrival,
@@ -49,8 +42,8 @@ use crate::{
         sessions::SessionFilter,
     },
     wire::{
-        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, Notification, OwnContract,
-        PageRequest, RealmStatus, RepoLine, SessionLine, SyncConflict, page,
+        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, Notification, PageRequest,
+        RealmStatus, RepoLine, SessionLine, SyncConflict, page,
     },
 };
 
@@ -176,7 +169,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         }
     }
     let of_repo = here.repo.as_ref().map(|repo| imports(here, &overview, &digests, repo, &judge)).transpose()?;
-    let own = here.repo.as_ref().map(|repo| own_contracts(here, &overview, &digests, repo, &judge)).transpose()?;
+    let own = here.repo.as_ref().map(|repo| own_contracts::of(here, &overview, &digests, repo, &judge)).transpose()?;
     let (own_contracts, more_own_contracts) = own.unwrap_or_default();
     let body = RealmStatus {
         realm: here.realm.clone(),
@@ -356,76 +349,6 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         yanked: offered.is_some_and(|contract| contract.is_yanked_for(import)),
         deprecated: offered.and_then(|contract| Some(contract.deprecated.as_ref()?.into())),
     }
-}
-
-/// Returns the first contracts of a repository with their importers, and how many more there are.
-fn own_contracts(
-    here: &RealmContext,
-    overview: &Overview<'_>,
-    digests: &Digests<'_>,
-    repo: &RepoName,
-    judge: &Judge<'_>,
-) -> Result<(Vec<OwnContract>, usize), OpError> {
-    let (mut count, mut lists) = (0, Vec::new());
-    for (domain, (_, digest)) in digests {
-        let own = digest.own(repo);
-        count += own.count;
-        lists.push((*domain, own.first().peekable()));
-    }
-    // The contracts of each domain are in order, so only those that are shown need to be decoded.
-    let mut next: BinaryHeap<_> = lists.iter_mut().enumerate().filter_map(|(at, (_, list))| rank(list, at)).collect();
-    let mut own = Vec::new();
-    while own.len() < MAX_CONTRACTS
-        && let Some((_, _, Reverse(at))) = next.pop()
-    {
-        let (domain, list) = &mut lists[at];
-        if let Some((mut one, is_moved)) = list.next().and_then(|one| own_contract(domain, one)) {
-            if is_moved {
-                judge_importers(here, overview, digests[domain].0, &mut one, judge)?;
-            }
-            own.push(one);
-        }
-        next.extend(rank(list, at));
-    }
-    own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
-    let more = count - own.len();
-    Ok((own, more))
-}
-
-/// Moves the importers that the current version breaks although their ranges accept it.
-fn judge_importers(
-    here: &RealmContext,
-    overview: &Overview<'_>,
-    line: &Line,
-    own: &mut OwnContract,
-    judge: &Judge<'_>,
-) -> Result<(), OpError> {
-    let (summary, documents) = (overview.summary(line)?, Documents::of(&*here.store, &line.tree));
-    for (repo, import) in summary.importers(&own.contract) {
-        if let Some(at) = own.importers.iter().position(|importer| importer == repo)
-            && documents.state(&summary, (repo, import), judge)?.is_broken()
-        {
-            own.broken.push(own.importers.remove(at));
-        }
-    }
-    own.broken.sort();
-    Ok(())
-}
-
-/// Returns the rank of the next contract of a domain: by what it breaks, then by its importers, then by domain.
-fn rank<'g>(
-    list: &mut Peekable<impl Iterator<Item = Ranked<'g>>>,
-    domain: usize,
-) -> Option<(usize, usize, Reverse<usize>)> {
-    list.peek().map(|one| (one.broken, one.importers, Reverse(domain)))
-}
-
-/// Returns a contract with its importers judged by their ranges, and whether verdicts may differ from that.
-fn own_contract(domain: &DomainName, one: Ranked<'_>) -> Option<(OwnContract, bool)> {
-    let Imported { name: contract, version, yanked, broken, importers, more, is_moved } = one.imported()?;
-    let own =
-        OwnContract { domain: domain.clone(), contract, version, yanked, broken, importers, more_importers: more };
-    Some((own, is_moved))
 }
 
 /// Returns an error if some domains cannot be read, so that the answer is not mistaken for the whole realm.

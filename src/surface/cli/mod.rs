@@ -235,7 +235,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         Err((None, error)) => Err(error),
         Err((Some(shortcut::PossibleCommands::One(line)), _)) => parse(&line),
         Err((Some(shortcut::PossibleCommands::Several(paths)), _)) => {
-            output.json = wants_json(arguments);
+            output.json = parsed::wants_json(arguments);
             let error = OpError::usage("the command is ambiguous");
             return output.error(&paths.iter().fold(error, |error, path| error.next(format!("git blue {path}"))));
         }
@@ -245,7 +245,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let cli = match parsed.and_then(|matches| read(matches, operation)) {
         Ok(cli) => cli,
         Err(error) => {
-            let command = wants_json(arguments).then(|| named_command(arguments));
+            let command = parsed::wants_json(arguments).then(|| parsed::named_command(arguments));
             return output.usage(error, command.as_deref());
         }
     };
@@ -411,22 +411,6 @@ fn pushed() -> String {
 fn takes_time(operation: &ops::Operation) -> bool {
     let works = [ops::upkeep::gc::OPERATION, ops::worktree::remove::OPERATION, ops::pr::create::OPERATION];
     !operation.writes || works.iter().any(|work| work.name == operation.name)
-}
-
-/// Returns whether the arguments contain `--json`, which also applies if they cannot be parsed.
-fn wants_json(arguments: &[std::ffi::OsString]) -> bool {
-    arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
-}
-
-/// Returns the innermost command that the arguments name.
-fn named_command(arguments: &[std::ffi::OsString]) -> String {
-    let (mut command, mut path) = (definition(), "git blue".to_owned());
-    for word in arguments.iter().filter_map(|word| word.to_str()) {
-        let Some(named) = command.find_subcommand(word).cloned() else { continue };
-        path = format!("{path} {}", named.get_name());
-        command = named;
-    }
-    path
 }
 
 /// The outcome of a command that ran. A check that finds problems has run, but its exit code is 1.

@@ -1,6 +1,8 @@
-//! The properties of a parsed command line that are known before the command runs.
+//! The properties of a command line that are known before the command runs.
 
-use super::{Command, contract, formats::Formats, manual, notify, realm};
+use std::ffi::OsString;
+
+use super::{Command, contract, definition, formats::Formats, manual, notify, realm};
 use crate::{env::Env, model::name::ContractRef, ops};
 
 /// Returns the operation that a command line calls, under its full or its short name.
@@ -22,6 +24,22 @@ pub fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
         matches = below;
     }
     matches.try_get_one::<ContractRef>("contract").ok().flatten().cloned()
+}
+
+/// Returns whether the arguments contain `--json`, which also applies if they cannot be parsed.
+pub fn wants_json(arguments: &[OsString]) -> bool {
+    arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
+}
+
+/// Returns the innermost command that the arguments name.
+pub fn named_command(arguments: &[OsString]) -> String {
+    let (mut command, mut path) = (definition(), "git blue".to_owned());
+    for word in arguments.iter().filter_map(|word| word.to_str()) {
+        let Some(named) = command.find_subcommand(word).cloned() else { continue };
+        path = format!("{path} {}", named.get_name());
+        command = named;
+    }
+    path
 }
 
 impl Command {

@@ -1,0 +1,102 @@
+//! The contracts of a repository, and the repositories that import them.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap},
+    iter::Peekable,
+    sync::Arc,
+};
+
+use super::Digests;
+use crate::{
+    error::OpError,
+    model::{
+        domain_digest::{Imported, MAX_CONTRACTS, Ranked},
+        domain_summary::DomainSummary,
+        name::{DomainName, RepoName},
+        verdict::Judge,
+    },
+    ops::{contract::verdict::Documents, ctx::RealmContext},
+    store::overview::{Line, Overview},
+    wire::OwnContract,
+};
+
+/// Returns the first contracts of a repository with their importers, and how many more there are.
+pub(super) fn of(
+    here: &RealmContext,
+    overview: &Overview<'_>,
+    digests: &Digests<'_>,
+    repo: &RepoName,
+    judge: &Judge<'_>,
+) -> Result<(Vec<OwnContract>, usize), OpError> {
+    let (mut count, mut lists) = (0, Vec::new());
+    for (domain, (_, digest)) in digests {
+        let own = digest.own(repo);
+        count += own.count;
+        lists.push((*domain, own.first().peekable()));
+    }
+    // The contracts of each domain are in order, so only those that are shown need to be decoded.
+    let mut next: BinaryHeap<_> = lists.iter_mut().enumerate().filter_map(|(at, (_, list))| rank(list, at)).collect();
+    let mut judging = Judging { here, overview, judge, summaries: BTreeMap::new() };
+    let mut own = Vec::new();
+    while own.len() < MAX_CONTRACTS
+        && let Some((_, _, Reverse(at))) = next.pop()
+    {
+        let (domain, list) = &mut lists[at];
+        if let Some((mut one, is_moved)) = list.next().and_then(|one| own_contract(domain, one)) {
+            if is_moved {
+                judging.judge(digests[domain].0, &mut one)?;
+            }
+            own.push(one);
+        }
+        next.extend(rank(list, at));
+    }
+    own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
+    let more = count - own.len();
+    Ok((own, more))
+}
+
+/// Judges the importers of contracts, and reads each domain once.
+struct Judging<'a> {
+    here: &'a RealmContext,
+    overview: &'a Overview<'a>,
+    judge: &'a Judge<'a>,
+    summaries: BTreeMap<DomainName, Arc<DomainSummary>>,
+}
+
+impl Judging<'_> {
+    /// Moves the importers that the current version breaks although their ranges accept it.
+    fn judge(&mut self, line: &Line, own: &mut OwnContract) -> Result<(), OpError> {
+        let summary = match self.summaries.get(&line.name) {
+            Some(summary) => Arc::clone(summary),
+            None => self.overview.summary(line)?,
+        };
+        let documents = Documents::of(&*self.here.store, &line.tree);
+        for (repo, import) in summary.importers(&own.contract) {
+            if let Some(at) = own.importers.iter().position(|importer| importer == repo)
+                && documents.state(&summary, (repo, import), self.judge)?.is_broken()
+            {
+                own.broken.push(own.importers.remove(at));
+            }
+        }
+        own.broken.sort();
+        self.summaries.insert(line.name.clone(), summary);
+        Ok(())
+    }
+}
+
+/// Returns the rank of the next contract of a domain: by what it breaks, then by its importers, then by domain.
+fn rank<'g>(
+    list: &mut Peekable<impl Iterator<Item = Ranked<'g>>>,
+    domain: usize,
+) -> Option<(usize, usize, Reverse<usize>)> {
+    list.peek().map(|one| (one.broken, one.importers, Reverse(domain)))
+}
+
+/// Returns a contract with its importers judged by their ranges, and whether verdicts may differ from that.
+fn own_contract(domain: &DomainName, one: Ranked<'_>) -> Option<(OwnContract, bool)> {
+    let Imported { name: contract, version, yanked, broken, importers, more, is_moved } = one.imported()?;
+    let own =
+        OwnContract { domain: domain.clone(), contract, version, yanked, broken, importers, more_importers: more };
+    Some((own, is_moved))
+}
