@@ -140,7 +140,7 @@ fn errors_are_those_of_the_command() {
     assert_eq!(unknown["next_steps"][0]["reason"], "known repositories: fungal", "{unknown}");
     daemon.get("/realms/aperture/log?from_repo=nobody").is(404);
     for path in ["check?worktree=true", "check?commit=HEAD", "contracts/s3-access/s3-permissions/diff?worktree=true"] {
-        assert_eq!(daemon.get(&format!("/realms/aperture/{path}")).is(400).json()["message"], "repo is missing");
+        assert_eq!(daemon.get(&format!("/realms/aperture/{path}")).is(404).json()["message"], "repo is missing");
     }
     daemon.get("/realms/aperture?limit=0").is(400);
     daemon.get("/realms/aperture?limit=many").is(400);

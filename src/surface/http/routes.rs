@@ -13,7 +13,7 @@ use super::{
     context::Contexts,
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         name::{RealmName, RepoName},
         rank::Rank,
@@ -267,7 +267,11 @@ impl Call<'_> {
     fn check_files(&self) -> Result<(), OpError> {
         let is_of_files = self.arguments.flag("worktree") || self.arguments.text("commit").is_some();
         match self.arguments.text("repo") {
-            None if is_of_files => Err(OpError::usage("repo is missing").next("worktree and commit need: repo")),
+            // The schema cannot express the dependency, so this is no error of usage.
+            None if is_of_files => {
+                Err(OpError::cannot(ErrorCode::RepoUndetermined, "repo is missing")
+                    .next("worktree and commit need: repo"))
+            }
             _ => Ok(()),
         }
     }
