@@ -43,14 +43,20 @@ fn is_non_finite(part: &str) -> bool {
 
 /// Returns a problem for the first ambiguous scalar.
 pub(super) fn find(text: &str, node: &Spanned<Node>) -> Option<Problem> {
+    // Most texts have no such tag. Looking for it before each scalar takes long if the text is a single line.
+    find_in(text, node, text.contains(BINARY))
+}
+
+fn find_in(text: &str, node: &Spanned<Node>, may_be_binary: bool) -> Option<Problem> {
     match &node.value {
-        Node::Inner(children) => children.iter().find_map(|child| find(text, child)),
+        Node::Inner(children) => children.iter().find_map(|child| find_in(text, child, may_be_binary)),
         Node::Scalar => {
             let place = node.referenced;
             let (start, length) = (place.span().byte_offset()?, place.span().byte_len()?);
             let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
             let written = text.get(start..start.checked_add(length)?)?.trim_end();
-            let message = match is_binary(&text[..start]) || written.starts_with(BINARY) {
+            let is_binary = may_be_binary && (is_binary(&text[..start]) || written.starts_with(BINARY));
+            let message = match is_binary {
                 true => format!("the tag {BINARY} is not allowed; write a string in quotes"),
                 false => complaint(written).filter(|_| !is_block(&text[..start]))?,
             };
