@@ -186,9 +186,7 @@ fn ineffective(contract: &ContractName, schema: &Json, at: &str, told: impl Fn(&
     let rest = found.split_off(found.len().min(MAX_KEYWORDS));
     let mut remarks: Vec<_> = found.into_iter().map(remark).collect();
     remarks.extend(rest.first().map(|one| {
-        let what = format!(
-            "more than {MAX_KEYWORDS} words have no effect; correct the first {MAX_KEYWORDS}, then check again"
-        );
+        let what = format!("more than {MAX_KEYWORDS} warnings; correct the first {MAX_KEYWORDS}, then check again");
         Remark { place: Some(at.to_owned()), ..Remark::new(one.rule(), contract, told(at, what)) }
     }));
     remarks

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::graph::node::{self, Lit, Words};
+use super::graph::node::{self, Check, Lit, Words};
 use super::numbers;
 use crate::model::{contract::BrokenDirection, text::count};
 
@@ -165,9 +165,9 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         Lit::MinLength(n) => format!("{value} is shorter than {}", count(*n, "character", "characters")),
         Lit::MaxLength(n) => format!("{value} is longer than {}", count(*n, "character", "characters")),
         Lit::Pattern(pattern) => format!("{value} does not match {:?}", words.written(*pattern)),
-        Lit::Check(check) => match &words.checks[*check as usize].format {
-            Some(format) => format!("{value} does not have the format {format:?}"),
-            None => format!("{value} is not encoded as the schema requires"),
+        Lit::Check(check) => match &words.checks[*check as usize] {
+            Check { format: Some(format), .. } => format!("{value} does not have the format {format:?}"),
+            Check { keywords, .. } => format!("{value} does not satisfy {keywords}"),
         },
         Lit::Required(_) => format!("{} is missing", quoted(place)),
         Lit::MinItems(n) => format!("fewer than {}", count(*n, "item", "items")),

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 
+use jsonschema_regex::is_valid_ecma_regex;
 use serde_json::{Map, Value};
 
 use super::rewriting;
@@ -27,6 +28,11 @@ pub fn pattern(pattern: &str) -> Cow<'_, str> {
         written.insert_str(0, "(?=)");
     }
     if written == pattern { Cow::Borrowed(pattern) } else { Cow::Owned(written) }
+}
+
+/// Returns whether ECMA-262 accepts a pattern, with or without the `u` flag. The validator also accepts Rust's syntax.
+pub fn is_valid(pattern: &str) -> bool {
+    is_valid_ecma_regex(pattern) || is_valid_ecma_regex(&self::pattern(pattern))
 }
 
 fn rewritten(pattern: &str) -> String {

@@ -30,6 +30,8 @@ pub enum KeywordKind {
     External,
     /// The schema has words, but no keyword, so it allows every value.
     NoKeyword,
+    /// The pattern has a meaning in Rust's syntax, but none in ECMA-262.
+    Pattern,
 }
 
 impl KeywordWarning {
@@ -56,6 +58,7 @@ impl KeywordWarning {
             KeywordKind::Assumed(_) => "assumed-draft",
             KeywordKind::External => "external-reference",
             KeywordKind::NoKeyword => "no-keyword",
+            KeywordKind::Pattern => "pattern-not-ecma-262",
         }
     }
 
@@ -78,6 +81,10 @@ impl KeywordWarning {
                 format!(
                     "no keyword restricts anything, so every value is valid; {keyword:?} is not a keyword; {suggestion}"
                 )
+            }
+            KeywordKind::Pattern => {
+                let shown: String = keyword.chars().take(60).collect();
+                format!("{shown:?} is not an ECMA-262 pattern: other validators may refuse it; {suggestion}")
             }
         }
     }

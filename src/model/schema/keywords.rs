@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    Draft, Tree, external,
+    Draft, Tree, ecma, external,
     keyword_warning::{KeywordKind, KeywordWarning},
     words::{ALWAYS, ANNOTATIONS, BELOW, IN_PLACE, NAMED, SOMETIMES, fits, is_assertion, of_other_language, plain},
 };
@@ -109,6 +109,7 @@ impl<'a> Walk<'a> {
                 let nearest = || *self.nearest.entry(word).or_insert_with(|| nearest(word));
                 let has = |keyword: &str| schema.get(keyword).is_some();
                 self.found.extend(here.warning(word, value, nearest, has));
+                self.found.extend(here.patterns(word, value));
             }
         }
         let first = self.open.len();
@@ -171,6 +172,20 @@ impl Here<'_> {
         Some(KeywordWarning { pointer, keyword: word.to_owned(), kind, suggestion })
     }
 
+    /// Returns a warning for each pattern that is not valid in ECMA-262, although the validator accepts it.
+    fn patterns<'v>(&'v self, word: &'v str, value: Tree<'v>) -> impl Iterator<Item = KeywordWarning> + 'v {
+        let pattern = value.as_str().filter(|_| word == "pattern").map(|pattern| (pattern, "/pattern".to_owned()));
+        let named = value.members().filter(move |_| word == "patternProperties");
+        let named = named.map(|(name, _)| (name, format!("/patternProperties/{}", escape(name))));
+        let foreign = pattern.into_iter().chain(named).filter(|(pattern, _)| !ecma::is_valid(pattern));
+        foreign.map(|(pattern, below)| KeywordWarning {
+            pointer: format!("{}{below}", self.pointer),
+            keyword: pattern.to_owned(),
+            kind: KeywordKind::Pattern,
+            suggestion: instead_of(pattern).to_owned(),
+        })
+    }
+
     fn of_other_draft(&self, word: &str, value: Tree<'_>) -> Option<(KeywordKind, String)> {
         let draft = self.draft;
         let (since, until) = match word {
@@ -207,6 +222,17 @@ impl Here<'_> {
         };
         let or = if self.is_named { String::new() } else { format!(", or name {until} in \"$schema\"") };
         Some((KeywordKind::OtherDraft(draft), format!("{write}{or}")))
+    }
+}
+
+/// Returns what to write instead of syntax that is not part of ECMA-262.
+fn instead_of(pattern: &str) -> &'static str {
+    match () {
+        () if pattern.starts_with("(?i)") => "write both cases, as in \"[aA]\"",
+        () if pattern.contains(r"\A") => r#"write "^" instead of "\A""#,
+        () if pattern.contains(r"\z") || pattern.contains(r"\Z") => r#"write "$" instead of "\z""#,
+        () if pattern.contains("(?P<") => r#"write "(?<name>" instead of "(?P<name>""#,
+        () => "write it in the syntax of ECMA-262 with the flag \"u\"",
     }
 }
 
@@ -409,6 +435,27 @@ mod tests {
             ] {
                 assert_eq!(found(&of(draft, word, value)), [], "{draft} {word}");
             }
+        }
+    }
+
+    #[test]
+    fn patterns_that_are_not_ecma_262_are_reported_with_what_to_write() {
+        for (pattern, hint) in [
+            ("(?i)^a$", "both cases"),
+            (r"\Aa", "\"^\""),
+            (r"a\z", "\"$\""),
+            ("(?P<a>b)", "(?<name>"),
+            ("[]a]", "flag \"u\""),
+            (r"\pL", "flag \"u\""),
+            ("(?x) a", "flag"),
+        ] {
+            one(json!({"pattern": pattern}), "/pattern", hint);
+            one(json!({"patternProperties": {pattern: {}}}), &format!("/patternProperties/{}", escape(pattern)), hint);
+        }
+        for pattern in
+            [r"^\$\{[a-z]+}$", r"^[\w-.]+$", r"^(?<q>['`]).*\k<q>$", r"\p{L}\/\-\_", "^[]$", "[^]", r"\uD83D\uDE00"]
+        {
+            assert_eq!(found(&json!({"pattern": pattern})), [], "{pattern}");
         }
     }
 

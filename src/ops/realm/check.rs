@@ -49,7 +49,7 @@ use crate::{
 
 pub use check_scripts::Scripts;
 pub use check_subject::Subject;
-pub use steps::UNCOMMITTED;
+pub use steps::{UNCOMMITTED, command};
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =

@@ -31,6 +31,7 @@ use crate::{
             pending::{self, MAX_DELIVERED, NotificationBatch, Pending},
         },
         publish::unpublished::{self, CaughtUp},
+        realm::check,
         repos::roots,
         runs, session,
         sync::{conflict, remote_status},
@@ -412,11 +413,12 @@ fn with_next_steps(
     let removed = removed_files::steps(&body.removed_files, files);
     let is_idle = body.session.is_none();
     let unreadable = !body.unreadable.is_empty();
+    let check = check::command(body.current_repo.as_ref());
     if !answer.body.unreadable_domains.is_empty() {
         answer = answer.next("git blue doctor --fix  # restore what is missing, if possible");
     }
     if unreadable {
-        answer = answer.next("git blue check  # show the problems");
+        answer = answer.next(format!("{check}  # show the problems"));
     }
     if broken > 0 || has_changed {
         answer = answer.next(REVIEW);
@@ -426,7 +428,7 @@ fn with_next_steps(
         answer = answer.next(format!("{command}  # committing it accepts the contract"));
     }
     if has_conflicts {
-        answer = answer.next("git blue check  # show the conflicts, and how to resolve them");
+        answer = answer.next(format!("{check}  # show the conflicts, and how to resolve them"));
     }
     if ahead > 0 || behind > 0 {
         answer = answer.next("git blue sync  # sync with the remotes");

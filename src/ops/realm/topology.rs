@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::status;
+use super::{check, status};
 use crate::{
     error::OpError,
     model::{
@@ -89,8 +89,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         cycles: if is_first { provision.cycles().iter().map(ToString::to_string).collect() } else { Vec::new() },
         unreadable: if is_first { status::unreadable(&overview)? } else { Vec::new() },
     });
-    // Without a repository, only the published state can be checked.
-    let check = if here.repo.is_some() { "git blue check" } else { "git blue check --published" };
+    let check = check::command(here.repo.as_ref());
     Ok(if broken > 0 { answer.next(format!("{check}  # show why")) } else { answer })
 }
 

@@ -177,8 +177,8 @@ fn sorted(mut ids: Vec<Id>, unique: bool) -> Vec<Id> {
 
 /// A check of strings that can only be run, not analyzed.
 pub struct Check {
-    /// Its name, such as `format: date`.
-    pub name: String,
+    /// Its keywords as JSON, such as `{"contentEncoding":"base64"}`.
+    pub keywords: String,
     /// The format, if it is one.
     pub format: Option<String>,
     validator: Option<Validator<Metered>>,
@@ -333,15 +333,18 @@ impl Words {
         id
     }
 
-    /// Returns the number of a check, which is a schema with one or two keywords.
+    /// Returns the number of a check, which is a schema with one or two keywords besides `$schema`.
     pub fn check(&mut self, schema: &Value, format: Option<&str>) -> u32 {
         let key = schema.to_string();
         if let Some(id) = self.check_ids.get(&key) {
             return *id;
         }
         let id = index(self.checks.len());
-        let validator = validator(schema);
-        self.checks.push(Check { name: key.clone(), format: format.map(str::to_owned), validator });
+        let mut keywords = schema.clone();
+        keywords.as_object_mut().and_then(|keywords| keywords.remove("$schema"));
+        let check =
+            Check { keywords: keywords.to_string(), format: format.map(str::to_owned), validator: validator(schema) };
+        self.checks.push(check);
         self.check_ids.insert(key, id);
         id
     }

@@ -380,7 +380,7 @@ impl<'a> Engine<'a> {
             Some(_) => {}
             None => {
                 let written = self.table.words.written(pattern);
-                self.record_obstacle([], || format!("the pattern {:?} has no automaton", shown(&written)));
+                self.record_obstacle([], || format!("the pattern {:?} is too complex to compare", shown(&written)));
             }
         }
         self.patterns.insert(pattern, compiled.clone());

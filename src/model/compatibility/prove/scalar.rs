@@ -129,7 +129,7 @@ impl State {
                 let words = &engine.table.words;
                 let checks = wanted.checks.iter().map(|(id, _)| {
                     let check = &words.checks[*id as usize];
-                    check.format.as_ref().map_or_else(|| check.name.clone(), |format| format!("format {format:?}"))
+                    check.format.as_ref().map_or_else(|| check.keywords.clone(), |format| format!("format {format:?}"))
                 });
                 let patterns = wanted.patterns.iter().map(|(id, _)| format!("pattern {:?}", &*words.written(*id)));
                 let names: Vec<_> = checks.chain(patterns).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     error::{NextStep, approve, write_version},
-    model::{check::Finding, text::shell_word},
+    model::{check::Finding, name::RepoName, text::shell_word},
     ops::realm::{check::Request, check_base, check_subject::Subject},
     repo::blue_files::BINDINGS,
     wire::{self, Answer, RealmCheck},
@@ -73,6 +73,11 @@ pub const NO_FILES: &str =
     "nothing in this repository was checked: it has no files under .blue/contracts or .blue/bindings";
 /// The step if the files to check are not in HEAD.
 pub const UNCOMMITTED: &str = "git blue check --worktree  # the files under .blue are not committed yet";
+
+/// Returns the command that checks a repository, or what is published if there is none.
+pub fn command(repo: Option<&RepoName>) -> &'static str {
+    if repo.is_some() { "git blue check" } else { "git blue check --published" }
+}
 
 /// Returns the steps, in the order of the errors. `is_temporary` is whether the realm was fetched for this check only.
 fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<NextStep> {
