@@ -1,19 +1,20 @@
 //! Receivers outside of git: servers and programs that mostly misbehave. No event is lost or duplicated under another
 //! id, and each domain keeps its order.
 
-use std::{collections::BTreeMap, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
+use super::missing_objects::unpack;
 use crate::{
     receiver::{
         Manner::{Answer, Drop, Redirect, Slow, Take, TakeAndDrop},
         Receiver, Taken,
     },
-    world::{Run, World, contract},
+    world::{DOMAIN_REF, Run, World, contract},
 };
 
 /// A provider and a consumer, and the receiver `team`, which has looked once, so that later changes are new to it.
@@ -184,6 +185,7 @@ fn undeliverable_event_is_given_up_and_resent_on_demand() {
     let id = now["failed"][0]["id"].as_str().unwrap().to_owned();
     let wrong = world.blue(&world.path("fungal"), &["notify", "retry", "nothing", "--json"]).exits(1).json();
     assert_eq!(wrong["code"], "unknown-notification");
+    assert!(wrong["message"].as_str().unwrap().contains("no event with the id \"nothing\" failed"), "{wrong}");
     let text = world.blue(&world.path("fungal"), &["notify", "list"]).exits(0).stdout;
     assert!(text.contains("failed  ") && text.contains("32 tries") && text.contains("notify retry --all"), "{text}");
     let again = world.blue(&world.path("fungal"), &["notify", "retry", &id, "--json"]).exits(0).json();
@@ -388,6 +390,22 @@ fn damaged_record_restarts_the_receiver() {
     publish(&world, "1.2.0");
     assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 1);
     assert_eq!(world.git(&store, &["fsck", "--strict", "--no-dangling"]).stdout, "");
+}
+
+#[test]
+fn change_that_cannot_be_read_is_sent_once_it_is_restored() {
+    let receiver = Receiver::start();
+    let world = place(&[("url", &receiver.url)]);
+    let store = world.store();
+    publish(&world, "1.1.0");
+    unpack(&world, &store);
+    let id = world.git(&store, &["rev-parse", &format!("{DOMAIN_REF}:contracts/s3-permissions.json")]).stdout;
+    let (object, aside) = (store.join("objects").join(&id[..2]).join(id[2..].trim()), world.path("aside"));
+    fs::rename(&object, &aside).unwrap();
+    assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 0);
+    fs::rename(&aside, &object).unwrap();
+    assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 1);
+    assert_eq!(versions(&once(&receiver.taken())), [("1.0.0".to_owned(), "1.1.0".to_owned())]);
 }
 
 #[test]

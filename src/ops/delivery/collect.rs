@@ -8,7 +8,7 @@ use super::{
     receiver::Receiver,
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         domain_summary::DomainSummary,
         hash,
@@ -64,23 +64,33 @@ impl ChangeCollector<'_> {
             return Ok(());
         }
         let overview = Overview::open(self.store)?;
+        let waiting = queue.waiting_domains();
+        let mut is_complete = true;
         for line in overview.domains() {
             let known = queue.known(&line.name);
-            if known == Some(line.tree) || queue.is_waiting(&line.name) {
+            if known == Some(line.tree) {
+                continue;
+            }
+            if waiting.contains(&line.name) {
+                queue.delay(&line.name);
                 continue;
             }
             if !queue.is_new && self.receiver.filter.has_domain(&line.name) {
                 let known = known.map_or(KnownState::Nothing, KnownState::Tree);
                 match self.event(&overview, line, known) {
                     Ok(event) => queue.waiting.extend(event),
-                    // `check` reports a damaged domain. Its changes are collected once it can be read.
-                    Err(error) if error.code == crate::error::ErrorCode::Damaged => continue,
+                    // `check` reports a damaged domain. Its changes are collected once it can be read; a repair moves
+                    // no ref.
+                    Err(error) if error.code == ErrorCode::Damaged => {
+                        is_complete = false;
+                        continue;
+                    }
                     Err(error) => return Err(error),
                 }
             }
             queue.set_baseline(&line.name, line.tree);
         }
-        queue.seen = seen;
+        queue.seen = if is_complete { seen } else { String::new() };
         queue.save(self.store, &self.receiver.name, &self.ctx.env.now_here())
     }
 
@@ -142,6 +152,10 @@ impl ChangeCollector<'_> {
     ) -> Result<(), OpError> {
         let acting = ActingRepo { realm: self.realm, store: self.store, repo, code: None };
         let mut pending = Pending::in_domain(acting, known, domain, line, self.ctx.env.now())?;
+        if pending.has_unreadable() {
+            let message = format!("{} has files that cannot be read", line.name);
+            return Err(OpError::no(ErrorCode::Damaged, message));
+        }
         pending.judge(acting, overview, &self.ctx.judge())?;
         arrival::record(self.store, &pending.sightings, || self.ctx.env.now_here());
         for one in pending.notifications {

@@ -1,7 +1,10 @@
 //! The queue of a receiver: a ref of this machine whose tree contains the baseline of each domain, and the events that
 //! were not delivered.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -37,6 +40,8 @@ pub struct Queue {
     pub seen: String,
     /// Whether nothing is recorded about this receiver yet.
     pub is_new: bool,
+    /// The domains that have changes after those in a waiting event.
+    delayed: BTreeSet<DomainName>,
     known: BTreeMap<String, Oid>,
     changed: Vec<(DomainName, Oid)>,
 }
@@ -56,6 +61,8 @@ struct Written {
     waiting: Vec<Waiting>,
     failed: Vec<Waiting>,
     seen: String,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    delayed: BTreeSet<DomainName>,
 }
 
 impl Queue {
@@ -71,11 +78,11 @@ impl Queue {
         let read = || -> Result<Self, StoreError> {
             let tree = store.commit(&tip)?.tree;
             let known = read::folder(store, &tree, layout::BASELINES)?.into_iter();
-            let Written { waiting, failed, seen } =
+            let Written { waiting, failed, seen, delayed } =
                 read::file(store, &place, &tree, &layout::queue())?.unwrap_or_default();
             let known =
                 known.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| (entry.name, entry.id)).collect();
-            Ok(Self { waiting, failed, seen, known, ..Self::default() })
+            Ok(Self { waiting, failed, seen, delayed, known, ..Self::default() })
         };
         match read() {
             Err(error) if error.is_damage() => Ok(Self { is_new: true, ..Self::default() }),
@@ -94,15 +101,29 @@ impl Queue {
         self.changed.push((domain.clone(), tree));
     }
 
-    /// Returns whether an event of a domain is waiting.
-    pub fn is_waiting(&self, domain: &DomainName) -> bool {
-        self.waiting.iter().any(|one| one.event.subject.as_ref() == Some(domain))
+    /// Returns the domains that have a waiting event.
+    pub fn waiting_domains(&self) -> HashSet<DomainName> {
+        self.waiting.iter().filter_map(|one| one.event.subject.clone()).collect()
     }
 
-    /// Removes a delivered event, and marks its domain to be collected again.
+    /// Records that a domain has changes after those in its waiting event. They are collected once it is delivered.
+    pub fn delay(&mut self, domain: &DomainName) {
+        self.delayed.insert(domain.clone());
+    }
+
+    /// Removes a delivered event.
     pub fn record_success(&mut self, id: &str) {
-        self.waiting.retain(|one| one.event.id != id);
-        self.seen.clear();
+        if let Some(at) = self.waiting.iter().position(|one| one.event.id == id) {
+            let delivered = self.waiting.remove(at);
+            self.release(&delivered);
+        }
+    }
+
+    /// Causes delayed changes to be collected, since the event that delayed them is no longer waiting.
+    fn release(&mut self, waited: &Waiting) {
+        if waited.event.subject.as_ref().is_some_and(|domain| self.delayed.remove(domain)) {
+            self.seen.clear();
+        }
     }
 
     /// Records a failed attempt: the event is retried later, or abandoned.
@@ -116,34 +137,29 @@ impl Queue {
         one.problem = Some(problem);
         if one.tries >= MAX_TRIES {
             let failed = self.waiting.remove(at);
+            self.release(&failed);
             self.failed.push(failed);
-            self.seen.clear();
             let surplus = self.failed.len().saturating_sub(MAX_DEAD);
             self.failed.drain(..surplus);
         }
     }
 
-    /// Queues abandoned events again: those with these ids, or all if there are no ids. Returns their number.
-    pub fn requeue(&mut self, ids: &[String], now: Timestamp) -> usize {
+    /// Queues abandoned events again: those with these ids, or all if there are no ids. Returns their ids.
+    pub fn requeue(&mut self, ids: &[String], now: Timestamp) -> Vec<String> {
         let is_meant = |one: &Waiting| ids.is_empty() || ids.contains(&one.event.id);
         let (meant, failed): (Vec<_>, Vec<_>) = std::mem::take(&mut self.failed).into_iter().partition(is_meant);
         self.failed = failed;
-        let count = meant.len();
+        let found = meant.iter().map(|one| one.event.id.clone()).collect();
         let fresh = meant.into_iter().map(|one| Waiting { tries: 0, next: now, ..one });
         // They are older than the waiting events.
         self.waiting.splice(..0, fresh);
-        count
+        found
     }
 
     /// Returns the first event of each domain. The events of a domain are delivered in order.
     pub fn next_per_domain(&self) -> Vec<&Waiting> {
-        let mut heads: Vec<&Waiting> = Vec::new();
-        for one in &self.waiting {
-            if !heads.iter().any(|head| head.event.subject == one.event.subject) {
-                heads.push(one);
-            }
-        }
-        heads
+        let mut seen = HashSet::new();
+        self.waiting.iter().filter(|one| seen.insert(&one.event.subject)).collect()
     }
 
     /// Writes the queue.
@@ -153,7 +169,12 @@ impl Queue {
     pub fn save(&mut self, store: &dyn Store, name: &ReaderName, now: &jiff::Zoned) -> Result<(), OpError> {
         let changed = std::mem::take(&mut self.changed);
         let known = |(domain, tree): &(DomainName, Oid)| (layout::baseline(domain), Edit::Link(EntryKind::Tree, *tree));
-        let written = Written { waiting: self.waiting.clone(), failed: self.failed.clone(), seen: self.seen.clone() };
+        let written = Written {
+            waiting: self.waiting.clone(),
+            failed: self.failed.clone(),
+            seen: self.seen.clone(),
+            delayed: self.delayed.clone(),
+        };
         let mut edits: Vec<_> = changed.iter().map(known).collect();
         edits.push((layout::queue(), Edit::Put(codec::encode(&written))));
         let place = StoreRef::Receiver(name.clone());

@@ -63,13 +63,23 @@ pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
         Err(problem) => Some(invalid_receiver(name.clone(), problem.clone())),
     };
     let lines: Vec<_> = chosen.iter().filter_map(line).collect();
-    if pass.requeue.as_ref().is_some_and(|ids| done.requeued < ids.len()) {
-        let message = "some of these events had not failed, so they were not sent again";
-        return Err(OpError::no(ErrorCode::UnknownNotification, message)
-            .next("git blue notify list  # show the events that failed"));
+    if let Some(ids) = &pass.requeue {
+        require_requeued(ids, &done)?;
     }
     let complete = done.given_up == 0 && lines.iter().all(|line| line.problem.is_none() && line.waiting.is_empty());
     Ok(Receivers { realm: here.realm.clone(), complete, receivers: lines })
+}
+
+/// Returns an error if one of these events was not queued again.
+fn require_requeued(ids: &[String], done: &RunTotals) -> Result<(), OpError> {
+    if let Some(receiver) = &done.busy {
+        let message = format!("another process is sending to {receiver}, so the events were not queued again");
+        return Err(OpError::no(ErrorCode::Busy, message).next("git blue notify list  # show the events that failed"));
+    }
+    let Some(unknown) = ids.iter().find(|id| !done.requeued.contains(id)) else { return Ok(()) };
+    let message = format!("no event with the id {unknown:?} failed; the others were sent again");
+    Err(OpError::no(ErrorCode::UnknownNotification, message)
+        .next("git blue notify list  # show the events that failed"))
 }
 
 /// Returns the state of the receivers. Nothing is sent.
@@ -133,8 +143,10 @@ struct ReceiverRun<'a> {
 /// The totals of a run.
 #[derive(Debug, Default)]
 struct RunTotals {
-    /// The number of events that were queued again.
-    requeued: usize,
+    /// The ids of the events that were queued again.
+    requeued: Vec<String>,
+    /// A receiver whose events could not be queued again, since another process sends to it.
+    busy: Option<ReaderName>,
     /// The number of events that were abandoned.
     given_up: usize,
 }
@@ -183,6 +195,9 @@ impl<'a> ReceiverProgress<'a> {
         let ReceiverRun { ctx, receiver, pass, .. } = self.one;
         let Some(queue) = self.one.round(&self.places, self.round, &mut self.sent, done)? else {
             // The process that holds the lock also sends new changes.
+            if pass.requeue.is_some() && self.round == 0 {
+                done.busy = Some(receiver.name.clone());
+            }
             let here = ctx.realm()?;
             self.line = Some(line(receiver, &Queue::of(&*here.store, &receiver.name)?, self.sent));
             return Ok(None);
@@ -217,7 +232,7 @@ impl ReceiverRun<'_> {
         let store = GitStore::open(&locate::known(&self.ctx.home, self.realm)?.path, self.ctx.options())?;
         let mut queue = Queue::of(&store, name)?;
         if let Some(ids) = self.pass.requeue.as_ref().filter(|_| round == 0) {
-            done.requeued += queue.requeue(ids, self.ctx.env.now());
+            done.requeued.extend(queue.requeue(ids, self.ctx.env.now()));
             queue.save(&store, name, &self.ctx.env.now_here())?;
         }
         let given_up = queue.failed.len();

@@ -103,6 +103,11 @@ pub enum KnownState {
 }
 
 impl Pending {
+    /// Returns whether the domains have files that cannot be read, whose changes are therefore unknown.
+    pub fn has_unreadable(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
     /// Finds the pending notifications of `reader` in the domains of the current repository.
     /// Domains that equal their baseline are not read.
     ///
