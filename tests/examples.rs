@@ -60,7 +60,7 @@ fn status_example_reports_a_missing_realm() {
     let output = run(&sandbox, "status", &["alone"]);
     assert!(!output.status.success());
     let said = text(&output.stderr);
-    assert!(said.starts_with("not-in-realm: ") && said.contains("\nnext: git blue init --realm NAME"), "{said}");
+    assert!(said.starts_with("not-in-realm: ") && said.contains("\nnext: git blue init --realm …"), "{said}");
 }
 
 #[test]

@@ -48,7 +48,12 @@ pub struct Located {
 /// # Errors
 /// Returns an error if no variable contains its path.
 pub fn home(env: &Env) -> Result<Home, OpError> {
-    let folder = env.var(HOME).map(|folder| env.cwd().join(folder)).or_else(|| Some(env.home()?.join(".blue")));
+    let own = env.var(HOME).map(PathBuf::from);
+    if let Some(folder) = own.as_ref().filter(|folder| folder.is_relative()) {
+        let message = format!("{HOME} is {:?}, which is not an absolute path", folder.display().to_string());
+        return Err(OpError::cannot(ErrorCode::NoHome, message));
+    }
+    let folder = own.or_else(|| Some(env.home()?.join(".blue")));
     folder.map(Home::new).ok_or_else(|| {
         OpError::cannot(
             ErrorCode::NoHome,
@@ -193,7 +198,7 @@ fn no_realm(env: &Env, home: &Home, code: Option<&CodeRepo>) -> OpError {
     let message = format!("{} is not in a realm", place.display());
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
     match &unknown::known(home)[..] {
-        [] => error.next("git blue init --realm NAME  # create and join a realm"),
+        [] => error.next("git blue init --realm …  # create and join a realm"),
         [only] => error.next(format!("git blue init --realm {only}  # join it")),
         [first, ..] => error.next(format!("git blue init --realm {first}  # join it, or another: git blue realm list")),
     }

@@ -8,7 +8,7 @@ use crate::{
         change::{self, DomainChange},
         contract::Contract,
         domain_view::{DomainView, Subject},
-        name::{ContractName, ContractRef, DomainName},
+        name::{ContractName, ContractRef, DomainName, RepoName},
         nearest,
         oid::Oid,
         publish::Decision,
@@ -92,6 +92,11 @@ pub fn with_similar_name(store: &dyn Store, at: &ContractRef, error: OpError) ->
     }
     let question = nearest::did_you_mean(&at.contract, &names);
     OpError { message: format!("{}{question}", error.message), ..error }
+}
+
+/// Returns the error for a contract that a repository does not import.
+pub fn not_imported(repo: &RepoName, at: &ContractRef) -> OpError {
+    OpError::no(ErrorCode::NotImported, format!("{repo} does not import {at}")).next(format!("git blue import {at}"))
 }
 
 /// Returns the error for a version that a contract does not have.

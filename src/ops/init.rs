@@ -89,6 +89,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         current_repo: joined.body.current_repo,
         path: known.path.display().to_string(),
         created_realm: matches!(new, Some(NewRealm::Created)),
+        fetched_realm: matches!(new, Some(NewRealm::Cloned)),
         joined: joined.body.joined,
         wrote_config: joined.body.wrote_config,
         remotes: joined.body.remotes,
@@ -204,7 +205,7 @@ fn at(ctx: &Ctx, url: &str, branches: bool, new: &mut Option<NewRealm>) -> Resul
     let place = sync::realm_clone::RealmLocation { realm: None, url, branches, is_partial: true };
     obtain(ctx, place, new)?.ok_or_else(|| {
         OpError::usage(format!("{url} contains no realm yet: choose a name"))
-            .next(format!("git blue init --realm NAME --url {}", shell_word(url)))
+            .next(format!("git blue init --realm … --url {}", shell_word(url)))
     })
 }
 
@@ -217,7 +218,7 @@ fn configured(ctx: &Ctx) -> Result<RealmName, OpError> {
     match realms.len() {
         1 => Ok(realms.remove(0).name),
         0 => Err(OpError::usage("no realm given, and there is none on this machine yet")
-            .next("git blue init --realm NAME  # create one")
+            .next("git blue init --realm …  # create one")
             .next("git blue init --url URL  # or fetch one from its URL")),
         _ => {
             let names: Vec<_> = realms.iter().map(|known| known.name.to_string()).collect();

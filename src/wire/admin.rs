@@ -17,6 +17,9 @@ pub struct Init {
     pub path: String,
     /// Whether this call created the realm.
     pub created_realm: bool,
+    /// Whether this call fetched the realm from its URL, since this machine did not have it.
+    #[serde(default)]
+    pub fetched_realm: bool,
     /// Whether this call joined the clone to the realm.
     pub joined: bool,
     /// Whether this call wrote `.blue/config.yaml`.

@@ -136,6 +136,8 @@ pub struct ContractValidate {
     pub versions: Vec<Version>,
     /// The number of payloads that were checked.
     pub payloads: usize,
+    /// The number of payloads that are invalid in one of the versions, or not known to be valid.
+    pub refused: usize,
     /// Whether all payloads are valid in all of the versions; null if that is unknown.
     pub valid: Option<bool>,
     /// The places where a payload is invalid, or where it is unknown whether it is valid.

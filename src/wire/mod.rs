@@ -86,7 +86,7 @@ pub use realm::{
 };
 pub use receiver::{
     ConcernedImport, Event, EventChange, EventData, EventLine, ForgeIssue, IssueOutcome, NotifyForge, NotifyTest,
-    ReceiverLine, Receivers,
+    ReceiverLine, Receivers, UnreadForge,
 };
 pub use review::{ChangedField, FieldChange, ImportReview, Mention, RealmReview, Searched, Withdrawal};
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};

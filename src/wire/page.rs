@@ -22,7 +22,7 @@ pub struct PageRequest {
 
 #[cfg(feature = "cli")]
 fn positive(text: &str) -> Result<usize, &'static str> {
-    text.parse().ok().filter(|number| *number > 0).ok_or("write a number from 1")
+    text.parse().ok().filter(|number| *number > 0).ok_or("use a number of at least 1")
 }
 
 impl PageRequest {

@@ -13,10 +13,13 @@ use crate::model::{
     oid::Oid,
     range::Range,
     rank::Rank,
-    text::comma_separated,
+    text::comma_separated_at_most,
     verdict::Verdict,
     version::Version,
 };
+
+/// The maximum number of domains that a sentence names.
+const MAX_NAMED: usize = 3;
 
 /// The answer of `realm_status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +107,14 @@ pub struct Unpublished {
     pub failed_at: Option<jiff::Timestamp>,
 }
 
+impl Unpublished {
+    /// Returns the end of a sentence that begins with the commit.
+    pub fn phrase(&self) -> String {
+        let domains = comma_separated_at_most(MAX_NAMED, &self.domains);
+        format!("({}) has unpublished changes in {domains}", self.branch)
+    }
+}
+
 /// A published commit that this clone has to pull. The clone has nothing new to publish.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Behind {
@@ -118,7 +129,8 @@ pub struct Behind {
 impl Behind {
     /// Returns a sentence without a full stop.
     pub fn phrase(&self) -> String {
-        let (branch, commit, domains) = (&self.branch, self.published.short(), comma_separated(&self.domains));
+        let (branch, commit, domains) =
+            (&self.branch, self.published.short(), comma_separated_at_most(MAX_NAMED, &self.domains));
         format!("this clone is behind: its {branch} lacks the published commit {commit} ({domains})")
     }
 }

@@ -166,6 +166,19 @@ pub struct NotifyForge {
     pub complete: bool,
     /// The issues, by repository.
     pub issues: Vec<ForgeIssue>,
+    /// The repositories to which nothing had to be written, but whose forge could not be read, so that open issues may
+    /// be left.
+    #[serde(default)]
+    pub unread: Vec<UnreadForge>,
+}
+
+/// A repository whose forge could not be read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnreadForge {
+    /// The repository.
+    pub repo: RepoName,
+    /// The reason.
+    pub problem: String,
 }
 
 /// An issue or pull request in a consumer's repository.

@@ -5,7 +5,7 @@ use std::{cell::RefCell, path::Path};
 use crate::world::{Run, World, snapshot};
 
 /// Names that a person chooses.
-const NAMES: &[(&str, &str)] = &[("NAME", "team"), ("…/…", "orders/order-placed")];
+const NAMES: &[(&str, &str)] = &[("--realm …", "--realm team"), ("…/…", "orders/order-placed")];
 
 /// Somebody who runs `git blue` and pastes the next steps that it prints.
 struct Follower<'a> {

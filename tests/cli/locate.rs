@@ -237,3 +237,14 @@ fn lists_local_realms() {
     let elsewhere = world.blue(&world.root(), &["realm", "admin", "init", "--name", "x", "--path", "fungal"]).exits(1);
     snapshot("realm_init_refused", &[&taken, &collides, &elsewhere]);
 }
+
+#[test]
+fn home_must_be_an_absolute_path() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    for command in ["status", "init"] {
+        let run = world.blue_with(&fungal, &[command], &[("GIT_BLUE_HOME", "here".as_ref())]).exits(128);
+        assert!(run.stderr.contains("GIT_BLUE_HOME is \"here\", which is not an absolute path"), "{run}");
+    }
+    assert!(!fungal.join("here").exists());
+}

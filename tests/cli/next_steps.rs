@@ -119,7 +119,7 @@ fn urls_and_branches_are_quoted() {
     let hub = world.bare("a hub.git");
     let quoted = format!("'{hub}'");
     let new = world.blue(&other, &["init", "--url", &hub]).exits(129);
-    assert!(new.stderr.contains(&format!("git blue init --realm NAME --url {quoted}\n")), "{new}");
+    assert!(new.stderr.contains(&format!("git blue init --realm … --url {quoted}\n")), "{new}");
     let join = world.on("second").blue(&other, &["realm", "admin", "join", "aperture", "--url", &hub]).exits(1);
     world.on("home");
     let create = command(&world.next_steps(&join), "git blue init");

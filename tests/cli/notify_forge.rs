@@ -208,3 +208,14 @@ fn nothing_is_opened_if_not_all_issues_could_be_read() {
     (0..100).for_each(|_| page(&found));
     assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("unchanged", "2.0.0"));
 }
+
+#[test]
+fn forge_that_cannot_be_read_is_named_even_if_nothing_is_due() {
+    let (world, _forge) = place();
+    world.git(&world.path("access"), &["remote", "set-url", "origin", "https://forge.invalid/acme/access.git"]);
+    let told = tell(&world, &[]).exits(0).json();
+    assert_eq!((&told["issues"], &told["unread"][0]["repo"]), (&json!([]), &json!("access")), "{told}");
+    let told = world.blue(&world.path("fungal"), &["notify", "forge"]).exits(0);
+    assert!(told.stdout.contains("issues not read: access "), "{told}");
+    assert!(!told.stdout.contains("no open issue was found"), "{told}");
+}

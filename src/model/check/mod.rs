@@ -52,7 +52,7 @@ pub enum Mode {
     Contract,
     /// Contracts only, and the owner's scripts that test them
     Exporter,
-    /// Imports only, and the scripts that test them
+    /// Imports, and the scripts that test them. Files that cannot be read or published are reported too
     Importer,
     /// Compatibility between versions
     Compatibility,

@@ -364,7 +364,7 @@ impl VersionBump {
         let bump = match self {
             Self::Major => "a major version",
             Self::Minor => "a minor version",
-            Self::Patch => "a patch version",
+            Self::Patch => "at most a patch version",
             Self::Unknown => "a minor version, or a major one if it breaks something",
         };
         format!("{bump}: {}", self.why())

@@ -66,9 +66,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
     let answer = Answer::new(body);
     let answer = match has_members {
         true => answer
-            .next(format!("git blue contract new {name}/CONTRACT  # in the repository that owns it"))
-            .next(format!("git blue import {name}/CONTRACT  # in each consumer, once it is published")),
-        false => answer.next(format!("git blue realm admin domain --name {name} --repos REPO  # add members")),
+            .next(format!("git blue contract new {name}/…  # in the repository that owns it"))
+            .next(format!("git blue import {name}/…  # in each consumer, once it is published")),
+        false => answer.next(format!("git blue realm admin domain --name {name} --repos …  # add members")),
     };
     auto::with_push(ctx, (&here.realm, &*here.store), is_changed, answer)
 }

@@ -72,9 +72,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         let message = format!("{} is still a member of {}", acting.repo, comma_separated(&domains));
         let error = OpError::no(ErrorCode::StillMember, message);
         let error = orphans.iter().map(|at| hand_over(at)).fold(error, OpError::next);
-        let step = |name| format!("git blue realm admin remove-member {} --domain {name}  # first", acting.repo);
+        let step =
+            |name| format!("git blue realm admin remove-member {} --domain {name}  # leave the domain", acting.repo);
         let error = domains.iter().take(MAX_ORPHANS).map(step).fold(error, OpError::next);
-        return Err(error.next("git blue leave --force  # leave anyway"));
+        let command = if request.undo { "git blue leave" } else { "git blue realm admin leave" };
+        return Err(error.next(format!("{command} --force  # leave anyway")));
     }
     joined::require_forgettable(ctx.code()?)?;
     for name in &domains {
@@ -125,7 +127,7 @@ fn is_interrupted(ctx: &Ctx) -> Result<bool, OpError> {
 }
 
 fn hand_over(at: &str) -> String {
-    format!("git blue contract transfer {at} --to REPO  # first: transfer its contracts")
+    format!("git blue contract transfer {at} --to …  # transfer the contract first")
 }
 
 /// Reverts what `init` did to the repository. Returns what was removed.

@@ -126,7 +126,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpErr
     let steps = [
         (is_other, format!("{SERVER} in {} is your own entry; it was not changed", place.servers.display())),
         (!is_on_path(ctx), "git-blue is not on PATH, so Claude Code will not find it".to_owned()),
-        (ctx.realm.is_err(), "git blue init --realm NAME  # create or join a realm".to_owned()),
+        (ctx.realm.is_err(), "git blue init --realm …  # create or join a realm".to_owned()),
     ];
     let relevant = steps.into_iter().filter(|(applies, _)| *applies);
     Ok(relevant.fold(answer, |answer, (_, step)| answer.next(step)))

@@ -9,10 +9,11 @@ use crate::ops::{
     sync::auto,
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::OpError,
     model::{
         binding::Import,
         change::DomainChange,
+        domain_view::DomainView,
         name::{ContractFields, ContractRef, contract_from_fields},
         publish::Decision,
         version::Version,
@@ -58,9 +59,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
         let mut binding = view.bindings.get(acting.repo).cloned();
         let imports = binding.iter_mut().flat_map(|binding| &mut binding.imports);
         let import = imports.into_iter().find(|import| import.contract == *contract);
-        let import = import.ok_or_else(|| not_imported(ctx, request))?;
+        let import = import.ok_or_else(|| domain::not_imported(acting.repo, &request.contract))?;
         let version = match &request.version {
-            Some(version) => published(view, request, version)?,
+            Some(version) => published(view, &request.contract, version)?,
             None => domain::current(view, contract)?.version.clone(),
         };
         before = Import::adapted(import).cloned();
@@ -87,24 +88,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
     auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)
 }
 
-fn not_imported(ctx: &Ctx, request: &Request) -> OpError {
-    let at = &request.contract;
-    let repo = ctx.acting_repo().map(|acting| acting.repo.to_string()).unwrap_or_default();
-    OpError::no(ErrorCode::NotImported, format!("{repo} does not import {at}"))
-        .next(format!("import it in .blue/bindings/{}.yaml, and commit it", at.domain))
-}
-
-fn published(
-    view: &crate::model::domain_view::DomainView,
-    request: &Request,
-    version: &Version,
-) -> Result<Version, OpError> {
-    let known = view.versions.get(&request.contract.contract);
-    match known.is_some_and(|known| known.contains(version)) {
-        true => Ok(version.clone()),
-        false => {
-            Err(OpError::no(ErrorCode::UnknownVersion, format!("{} {version} was never published", request.contract))
-                .next(format!("git blue contract get {}  # list the versions", request.contract)))
-        }
+fn published(view: &DomainView, at: &ContractRef, version: &Version) -> Result<Version, OpError> {
+    let known = view.versions.get(&at.contract);
+    if known.is_some_and(|known| known.contains(version)) {
+        return Ok(version.clone());
     }
+    Err(domain::never_published(at, version, known.into_iter().flatten().map(ToString::to_string).collect()))
 }

@@ -9,6 +9,7 @@ use crate::{
         binding::{edit::Editing, import::widening},
         contract::documents::{self, Samples, Source},
         ctx::Ctx,
+        domain,
         publish::{references::Reference, work_file::WorkFile},
     },
     repo::blue_files::FOLDER,
@@ -42,8 +43,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
     let at = &request.contract;
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
     let Some(import) = editing.binding.import(&at.contract) else {
-        let message = format!("{} does not import {at}", editing.acting().repo);
-        return Err(OpError::no(ErrorCode::NotImported, message).next(format!("git blue import {at}")));
+        return Err(domain::not_imported(editing.acting().repo, at));
     };
     let (widening, expected) = (widening(at, &import.version), import.expects.clone());
     let Samples { values, advice } = documents::samples(&request.samples)?;

@@ -61,7 +61,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         if let Some(to) = request.to.as_ref().filter(|to| !view.info.has_member(to)) {
             if !repos.contains_key(to) {
                 let message = format!("{to} is not in the realm {}", acting.realm);
-                return Err(OpError::no(ErrorCode::UnknownRepo, message + &did_you_mean(to, repos.keys())));
+                let error = OpError::no(ErrorCode::UnknownRepo, message + &did_you_mean(to, repos.keys()));
+                return Err(error.next("git blue realm status  # list the repositories"));
             }
             let message = format!("{name} has no member {to}");
             return Err(OpError::no(ErrorCode::NotMember, message)

@@ -1,5 +1,7 @@
 //! `contract_validate`: checks whether payloads satisfy the schema of a contract.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -144,6 +146,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpE
     let is_refused = found.iter().any(|failure| !failure.undecided);
     let more_failures = found.len().saturating_sub(MAX_FAILURES);
     let valid = if is_refused { Some(false) } else { found.is_empty().then_some(true) };
+    let refused: BTreeSet<_> = found.iter().map(|failure| (&failure.file, failure.line)).collect();
+    let refused = refused.len();
     found.truncate(MAX_FAILURES);
     let is_quoted = is_refused && values.iter().any(|value| is_json_text(value));
     let answer = Answer::new(ContractValidate {
@@ -153,6 +157,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpE
         source,
         versions: contracts.into_iter().map(|contract| contract.version).collect(),
         payloads: request.payloads.len(),
+        refused,
         valid,
         failures: found,
         more_failures,

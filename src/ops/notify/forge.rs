@@ -27,7 +27,7 @@ use crate::{
         runs,
     },
     store::overview::Overview,
-    wire::{Answer, ForgeIssue, ImportReview, IssueOutcome, NotifyForge},
+    wire::{Answer, ForgeIssue, ImportReview, IssueOutcome, NotifyForge, UnreadForge},
 };
 
 /// The operation's entry in the table of operations.
@@ -87,6 +87,7 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
         search: paths::Search::new(ctx, here)?,
         forges: Forges::new(ctx),
         issues: Vec::new(),
+        unread: Vec::new(),
     };
     for repo in overview.repos().values() {
         let is_wanted = request.repo.as_ref().is_none_or(|only| *only == repo.name);
@@ -96,7 +97,13 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     }
     let ignored: Vec<_> = telling.forges.ignored().collect();
     let complete = telling.issues.iter().all(|one| one.outcome != IssueOutcome::Failed);
-    let body = NotifyForge { realm: here.realm.clone(), dry_run: request.dry_run, complete, issues: telling.issues };
+    let body = NotifyForge {
+        realm: here.realm.clone(),
+        dry_run: request.dry_run,
+        complete,
+        issues: telling.issues,
+        unread: telling.unread,
+    };
     Ok(ignored.into_iter().fold(Answer::new(body), Answer::next))
 }
 
@@ -107,14 +114,18 @@ struct IssueRun<'a> {
     search: paths::Search<'a>,
     forges: Forges<'a>,
     issues: Vec<ForgeIssue>,
+    unread: Vec<UnreadForge>,
 }
 
 impl IssueRun<'_> {
     fn repo(&mut self, repo: &Repo) {
         let told = self.due(&repo.name).and_then(|due| match self.forge(repo) {
             Ok(forge) => self.tell(&*forge, &repo.name, &due).map_err(|error| error.to_string()),
-            // If nothing is due, the forge is not needed.
-            Err(_) if due.is_empty() => Ok(()),
+            // There is nothing to write, but there may be issues to close.
+            Err(problem) if due.is_empty() => {
+                self.unread.push(UnreadForge { repo: repo.name.clone(), problem });
+                Ok(())
+            }
             Err(problem) => Err(problem),
         });
         if let Err(problem) = told {

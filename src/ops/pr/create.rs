@@ -138,6 +138,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
 fn check_title(title: &str) -> Result<(), OpError> {
     let wrong = match title {
         title if title.trim().is_empty() => "it is empty",
+        title if title.trim() == "…" => "write it in place of the dots",
         title if title.chars().any(char::is_control) => "it is more than one line",
         title if title.chars().count() > MAX_TITLE => "it is longer than 255 characters",
         _ => return Ok(()),

@@ -81,7 +81,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
         answer = answer.next("files that may contain secrets were not committed; add them one by one with git add");
     }
     if !request.dry_run {
-        answer = answer.next(format!("git blue realm pr create --rfc {rfc} --title TITLE"));
+        answer = answer.next(format!("git blue realm pr create --rfc {rfc} --title \"…\""));
     }
     Ok(answer)
 }

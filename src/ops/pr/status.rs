@@ -446,7 +446,7 @@ fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
     }
     if !all_pushed || lacks_one {
         let what = if all_pushed { "open pull requests" } else { "push the commits and open pull requests" };
-        steps.push(command("create", "--title TITLE", what));
+        steps.push(command("create", "--title \"…\"", what));
     }
     steps.extend(first);
     let edit = body.steps.first().filter(|step| step.action == MergeAction::Widen);

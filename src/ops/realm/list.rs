@@ -51,6 +51,6 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
         Err(error) if error.code == ErrorCode::UnknownRealm => {
             error.next_steps.iter().cloned().fold(answer, Answer::next)
         }
-        _ => answer.next("git blue init --realm NAME  # create or join one"),
+        _ => answer.next("git blue init --realm …  # create or join one"),
     })
 }

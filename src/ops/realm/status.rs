@@ -18,6 +18,7 @@ use crate::{
         name::{ContractRef, DomainName, ReaderName, RepoName},
         notification::ChangeType,
         rank::Rank,
+        text::count,
         verdict::{ImportState, Judge},
     },
     ops::{
@@ -355,8 +356,10 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
 /// Returns an error if some domains cannot be read, so that the answer is not mistaken for the whole realm.
 pub fn failure(body: &RealmStatus) -> Option<OpError> {
     let (first, others) = body.unreadable_domains.split_first()?;
-    let more =
-        if others.is_empty() { String::new() } else { format!("; {} more domains cannot be read", others.len()) };
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!("; {} cannot be read", count(more, "more domain", "more domains")),
+    };
     let error = OpError::cannot(ErrorCode::Damaged, format!("{first}{more}"));
     Some(error.next("git blue doctor --fix  # restore what is missing, if possible"))
 }

@@ -304,10 +304,8 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     }
     answer = steps.into_iter().fold(answer, Answer::next);
     for url in strays {
-        answer = answer.next(format!(
-            "git ls-remote {url} 'refs/blue/*'  # list what is there; git push {url} --delete REF removes a ref that \
-                does not belong there"
-        ));
+        answer = answer.next(format!("git ls-remote {url} 'refs/blue/*'  # list what is there"));
+        answer = answer.next(format!("git push {url} --delete …  # remove a ref that does not belong there"));
     }
     if has_changes {
         answer = answer.next("git blue status  # show what changed");

@@ -66,14 +66,14 @@ pub fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
 /// Returns the reason if it may not.
 pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(), OpError> {
     let ActingRepo { realm, repo, .. } = acting;
-    let Some(held) = entry(acting)? else {
-        let message = format!("{repo} is not in the realm {realm}");
-        return Err(OpError::no(ErrorCode::NotJoined, message).next("git blue init"));
-    };
     let joined = joined::read(home, code)?;
     if let Some(joined) = joined.as_ref().filter(|joined| !joined.is_of(realm, repo)) {
         return Err(joined::joined_as_other_error(joined, acting));
     }
+    let Some(held) = entry(acting)? else {
+        let message = format!("{repo} is not in the realm {realm}");
+        return Err(OpError::no(ErrorCode::NotJoined, message).next("git blue init"));
+    };
     match (match_repo(code, &held)?, joined) {
         // A clone that its user joined may have lost its name to another repository.
         (RepoMatch::Different, Some(_)) => {

@@ -10,6 +10,7 @@ use crate::{
         name::{DomainName, RemoteName},
         oid::Oid,
         set_aside::SetAside,
+        text::comma_separated_at_most,
     },
     store::{
         Change, Edit, Parents, Store, StoreError, StoreRef, append_only, codec,
@@ -22,6 +23,8 @@ use crate::{
     wire::{RefUpdate, RemoteSync, SyncProblem},
 };
 
+/// The maximum number of invalid names that a message shows.
+const MAX_NAMED: usize = 20;
 /// The maximum number of retries if another process moves a ref in the meantime.
 const MAX_RACES: u32 = 16;
 
@@ -68,8 +71,10 @@ impl Syncing<'_> {
     ) -> Result<Vec<StoreRef>, OpError> {
         self.same_realm(listing, here, unsound)?;
         let mut bad = Vec::new();
-        for name in &listing.ignored {
-            add(report, problem("bad-name", None, format!("ignored {name:?}: it contains an invalid name")));
+        if !listing.ignored.is_empty() {
+            let names = listing.ignored.iter().map(|name| format!("{name:?}"));
+            let message = format!("ignored names that are not valid: {}", comma_separated_at_most(MAX_NAMED, names));
+            add(report, problem("bad-name", None, message));
         }
         let mut wanted: Vec<_> = self.wanted(listing).into_iter().collect();
         // The realm's own ref comes first, because it records renames that the others need.

@@ -165,9 +165,22 @@ impl Syncing<'_> {
             }
             // A pushed ref counts once the remote lists it.
             (listing, bad) = self.fetch_and_merge_all(&mut report)?;
+            let is_unlisted = |(name, old, _): &&RefToPush| listing.tip(name) == *old;
+            let unlisted = offered.iter().find(is_unlisted).map(|(name, ..)| name.clone());
             self.note_sent(&listing, offered, &mut report);
             if stop {
                 return Ok(report);
+            }
+            if let Some(name) = unlisted.filter(|_| !raced) {
+                if round + 1 >= MAX_TRIES {
+                    let message = format!(
+                        "{} accepted it, but does not list it: it hides the ref, or fetches go to a mirror",
+                        self.remote.name
+                    );
+                    report.problems.push(problem("not-taken", Some(&name), message));
+                    return Ok(report);
+                }
+                self.wait(round);
             }
         }
         let remote = &self.remote.name;

@@ -105,9 +105,16 @@ impl Init {
             answer.body.auto_sync = Some(wanted);
         }
         output.shown(&answer, |body, text| {
-            let verb = if body.created_realm { "created" } else { "found" };
+            let verb = match (body.created_realm, body.fetched_realm) {
+                (true, _) => "created",
+                (_, true) => "fetched",
+                _ => "found",
+            };
             realm_at(verb, &body.realm, &body.path, text);
             joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
+            for remote in body.remotes.iter().filter(|remote| !remote.sent.is_empty()) {
+                text.line(&[plain("pushed the realm to"), plain(&remote.url)]);
+            }
             if !body.hooks.is_empty() {
                 text.line(&[plain("installed hooks:"), plain(body.hooks.join(", "))]);
             }

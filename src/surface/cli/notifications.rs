@@ -107,9 +107,8 @@ impl Command {
             Self::Ack(arguments) => {
                 let answer = notifications::ack::run(ctx, &arguments.request)?;
                 output.shown(&answer, |body, text| {
-                    let number = body.acknowledged.len();
-                    let verb = if number == 1 { "is" } else { "are" };
-                    text.line(&[plain(format!("{number} {verb} marked as seen"))]);
+                    let what = count(body.acknowledged.len(), "notification", "notifications");
+                    text.line(&[plain(format!("marked {what} as seen"))]);
                     for id in &body.unknown {
                         text.line(&[styled("no such notification:", Style::Yellow), plain(id)]);
                     }
@@ -230,7 +229,8 @@ pub fn render(
     text.table("  ", &rows.collect::<Vec<Vec<Word>>>());
     if let Some(BindingsChanged { changes, domains }) = bindings {
         let within = count(*domains, "domain", "domains");
-        text.line(&[plain(format!("  {changes} bindings changed in {within}"))]);
+        let what = count(*changes, "binding", "bindings");
+        text.line(&[plain(format!("  {what} changed in {within}"))]);
     }
     if more > 0 {
         text.line(&[plain("  and"), plain(more), plain("more: git blue notifications list --state pending")]);

@@ -11,7 +11,7 @@ use crate::{
     error::OpError,
     model::text::count,
     ops::{Operation, ctx::Ctx, notify},
-    wire::{EventLine, IssueOutcome, NotifyForge, ReceiverLine, Receivers},
+    wire::{EventLine, IssueOutcome, NotifyForge, ReceiverLine, Receivers, UnreadForge},
 };
 
 #[derive(Debug, Subcommand)]
@@ -107,7 +107,11 @@ fn render_receiver(one: &ReceiverLine, was_sent: bool, text: &mut Text) {
 
 fn render_forge(body: &NotifyForge, text: &mut Text) {
     if body.issues.is_empty() {
-        text.line(&[plain("no import is broken or behind, and no open issue was found")]);
+        let read = if body.unread.is_empty() { ", and no open issue was found" } else { "" };
+        text.line(&[plain(format!("no import is broken or behind{read}"))]);
+    }
+    for UnreadForge { repo, problem } in &body.unread {
+        text.line(&[styled("issues not read:", Style::Yellow), styled(repo, Style::Bold), plain(problem)]);
     }
     let rows = body.issues.iter().map(|one| {
         let (word, style) = match one.outcome {

@@ -212,8 +212,7 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         ]);
     }
     if let Some(unpublished) = &body.unpublished {
-        let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
-        let line = format!("{commit} ({branch}) has unpublished changes in {}", unpublished.domains.join(", "));
+        let line = format!("{} {}", unpublished.commit.short(), unpublished.phrase());
         text.line(&[styled("not published yet:", Style::Dim), plain(line)]);
     }
     if let Some(behind) = &body.behind {

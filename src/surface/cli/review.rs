@@ -90,7 +90,7 @@ fn render_import(import: &ImportReview, text: &mut Text) {
         text.line(&[plain("   "), styled(line, shown)]);
     }
     if import.more_differences > 0 {
-        let more = format!("and {} more differences", import.more_differences);
+        let more = format!("and {}", count(import.more_differences, "more difference", "more differences"));
         text.line(&[plain("   "), styled(more, Style::Dim)]);
     }
     for field in &import.fields {

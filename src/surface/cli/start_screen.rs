@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::name::ContractRef,
+    model::{name::ContractRef, text::count},
     ops::{contract, ctx::Ctx, realm},
     wire::{Answer, RealmStatus},
 };
@@ -48,10 +48,10 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let imports = body.imports.len();
     let rows = [
-        (broken, Style::Red, format!("{broken} of {imports} imports broken")),
+        (broken, Style::Red, format!("{broken} of {} broken", count(imports, "import", "imports"))),
         (body.unpublished.iter().count(), Style::Yellow, "unpublished commits".to_owned()),
         (body.behind.iter().count(), Style::Yellow, "behind the published commit".to_owned()),
-        (body.conflicts.len(), Style::Red, format!("{} conflicts", body.conflicts.len())),
+        (body.conflicts.len(), Style::Red, count(body.conflicts.len(), "conflict", "conflicts")),
         (body.pending(), Style::Plain, format!("pending changes by other repositories: {}", body.pending())),
     ];
     let shown: Vec<_> = rows.into_iter().filter(|(count, ..)| *count > 0).collect();
@@ -78,9 +78,7 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
 fn outside_realm(text: &mut Text) {
     text.line(&[plain("git blue manages contracts between git repositories.")]);
     text.line(&[plain("This directory is not in a git repository.")]);
-    text.next_steps(
-        &["git init -b main && git blue init --realm NAME  # start here, or change to a repository".into()],
-    );
+    text.next_steps(&["git init -b main && git blue init --realm …  # start here, or change to a repository".into()]);
     text.gap();
 }
 

@@ -246,13 +246,8 @@ fn domain(domain: &DomainStatus, text: &mut Text) {
 
 fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
     text.heading("unpublished");
-    let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
-    let domains = unpublished.domains.join(", ");
-    text.line(&[
-        plain(" "),
-        styled(&commit, Style::Commit),
-        plain(format!("({branch}) has unpublished changes in {domains}")),
-    ]);
+    let commit = unpublished.commit.short();
+    text.line(&[plain(" "), styled(&commit, Style::Commit), plain(unpublished.phrase())]);
     let why = match (&unpublished.problem, &*unpublished.policy) {
         (Some(problem), _) if unpublished.failed_at.is_none() => {
             styled(format!("not published: {problem}"), Style::Red)

@@ -64,6 +64,8 @@ fn render(body: &ContractValidate, text: &mut Text) {
         None => styled("undecided:", Style::Yellow),
     };
     let payloads = count(body.payloads, "payload", "payloads");
+    let payloads =
+        if (1..body.payloads).contains(&body.refused) { format!("{} of {payloads}", body.refused) } else { payloads };
     let against = format!("against {}/{} {}", body.domain, body.contract, comma_separated(&body.versions));
     text.line(&[word, plain(payloads), plain(against)]);
 }

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     env::Env,
     error::{ErrorCode, NextStep, OpError},
-    model::name::ReaderName,
+    model::{name::ReaderName, text::count},
     ops::{
         inboxes::{
             self,
@@ -211,7 +211,8 @@ fn steps(notifications: &[Notification], more: usize, is_review: bool, follow_up
         steps.push(follow_up.rewrite(&line.into()));
     }
     if more > 0 {
-        steps.push(format!("{more} more changes are pending; they come with the next answers").into());
+        let what = count(more, "more change is pending", "more changes are pending");
+        steps.push(format!("{what}; the next answers contain them").into());
     }
     steps
 }

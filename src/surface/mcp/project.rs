@@ -162,7 +162,7 @@ pub fn not_found_error(tried: &TriedPlaces) -> OpError {
     }
     let error = error.next("pass cwd: the absolute path of a directory in the repository");
     match &tried.realms[..] {
-        [] => error.next("git blue init --realm NAME  # run in the repository: create and join a realm"),
+        [] => error.next("git blue init --realm …  # run in the repository: create and join a realm"),
         [only] => {
             error.next(format!("git blue init --realm {only}  # run in the repository: join the only realm here"))
         }

@@ -307,7 +307,7 @@ mod tests {
         for (line, expected) in [
             ("git blue check --strict", command("git blue check --strict", "")),
             ("git blue contract gets", command("git blue contract gets", "")),
-            ("git blue init --realm NAME  # create one", command("git blue init --realm NAME", "create one")),
+            ("git blue init --realm …  # create one", command("git blue init --realm …", "create one")),
             ("git blue import a/b '>=1.0.0, <2.0.0'  # x", command("git blue import a/b '>=1.0.0, <2.0.0'", "x")),
             (
                 "git blue contract retire a/b --reason \"x: y\"",

@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::{
     error::{NextStep, approve, write_version},
-    model::{check::Finding, name::RepoName, text::shell_word},
+    model::{
+        check::{Cause, Finding},
+        name::RepoName,
+        text::shell_word,
+    },
     ops::realm::{check::Request, check_base, check_subject::Subject},
     repo::blue_files::BINDINGS,
     wire::{self, Answer, RealmCheck},
@@ -144,6 +148,10 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
         ),
         ("not-owner", Some(domain), Some(contract)) if is_own && place.starts_with(BINDINGS) => {
             Some(format!("git blue unexport {domain}/{contract}  # {place} exports it").into())
+        }
+        // `review` is about what is published, which does not have the files of this change yet.
+        ("import-broken", ..) if is_own && error.caused_by == Cause::ThisChange => {
+            Some(NextStep::advice(format!("correct the range or the expectations in {place}, or adapt the code first")))
         }
         ("import-broken", ..) if is_own => {
             Some(format!("git blue review  # {place}: show what changed, and which lines to review").into())

@@ -137,7 +137,7 @@ pub(super) const PAGES: &[Page] = &[
     page("hooks status").exit_1("A hook is missing, or git does not run it.").examples(&[("git blue hooks status", "Check whether git runs the hooks")]),
     page("gc").about("Commands that write run this automatically from time to time. Published versions are never \
             removed.").examples(&[("git blue gc", "Pack the store now")]),
-    page("doctor").about("Checks the realm's store, this clone and its hooks, and this machine's records of them.").exit_1("A problem was found.").examples(&[
+    page("doctor").about("Checks the realm's store, this clone and its hooks, and this machine's records of them.").exit_1("An error was found. Warnings do not count.").examples(&[
             ("git blue doctor", "Look for problems without changing anything"),
             ("git blue doctor --fix", "Repair what can be repaired without losing anything"),
         ]),

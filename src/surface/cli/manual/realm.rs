@@ -42,7 +42,6 @@ pub(super) const PAGES: &[Page] = &[
             printed, the changes are marked as seen. Publishes commits that no hook has published. Never uses the \
             network.",
         )
-        .exit_1("This repository has commits that could not be published.")
         .examples(&[
             ("git blue status", "Show what changed, and mark it as seen"),
             ("git blue status --peek", "Show it without marking it as seen"),
@@ -92,7 +91,7 @@ pub(super) const PAGES: &[Page] = &[
             "Fetches the realm from its remotes, merges what is new, and pushes what they lack. Changes that \
             break a rule, such as a published version that was altered, are set aside and shown by `git blue status`.",
         )
-        .exit_1("A remote could not be reached, or rejected some changes.")
+        .exit_1("One of several remotes could not be reached, or a remote rejected some changes.")
         .examples(&[
             ("git blue sync", "Exchange changes with every remote of the realm"),
             ("git blue sync --dry-run", "Show what would be fetched and pushed"),

@@ -25,7 +25,7 @@ pub fn page(ctx: &Ctx) -> Result<Page, OpError> {
 fn render(body: &RealmList) -> Markup {
     html! {
         h1 { "Realms on this machine" }
-        @if body.realms.is_empty() { (empty("There are no realms yet.", Some("git blue init --realm NAME"))) }
+        @if body.realms.is_empty() { (empty("There are no realms yet.", Some("git blue init --realm …"))) }
         ul.cards { @for realm in &body.realms { li { (card(realm)) } } }
     }
 }
@@ -67,6 +67,6 @@ mod tests {
         let shown = render(&RealmList { realms: vec![line] }).into_string();
         assert!(shown.contains("&lt;b&gt;gone\\u{202e}&lt;/b&gt;") && shown.contains("x/&lt;script&gt;"), "{shown}");
         assert!(shown.contains(r#"href="/r/aperture""#));
-        assert!(render(&RealmList { realms: vec![] }).into_string().contains("git blue init --realm NAME"));
+        assert!(render(&RealmList { realms: vec![] }).into_string().contains("git blue init --realm …"));
     }
 }
