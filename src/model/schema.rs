@@ -340,6 +340,14 @@ mod tests {
         (0..count).map(of).collect()
     }
 
+    #[test]
+    fn a_long_list_of_types_is_refused_in_time() {
+        let begun = std::time::Instant::now();
+        let types = many(100_000, |at| json!(format!("type{at}")));
+        assert_eq!(problems(&json!({"type": types}), &json!(1))[0].part, Part::Schema);
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    }
+
     fn named(count: usize, of: impl Fn(usize) -> (String, Value)) -> Value {
         Value::Object((0..count).map(of).collect())
     }

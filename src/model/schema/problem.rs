@@ -1,5 +1,7 @@
 //! Problems of a schema or value, with advice on mistakes that the validator's message does not explain.
 
+use std::collections::HashSet;
+
 use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::Value;
 
@@ -99,8 +101,8 @@ fn of_pattern(pattern: &str) -> String {
 fn advice(pointer: &str, error: &ValidationError<'_>, parts: &str) -> Option<String> {
     let said = error.to_string();
     if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
-        if let Some(twice) = error.instance().as_array().and_then(|types| types.iter().find(|one| is_twice(types, one)))
-        {
+        let mut seen = HashSet::new();
+        if let Some(twice) = error.instance().as_array().and_then(|types| types.iter().find(|one| !seen.insert(*one))) {
             return Some(shortened(format!("{} lists {twice} twice", error.instance())));
         }
         let types = "array, boolean, integer, null, number, object or string";
@@ -134,10 +136,6 @@ fn advice(pointer: &str, error: &ValidationError<'_>, parts: &str) -> Option<Str
             "$ref: {reference:?} points outside the schema; copy the target to {parts}, and write #/{parts}/NAME"
         ))
     })
-}
-
-fn is_twice(list: &[Value], one: &Value) -> bool {
-    list.iter().filter(|other| *other == one).count() > 1
 }
 
 /// Returns what to write instead of a missing schema, or of the syntax of an older draft.
