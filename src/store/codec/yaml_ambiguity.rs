@@ -43,22 +43,24 @@ fn is_non_finite(part: &str) -> bool {
 
 /// Returns a problem for the first ambiguous scalar.
 pub(super) fn find(text: &str, node: &Spanned<Node>) -> Option<Problem> {
-    // Most texts have no such tag. Looking for it before each scalar takes long if the text is a single line.
-    find_in(text, node, text.contains(BINARY))
+    find_after(text, node, &mut 0)
 }
 
-fn find_in(text: &str, node: &Spanned<Node>, may_be_binary: bool) -> Option<Problem> {
+/// Returns a problem for the first ambiguous scalar. `end` is the end of the scalar before this node, and becomes the
+/// end of the last scalar in it.
+fn find_after(text: &str, node: &Spanned<Node>, end: &mut usize) -> Option<Problem> {
     match &node.value {
-        Node::Inner(children) => children.iter().find_map(|child| find_in(text, child, may_be_binary)),
+        Node::Inner(children) => children.iter().find_map(|child| find_after(text, child, end)),
         Node::Scalar => {
             let place = node.referenced;
             let (start, length) = (place.span().byte_offset()?, place.span().byte_len()?);
             let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
             let written = text.get(start..start.checked_add(length)?)?.trim_end();
-            let is_binary = may_be_binary && (is_binary(&text[..start]) || written.starts_with(BINARY));
-            let message = match is_binary {
-                true => format!("the tag {BINARY} is not allowed; write a string in quotes"),
-                false => complaint(written).filter(|_| !is_block(&text[..start]))?,
+            let before = text.get(*end..start).unwrap_or_default();
+            *end = (*end).max(start + written.len());
+            let message = match is_binary(before) {
+                true => complaint(BINARY)?,
+                false => complaint(written).filter(|_| !is_block(before))?,
             };
             let number = |number: u64| u32::try_from(number).ok();
             Some(Problem { line: number(place.line()), column: number(place.column()), message })
@@ -69,24 +71,26 @@ fn find_in(text: &str, node: &Spanned<Node>, may_be_binary: bool) -> Option<Prob
 /// The tag of base64 text. The parser would decode it, and other parsers return bytes, which JSON does not have.
 const BINARY: &str = "!!binary";
 
-/// Returns whether the text before a scalar ends with the tag of base64 text.
-fn is_binary(before: &str) -> bool {
-    let line = before.trim_end().lines().next_back().unwrap_or_default();
-    line.split_whitespace().any(|word| word == BINARY)
+/// Returns whether the text between two scalars contains the tag of base64 text, outside of comments.
+fn is_binary(between: &str) -> bool {
+    between.lines().any(|line| line.split('#').next().is_some_and(|line| line.contains(BINARY)))
 }
 
-/// Returns whether the text before a scalar makes it a block scalar (`|`, `>-`), which is always a string.
-fn is_block(before: &str) -> bool {
-    let head = before.trim_end();
+/// Returns whether the text between two scalars makes the second a block scalar (`|`, `>-`), which is always a string.
+fn is_block(between: &str) -> bool {
+    let head = between.trim_end();
     let line = head.lines().next_back().unwrap_or_default();
     let line = line.split(" #").next().unwrap_or_default().trim_end();
     let last = line.rsplit([' ', '\t']).next().unwrap_or_default();
     let header = last.strip_prefix(['|', '>']);
-    before[head.len()..].contains('\n')
+    between[head.len()..].contains('\n')
         && header.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '+' || c == '-'))
 }
 
 fn complaint(written: &str) -> Option<String> {
+    if written.starts_with(BINARY) {
+        return Some(format!("the tag {BINARY} is not allowed; write a string in quotes"));
+    }
     if ["yes", "no", "on", "off"].iter().any(|word| written.eq_ignore_ascii_case(word)) {
         return Some(format!(
             "some YAML parsers read {written} as a boolean, others as a string; write \"{written}\", true or false"
@@ -211,6 +215,37 @@ mod tests {
                 assert!(codec::value(text.as_bytes()).is_ok(), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn only_tags_are_refused_as_tags() {
+        for text in [
+            "!!binary aGk=\n",
+            "a: !!binary aGk=\n",
+            "a: !!binary 'aGk='\n",
+            "a: !!binary |\n  aGk=\n",
+            "a: !!binary # why\n  aGk=\n",
+            "- !!binary aGk=\n",
+            "[!!binary aGk=]",
+            "[a, !!binary aGk=]",
+            "!!binary aGk=: 1\n",
+        ] {
+            let problem = codec::value(text.as_bytes()).map(|read| panic!("{text}: {read:?}")).unwrap_err();
+            assert!(problem.message.contains("!!binary is not allowed"), "{text}: {problem}");
+        }
+        for text in [
+            "[\"the tag !!binary is not allowed\", 5, abc]",
+            "['a !!binary', # !!binary\n  abc]",
+            "a: 1 # !!binary\n\nb: [c, d]\n",
+            "a: b !!binary\nc: d\n",
+            "a: |\n  !!binary\nb: c\n",
+        ] {
+            assert!(codec::value(text.as_bytes()).is_ok(), "{text}: {:?}", codec::value(text.as_bytes()));
+        }
+        let begun = std::time::Instant::now();
+        let long = format!("[\"!!binary\", {}]", "a, ".repeat(50_000));
+        assert!(codec::value(long.as_bytes()).is_ok());
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30), "{:?}", begun.elapsed());
     }
 
     #[test]
