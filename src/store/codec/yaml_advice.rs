@@ -34,6 +34,9 @@ pub fn is_in_imports(text: &str, line: u64) -> bool {
 const OF_THE_REALM: [&str; 7] =
     ["schema_hash", "content_hash", "retired", "yanked", "resolved_version", "resolved_at", "adapted_version"];
 
+/// The maximum number of unknown keys that a message names.
+const MAX_UNKNOWN: usize = 10;
+
 /// The location of a parser error.
 struct ErrorLocation<'t> {
     text: &'t str,
@@ -88,10 +91,12 @@ impl<'t> ErrorLocation<'t> {
         let is_outermost = key(self.line()) == Some(word);
         let others = self.text.lines().skip(self.number).filter_map(key).filter(|key| is_outermost && *key != word);
         let others = others.filter(|other| !expected.iter().any(|known| known == other));
-        let told: Vec<_> = std::iter::once(word)
-            .chain(others)
-            .map(|word| format!("{word:?}{}", nearest::did_you_mean(&word.to_owned(), &known)))
-            .collect();
+        let mut words = std::iter::once(word).chain(others);
+        let told = words.by_ref().take(MAX_UNKNOWN);
+        let told = told.map(|word| format!("{word:?}{}", nearest::did_you_mean(&word.to_owned(), &known)));
+        let mut told: Vec<_> = told.collect();
+        let more = words.count();
+        told.extend((more > 0).then(|| format!("{more} more")));
         let are = if told.len() > 1 { "are" } else { "is" };
         format!("{} {are} not valid here; the keys are {}", told.join(" and "), known.join(", "))
     }
@@ -224,6 +229,14 @@ mod tests {
 
     fn read(text: &str) -> Result<crate::model::contract::Contract, Problem> {
         codec::contract(text.as_bytes(), &"paths".parse().unwrap())
+    }
+
+    #[test]
+    fn only_some_of_many_unknown_keys_are_named() {
+        let keys: String = (0..2_000).map(|at| format!("key{at}: 1\n")).collect();
+        let problem = read(&format!("name: paths\nversion: \"1.0.0\"\nowner: a\n{keys}")).unwrap_err();
+        let end = "\"key9\" and 1990 more are not valid here; the keys are name,";
+        assert!(problem.message.contains(end), "{problem}");
     }
 
     #[test]
