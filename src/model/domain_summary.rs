@@ -179,6 +179,11 @@ impl DomainSummary {
         self.contracts.keys().chain(self.versions.keys()).chain(damaged).collect()
     }
 
+    /// Returns whether a name is one of the [`Self::contract_names`].
+    pub fn has_contract(&self, name: &ContractName) -> bool {
+        self.contracts.contains_key(name) || self.versions.contains_key(name) || self.is_damaged(name)
+    }
+
     /// Returns the unresolved conflicts.
     pub fn open_conflicts(&self) -> Vec<Conflict> {
         self.conflicts.open(|name, version| {
@@ -223,7 +228,7 @@ mod tests {
     };
 
     fn view(members: &[RepoName]) -> DomainView {
-        let (name, members) = ("s3".parse().unwrap(), members.to_vec());
+        let (name, members) = ("s3".parse().unwrap(), members.iter().cloned().collect());
         DomainView::new(Domain { name, description: String::new(), members, removed: false })
     }
 

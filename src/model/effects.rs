@@ -10,7 +10,7 @@ use crate::model::{
     domain_view::{DomainView, ImportResolution},
     json::Json,
     name::{ContractName, RepoName},
-    nearest::{did_you_mean, nearest},
+    nearest::{Suggestions, nearest, question},
     range::Range,
     schema::{self, Forest, KeywordWarning},
     verdict::{ImportState, Judge, Outcome, Promise, Verdict, VersionBump, needed_bump},
@@ -124,7 +124,8 @@ pub fn remarks_on_deprecation(domain: &DomainView, after: &Contract) -> Vec<Rema
     let Some(deprecated) = &after.deprecated else { return Vec::new() };
     let (name, mut remarks) = (&after.name, Vec::new());
     if let Some(other) = deprecated.replaced_by.as_ref().filter(|other| !is_known(domain, other)) {
-        let missing = missing(domain, &format!("{name} is replaced by"), other, Some(name));
+        let meant = nearest(other, names(domain).filter(|one| *one != name));
+        let missing = missing(&format!("{name} is replaced by"), other, meant);
         let place = Some("/deprecated/replaced_by".to_owned());
         remarks.push(Remark { code: "unknown-successor", contract: name.clone(), place, ..missing });
     }
@@ -234,13 +235,22 @@ pub fn remarks_on_binding(
     let is_known_before =
         |import: &&Import| before.get(&import.contract).is_some_and(|old| old.version == import.version);
     let (old, new): (Vec<_>, Vec<_>) = binding.imports.iter().partition(is_known_before);
-    let imports = new.into_iter().chain(old).filter_map(|import| of_import(domain, import, judge));
+    let names = names(domain).collect();
+    let mut suggestions = Suggestions::among(&names);
+    let imports = new.into_iter().chain(old);
+    let mut remarks: Vec<_> = imports.filter_map(|one| of_import(domain, one, judge, &mut suggestions)).collect();
     let exports = binding.exports.iter().map(|export| &export.contract).filter(|name| !is_known(domain, name));
-    let exports = exports.map(|name| missing(domain, "it exports", name, None));
-    imports.chain(exports).chain(remarks_on_expectations(binding)).collect()
+    remarks.extend(exports.map(|name| missing("it exports", name, suggestions.nearest(name))));
+    remarks.extend(remarks_on_expectations(binding));
+    remarks
 }
 
-fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<Remark> {
+fn of_import(
+    domain: &DomainView,
+    import: &Import,
+    judge: &Judge<'_>,
+    suggestions: &mut Suggestions<'_, ContractName>,
+) -> Option<Remark> {
     let name = &import.contract;
     let what = format!("it imports {name} {}", import.version);
     let (code, message) = match domain.resolve_import(import) {
@@ -256,7 +266,7 @@ fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<
         ImportResolution::Missing if is_known(domain, name) => {
             ("missing-contract", format!("{what}, which has no release yet"))
         }
-        ImportResolution::Missing => return Some(missing(domain, "it imports", name, None)),
+        ImportResolution::Missing => return Some(missing("it imports", name, suggestions.nearest(name))),
         ImportResolution::Broken { current } => {
             ("import-broken", format!("{what}, but the current version is {current}"))
         }
@@ -268,9 +278,12 @@ fn is_known(domain: &DomainView, name: &ContractName) -> bool {
     domain.contracts.contains_key(name) || domain.versions.contains_key(name) || domain.is_damaged(name)
 }
 
-/// Returns the remark on a missing contract. `subject` names it, and is never suggested instead.
-fn missing(domain: &DomainView, what: &str, name: &ContractName, subject: Option<&ContractName>) -> Remark {
-    let names = || domain.contracts.keys().chain(domain.versions.keys()).filter(|name| Some(*name) != subject);
-    let message = format!("{what} {name}, which does not exist{}", did_you_mean(name, names()));
-    Remark { nearest: nearest(name, names()).cloned(), ..Remark::new("missing-contract", name, message) }
+fn names(domain: &DomainView) -> impl Iterator<Item = &ContractName> {
+    domain.contracts.keys().chain(domain.versions.keys())
+}
+
+/// Returns the remark on a missing contract. `nearest` is the one that was probably meant.
+fn missing(what: &str, name: &ContractName, nearest: Option<&ContractName>) -> Remark {
+    let message = format!("{what} {name}, which does not exist{}", question(nearest));
+    Remark { nearest: nearest.cloned(), ..Remark::new("missing-contract", name, message) }
 }

@@ -1,9 +1,11 @@
 //! Finds the existing name that was probably meant.
 
-use std::fmt::Display;
+use std::{collections::BTreeSet, fmt::Display};
 
 /// The maximum number of edits that still look like a typo.
 const MAX_EDITS: usize = 3;
+/// The maximum number of missing names of one document for which a name is suggested.
+const MAX_SUGGESTIONS: usize = 20;
 
 /// Returns the name with the smallest edit distance to `wanted`, if it looks like a typo: at most one edit per three
 /// letters.
@@ -20,7 +22,32 @@ pub fn did_you_mean<'a, N: AsRef<str> + Ord + Display + 'a>(
     wanted: &N,
     names: impl IntoIterator<Item = &'a N>,
 ) -> String {
-    nearest(wanted, names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
+    question(nearest(wanted, names))
+}
+
+/// Returns a question that suggests a name, to append to a message; empty if there is none.
+pub fn question(name: Option<impl Display>) -> String {
+    name.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
+}
+
+/// Suggests names for the first names that a document misses. Each search takes time, and nobody reads them all.
+#[derive(Debug)]
+pub struct Suggestions<'a, N> {
+    names: &'a BTreeSet<&'a N>,
+    left: usize,
+}
+
+impl<'a, N: AsRef<str> + Ord + Display> Suggestions<'a, N> {
+    /// Suggests existing names.
+    pub fn among(names: &'a BTreeSet<&'a N>) -> Self {
+        Self { names, left: MAX_SUGGESTIONS }
+    }
+
+    /// Returns the name that was probably meant.
+    pub fn nearest(&mut self, wanted: &N) -> Option<&'a N> {
+        self.left = self.left.checked_sub(1)?;
+        nearest(wanted, self.names.iter().copied())
+    }
 }
 
 #[cfg(test)]
@@ -37,5 +64,16 @@ mod tests {
         assert_eq!(found("S3-paths").as_deref(), Some("s3-paths"));
         assert_eq!(found("topics"), None);
         assert_eq!(found("s3-paths"), None, "the same name is no slip");
+    }
+
+    #[test]
+    fn only_the_first_missing_names_get_a_suggestion() {
+        let known: ContractName = "s3-paths".parse().unwrap();
+        let names = [&known].into();
+        let mut suggestions = Suggestions::among(&names);
+        let wanted = "s3-pahts".parse().unwrap();
+        let found: Vec<_> = (0..100).map(|_| suggestions.nearest(&wanted)).collect();
+        assert_eq!(found[..MAX_SUGGESTIONS], [Some(&known); MAX_SUGGESTIONS]);
+        assert_eq!(found[MAX_SUGGESTIONS..], [None; 100 - MAX_SUGGESTIONS]);
     }
 }

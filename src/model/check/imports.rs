@@ -1,6 +1,6 @@
 //! The rules for bindings: exports and imports.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 
@@ -9,8 +9,8 @@ use crate::model::{
     binding::{Binding, Import},
     domain_summary::{ContractSummary, DomainSummary},
     domain_view::ImportResolution,
-    name::RepoName,
-    nearest::did_you_mean,
+    name::{ContractName, RepoName},
+    nearest::{Suggestions, question},
     realm::Repo,
     verdict::{Outcome, States, Verdict},
     version::Version,
@@ -25,14 +25,15 @@ pub(super) fn check(
     today: Date,
     findings: &mut Vec<Finding>,
 ) {
-    let members: BTreeSet<_> = domain.info.members.iter().collect();
+    let names = domain.contract_names();
     for (repo, binding) in &domain.bindings {
-        let mut of_binding = membership(repos, domain, &members, repo);
-        of_binding.extend(exports(domain, repo, binding));
+        let mut suggestions = Suggestions::among(&names);
+        let mut of_binding: Vec<_> = membership(repos, domain, repo).into_iter().collect();
+        of_binding.extend(exports(domain, repo, binding, &mut suggestions));
         for import in &binding.imports {
             let state = states.get(&(repo.clone(), import.contract.clone()));
             let verdict = state.and_then(|state| state.between_versions());
-            of_binding.extend(standing(published, domain, (repo, import), verdict));
+            of_binding.extend(standing(published, domain, (repo, import), verdict, &mut suggestions));
             of_binding.extend(own(domain, repo, import));
             let at = format!("{}/{}", domain.info.name, import.contract);
             of_binding.extend(domain.contracts.get(&import.contract).into_iter().flat_map(|contract| {
@@ -45,23 +46,23 @@ pub(super) fn check(
     }
 }
 
-fn membership(
-    repos: &BTreeMap<RepoName, Repo>,
-    domain: &DomainSummary,
-    members: &BTreeSet<&RepoName>,
-    repo: &RepoName,
-) -> Vec<Finding> {
+fn membership(repos: &BTreeMap<RepoName, Repo>, domain: &DomainSummary, repo: &RepoName) -> Option<Finding> {
     let name = &domain.info.name;
     if !repos.contains_key(repo) {
-        vec![Finding::error("unknown-repo", format!("{repo} takes part in {name}, but is not in the realm"))]
-    } else if !members.contains(repo) {
-        vec![Finding::error("not-member", format!("{repo} has a binding in {name}, but is not a member of it"))]
+        Some(Finding::error("unknown-repo", format!("{repo} takes part in {name}, but is not in the realm")))
+    } else if !domain.info.has_member(repo) {
+        Some(Finding::error("not-member", format!("{repo} has a binding in {name}, but is not a member of it")))
     } else {
-        Vec::new()
+        None
     }
 }
 
-fn exports(domain: &DomainSummary, repo: &RepoName, binding: &Binding) -> Vec<Finding> {
+fn exports(
+    domain: &DomainSummary,
+    repo: &RepoName,
+    binding: &Binding,
+    suggestions: &mut Suggestions<'_, ContractName>,
+) -> Vec<Finding> {
     let name = &domain.info.name;
     let mut findings = Vec::new();
     if binding.role.provides() && binding.exports.is_empty() {
@@ -77,7 +78,7 @@ fn exports(domain: &DomainSummary, repo: &RepoName, binding: &Binding) -> Vec<Fi
         let finding = match domain.owner(contract) {
             None if domain.is_damaged(contract) => continue,
             None => {
-                let meant = did_you_mean(contract, domain.contract_names());
+                let meant = question(suggestions.nearest(contract));
                 let message = format!("{repo} exports {name}/{contract}, which does not exist{meant}");
                 Finding::error("missing-contract", message)
             }
@@ -104,6 +105,7 @@ fn standing(
     domain: &DomainSummary,
     (repo, import): (&RepoName, &Import),
     verdict: Option<&Verdict>,
+    suggestions: &mut Suggestions<'_, ContractName>,
 ) -> Option<Finding> {
     let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
     let standing = domain.resolve_import(import);
@@ -128,7 +130,7 @@ fn standing(
                 Finding { version: Some(version.clone()), ..Finding::error("only-pre-releases", message) }
             }
             None => {
-                let meant = did_you_mean(contract, domain.contract_names());
+                let meant = question(suggestions.nearest(contract));
                 let message = format!("{repo} imports {name}/{contract} {range}, which does not exist{meant}");
                 Finding::error("missing-contract", message)
             }
@@ -264,7 +266,7 @@ fn life(
 pub(super) fn successor(domain: &DomainSummary, contract: &ContractSummary) -> String {
     let deprecated = contract.deprecated.as_ref();
     match deprecated.and_then(|deprecated| deprecated.replaced_by.as_ref()) {
-        Some(other) if domain.contract_names().contains(other) => format!("; move to {other}"),
+        Some(other) if domain.has_contract(other) => format!("; move to {other}"),
         Some(other) => format!("; its successor {other} does not exist"),
         None => String::new(),
     }
