@@ -1,6 +1,6 @@
 //! Compares commits of a store by ancestry.
 
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -65,13 +65,16 @@ impl Relation {
 struct Walk<'a, O: Objects + ?Sized> {
     store: &'a O,
     marks: BTreeMap<Oid, u8>,
-    queue: BinaryHeap<(Timestamp, Oid)>,
+    queue: BTreeSet<(Timestamp, Oid)>,
+    /// The commits in the queue that are not marked as common.
+    open: BTreeSet<Oid>,
     parents: BTreeMap<Oid, Vec<Oid>>,
 }
 
 impl<'a, O: Objects + ?Sized> Walk<'a, O> {
     fn between(store: &'a O, ours: &Oid, theirs: &Oid) -> Result<Self, StoreError> {
-        let mut walk = Self { store, marks: BTreeMap::new(), queue: BinaryHeap::new(), parents: BTreeMap::new() };
+        let (queue, open) = (BTreeSet::new(), BTreeSet::new());
+        let mut walk = Self { store, marks: BTreeMap::new(), queue, open, parents: BTreeMap::new() };
         walk.mark(ours, OURS)?;
         walk.mark(theirs, THEIRS)?;
         walk.run()?;
@@ -82,9 +85,15 @@ impl<'a, O: Objects + ?Sized> Walk<'a, O> {
         let held = self.marks.entry(*id).or_default();
         if *held | mark != *held {
             *held |= mark;
+            let is_common = *held & COMMON != 0;
             let commit = self.store.commit(id)?;
             self.parents.insert(*id, commit.parents);
-            self.queue.push((commit.time, *id));
+            self.queue.insert((commit.time, *id));
+            if is_common {
+                self.open.remove(id)
+            } else {
+                self.open.insert(*id)
+            };
         }
         Ok(())
     }
@@ -92,8 +101,9 @@ impl<'a, O: Objects + ?Sized> Walk<'a, O> {
     fn run(&mut self) -> Result<(), StoreError> {
         // Follow commits that both sides have only while a commit of one side may still turn out to be older, because
         // the clocks of two machines differ.
-        while self.queue.iter().any(|(_, id)| self.marks[id] & COMMON == 0) {
-            let Some((_, id)) = self.queue.pop() else { break };
+        while !self.open.is_empty() {
+            let Some((_, id)) = self.queue.pop_last() else { break };
+            self.open.remove(&id);
             let mark = self.marks[&id];
             let both = mark & (OURS | THEIRS) == OURS | THEIRS;
             let handed = if both { mark | COMMON } else { mark };
@@ -102,12 +112,12 @@ impl<'a, O: Objects + ?Sized> Walk<'a, O> {
             }
         }
         // A commit that was counted for one side but is an ancestor of a common one does not count.
-        while let Some((_, id)) = self.queue.pop() {
+        while let Some((_, id)) = self.queue.pop_last() {
             for parent in self.parents[&id].clone() {
                 let mark = self.marks[&id] | COMMON;
                 if let Some(held) = self.marks.get_mut(&parent).filter(|held| **held | mark != **held) {
                     *held |= mark;
-                    self.queue.push((Timestamp::UNIX_EPOCH, parent));
+                    self.queue.insert((Timestamp::UNIX_EPOCH, parent));
                 }
             }
         }
@@ -170,9 +180,15 @@ mod tests {
 
     /// Commits to a ref named after `text`, on top of `tip` and merging `merge`, if given.
     fn commit(store: &MemoryStore, text: &str, merge: Option<Oid>, tip: Option<Oid>) -> Oid {
+        commit_before(store, text, 0, merge, tip)
+    }
+
+    /// Commits as [`commit`] does, some hours before.
+    fn commit_before(store: &MemoryStore, text: &str, hours: i64, merge: Option<Oid>, tip: Option<Oid>) -> Oid {
         let name = StoreRef::Sessions(format!("r{text}").parse().unwrap());
         let _lease = store.lock(&name).unwrap();
         let mut change = make::change(text, [make::put(layout::realm(), text)]);
+        change.author.time = &change.author.time - jiff::Span::new().hours(hours);
         if let Some(other) = merge {
             change.parents = Parents::Merge(other);
         }
@@ -196,6 +212,25 @@ mod tests {
         assert_eq!((behind.bases, behind.ahead, behind.behind, behind.is_contained), (vec![root], 0, 2, true));
         let alone = commit(&store, "alone", None, None);
         assert_eq!(Relation::of(&store, &alone, &b).unwrap().bases, []);
+    }
+
+    /// One side has a commit that is older than many common ones, which must all be followed.
+    #[test]
+    fn many_open_branches_are_followed_in_time() {
+        const MANY: usize = 10_000;
+        let store = MemoryStore::new();
+        let root = commit(&store, "root", None, None);
+        let older = |text: &str, hours: i64| commit_before(&store, text, hours, None, Some(root));
+        let mut tip = root;
+        for at in 0..MANY {
+            let branch = older(&format!("branch{at}"), 1);
+            tip = commit(&store, &format!("merge{at}"), Some(branch), Some(tip));
+        }
+        let theirs = commit(&store, "theirs", Some(older("oldest", 2)), Some(tip));
+        let begun = std::time::Instant::now();
+        let relation = Relation::of(&store, &tip, &theirs).unwrap();
+        assert_eq!((relation.bases, relation.ahead, relation.behind), (vec![tip], 0, 2));
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30), "{:?}", begun.elapsed());
     }
 
     #[test]
