@@ -9,6 +9,7 @@
 mod rules;
 
 use std::{
+    cell::{OnceCell, RefCell},
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
@@ -16,6 +17,7 @@ use std::{
 use serde::de::DeserializeOwned;
 
 use crate::model::{
+    merge::ConflictId,
     name::RepoName,
     oid::Oid,
     realm::Rename,
@@ -61,6 +63,7 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
         renames: realm.map(|realm| renames(store, &realm)).transpose()?.unwrap_or_default(),
         breaches: BTreeMap::new(),
         refused: BTreeMap::new(),
+        looked_up: RefCell::default(),
     };
     for commit in history::added(store, known, tip)? {
         examination.commit(commit)?;
@@ -105,6 +108,17 @@ struct Examination<'a> {
     renames: BTreeMap<RepoName, RepoName>,
     breaches: BTreeMap<Oid, Vec<RuleViolation>>,
     refused: BTreeMap<Oid, Rc<RefusedFiles>>,
+    /// The rules that commits in `known` break, if they were needed.
+    looked_up: RefCell<BTreeMap<Oid, Rc<Vec<RuleViolation>>>>,
+}
+
+type Records = BTreeMap<ConflictId, SetAside>;
+
+fn read_once<'c>(cell: &'c OnceCell<Records>, store: &dyn Store, tree: &Oid) -> Result<&'c Records, StoreError> {
+    match cell.get() {
+        Some(records) => Ok(records),
+        None => read::set_aside_in(store, tree).map(|records| cell.get_or_init(|| records)),
+    }
 }
 
 /// A commit, with the tree to compare it with.
@@ -114,6 +128,8 @@ struct Step<'a> {
     /// The tree of its first parent.
     before: Oid,
     claim: Option<RepoName>,
+    /// The records of commits that broke a rule, before and after the step.
+    records: [OnceCell<Records>; 2],
     /// True if the step is only examined to see what another commit restores.
     is_looked_up: bool,
 }
@@ -121,7 +137,13 @@ struct Step<'a> {
 impl<'a> Step<'a> {
     fn new(id: Oid, info: &'a CommitInfo, before: Oid) -> Self {
         let claim = trailer::last(&info.message, trailer::REPO).and_then(|repo| repo.parse().ok());
-        Self { id, info, before, claim, is_looked_up: false }
+        Self { id, info, before, claim, records: Default::default(), is_looked_up: false }
+    }
+
+    /// Returns the records of commits that broke a rule, before and after the step. They are read only once.
+    fn records(&self, store: &dyn Store) -> Result<[&Records; 2], StoreError> {
+        let [before, after] = &self.records;
+        Ok([read_once(before, store, &self.before)?, read_once(after, store, &self.info.tree)?])
     }
 }
 
@@ -268,8 +290,7 @@ impl Examination<'_> {
     /// Returns whether the commit accepts a change that was set aside, on behalf of the file's owner.
     fn is_accepted(&self, step: &Step<'_>, breach: &RuleViolation) -> Result<bool, StoreError> {
         let Some(claim) = &step.claim else { return Ok(false) };
-        let held = read::set_aside_in(self.store, &step.before)?;
-        let now = read::set_aside_in(self.store, &step.info.tree)?;
+        let [held, now] = step.records(self.store)?;
         Ok(held.iter().any(|(id, record)| {
             let is_now = now.get(id).and_then(|now| now.settled.as_ref());
             let by_owner = is_now.is_some_and(|settled| settled.by == *claim) && record.is_owned_by(claim);
@@ -286,7 +307,8 @@ impl Examination<'_> {
         if step.is_looked_up {
             return Ok(false);
         }
-        for record in read::set_aside_in(self.store, &step.info.tree)?.into_values() {
+        let [_, records] = step.records(self.store)?;
+        for record in records.values() {
             let undoes = |change: &&RuleViolation| {
                 change.path == breach.path && (change.kept, change.refused) == (breach.refused, breach.kept)
             };
@@ -294,16 +316,29 @@ impl Examination<'_> {
             if record.commit == step.id || !self.is_known(&record.commit)? {
                 continue;
             }
-            let info = self.store.commit(&record.commit)?;
-            let Some(first) = info.parents.first() else { continue };
-            let before = self.store.commit(first)?.tree;
-            let step = Step { is_looked_up: true, ..Step::new(record.commit, &info, before) };
-            let (breaches, _) = self.judge(&step, &Rc::default())?;
+            let breaches = self.breaches_of_known(record.commit)?;
             if breaches.iter().any(|one| one.path == change.path && one.refused == change.refused) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Returns the rules that a commit in `known` breaks. Many files of a commit may restore what it changed.
+    fn breaches_of_known(&self, id: Oid) -> Result<Rc<Vec<RuleViolation>>, StoreError> {
+        if let Some(breaches) = self.looked_up.borrow().get(&id) {
+            return Ok(Rc::clone(breaches));
+        }
+        let info = self.store.commit(&id)?;
+        let mut breaches = Vec::new();
+        if let Some(first) = info.parents.first() {
+            let before = self.store.commit(first)?.tree;
+            let step = Step { is_looked_up: true, ..Step::new(id, &info, before) };
+            (breaches, _) = self.judge(&step, &Rc::default())?;
+        }
+        let breaches = Rc::new(breaches);
+        self.looked_up.borrow_mut().insert(id, Rc::clone(&breaches));
+        Ok(breaches)
     }
 
     /// Returns whether a commit is part of `known`.

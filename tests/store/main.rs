@@ -1,5 +1,6 @@
 //! The contract of a store: one suite, run on the store in memory and on git.
 
+mod append_only;
 mod damage;
 mod merging;
 mod read;
