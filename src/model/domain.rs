@@ -1,5 +1,7 @@
 //! A domain: a set of repositories that coordinate, and the unit of atomicity.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::name::DomainName;
@@ -17,9 +19,9 @@ pub struct Domain {
     /// Its purpose, in a sentence.
     #[serde(default)]
     pub description: String,
-    /// The members, sorted by name.
+    /// The members.
     #[serde(default)]
-    pub members: Vec<RepoName>,
+    pub members: BTreeSet<RepoName>,
     /// Whether it was removed. It is no longer shown, but its history is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub removed: bool,

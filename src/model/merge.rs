@@ -205,12 +205,9 @@ pub fn source(base: Option<&Source>, ours: &Source, theirs: &Source, newer: Newe
 /// side removed are removed.
 pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
     let (winner, _) = pick(by_hash(ours, theirs), ours, theirs);
-    let set = |domain: &Domain| domain.members.iter().cloned().collect::<BTreeSet<RepoName>>();
-    let (ours_set, theirs_set) = (set(ours), set(theirs));
-    let known = base.map(set).unwrap_or_default();
     let stays = |member: &RepoName| {
-        let everywhere = ours_set.contains(member) && theirs_set.contains(member);
-        everywhere || !known.contains(member)
+        let everywhere = ours.has_member(member) && theirs.has_member(member);
+        everywhere || !base.is_some_and(|base| base.has_member(member))
     };
     Domain {
         description: field(
@@ -219,7 +216,7 @@ pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
             &theirs.description,
             &winner.description,
         ),
-        members: ours_set.union(&theirs_set).filter(|member| stays(member)).cloned().collect(),
+        members: ours.members.union(&theirs.members).filter(|member| stays(member)).cloned().collect(),
         removed: field(base.map(|base| &base.removed), &ours.removed, &theirs.removed, &winner.removed),
         name: winner.name,
     }

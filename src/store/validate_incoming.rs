@@ -262,7 +262,12 @@ mod tests {
 
     fn sound() -> MemoryStore {
         let store = MemoryStore::create(&make::realm("aperture".parse().unwrap())).unwrap();
-        let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![], removed: false };
+        let info = Domain {
+            name: "s3".parse().unwrap(),
+            description: String::new(),
+            members: BTreeSet::new(),
+            removed: false,
+        };
         let _lease = store.lock(&domain()).unwrap();
         let change = make::change("make", [make::put(layout::domain(), codec::encode(&info))]);
         store.commit_change(&domain(), None, &change).unwrap();

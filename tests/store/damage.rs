@@ -67,7 +67,7 @@ pub fn a_domain_that_cannot_be_read_hides_no_other(store: &dyn Store) {
     found(store, "s3", []);
     commit(store, &domain("broken"), [put(layout::domain(), "{")]);
     commit(store, &domain("empty"), [put(layout::contract(&name("paths")), "{}")]);
-    let elsewhere = Domain { name: name("elsewhere"), description: String::new(), members: vec![], removed: false };
+    let elsewhere = Domain { name: name("elsewhere"), description: String::new(), members: [].into(), removed: false };
     commit(store, &domain("renamed"), [put(layout::domain(), codec::encode(&elsewhere))]);
     let view = read::view(store).unwrap();
     let names: Vec<_> = view.domains.keys().collect();
@@ -232,7 +232,8 @@ fn oversized_contract_is_reported() {
 
 /// Creates a domain with these files.
 fn found<const N: usize>(store: &dyn Store, text: &str, files: [(TreePath, Edit); N]) -> git_blue::model::oid::Oid {
-    let info = Domain { name: name(text), description: String::new(), members: vec![name("fungal")], removed: false };
+    let info =
+        Domain { name: name(text), description: String::new(), members: [name("fungal")].into(), removed: false };
     let info = put(layout::domain(), codec::encode(&info));
     commit(store, &domain(text), files.into_iter().chain([info]))
 }

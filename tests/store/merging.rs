@@ -80,7 +80,8 @@ impl Meeting {
             store.commit_change(&StoreRef::Realm, None, &make::change("rename", [put])).unwrap();
         }
         let name: DomainName = "s3".parse().unwrap();
-        let info = Domain { name, description: String::new(), members: vec!["repo0".parse().unwrap()], removed: false };
+        let info =
+            Domain { name, description: String::new(), members: ["repo0".parse().unwrap()].into(), removed: false };
         let first = make::change("make", [make::put(layout::domain(), codec::encode(&info))]);
         let hub = {
             let _lease = store.lock(&machine(0)).unwrap();
@@ -127,9 +128,7 @@ impl Meeting {
     fn rename(&self, at: usize) -> Change {
         let (old, new): (RepoName, RepoName) = ("repo0".parse().unwrap(), "renamed".parse().unwrap());
         let view = read::domain_at(&self.store, &"s3".parse().unwrap(), &self.tip(at)).unwrap();
-        let mut members: Vec<_> =
-            view.info.members.iter().filter(|repo| **repo != old).chain([&new]).cloned().collect();
-        members.sort();
+        let members = view.info.members.iter().filter(|repo| **repo != old).chain([&new]).cloned().collect();
         let mut edits = vec![make::put(layout::domain(), codec::encode(&Domain { members, ..view.info.clone() }))];
         for contract in view.contracts.values().filter(|contract| contract.owner == old) {
             let renamed = Contract { owner: new.clone(), ..contract.clone() };
@@ -194,9 +193,7 @@ impl Meeting {
             }
             Step::Enter { repo } => {
                 let mut info = self.info(at);
-                info.members.push(format!("repo{repo}").parse().unwrap());
-                info.members.sort();
-                info.members.dedup();
+                info.members.insert(format!("repo{repo}").parse().unwrap());
                 make::change("enter", [make::put(layout::domain(), codec::encode(&info))])
             }
             Step::Rename if self.name(at, 0).as_str() == "renamed" => return,

@@ -162,7 +162,8 @@ pub fn looking_up_a_path_never_fails_for_what_is_not_there(store: &dyn Store) {
 }
 
 pub fn a_part_of_a_domain_is_as_in_the_whole(store: &dyn Store) {
-    let info = Domain { name: name("s3"), description: String::new(), members: vec![name("fungal")], removed: false };
+    let info =
+        Domain { name: name("s3"), description: String::new(), members: [name("fungal")].into(), removed: false };
     let contract = |of: &str, version: &str| {
         let contract = Contract::new(name(of), name("fungal"));
         Contract { version: name(version), supported: vec![name(">=1.0.0")], ..contract }.sealed()

@@ -10,7 +10,7 @@ use super::{assert_clean, commit, domain, name, open, realm, source};
 
 /// Creates the domain `s3` with these contracts. Returns its tree.
 fn make(store: &GitStore, contracts: &[&str]) -> Oid {
-    let info = Domain { name: name("s3"), description: String::new(), members: vec![], removed: false };
+    let info = Domain { name: name("s3"), description: String::new(), members: [].into(), removed: false };
     let contracts = contracts.iter().map(|contract| file(contract));
     let files = contracts.chain([put(layout::domain(), codec::encode(&info))]);
     let tip = commit(store, &domain("s3"), "One", files).unwrap();

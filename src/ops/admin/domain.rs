@@ -1,5 +1,7 @@
 //! `realm_admin_domain`: creates a domain, or adds members to one.
 
+use std::collections::BTreeSet;
+
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -96,7 +98,7 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
             .filter(|member| !before.as_ref().is_some_and(|before| before.has_member(member)))
             .cloned()
             .collect();
-        outcome = Some((before.is_none(), wanted.members.clone(), added.clone()));
+        outcome = Some((before.is_none(), wanted.members.iter().cloned().collect(), added.clone()));
         let mut changes = Vec::new();
         for part in parts.iter().filter(|part| !view.bindings.contains_key(&part.repo)) {
             changes.extend(publish::binding(&view, &part.repo, part.binding.clone(), ctx.env.now())?.changes);
@@ -138,7 +140,7 @@ fn widened(before: Option<&Domain>, request: &Request) -> Domain {
     let mut wanted = before.cloned().unwrap_or_else(|| Domain {
         name: request.name.clone(),
         description: String::new(),
-        members: Vec::new(),
+        members: BTreeSet::new(),
         removed: false,
     });
     if let Some(description) = &request.description {
@@ -146,8 +148,6 @@ fn widened(before: Option<&Domain>, request: &Request) -> Domain {
     }
     wanted.removed = false;
     wanted.members.extend(request.repos.iter().cloned());
-    wanted.members.sort();
-    wanted.members.dedup();
     wanted
 }
 

@@ -1,6 +1,8 @@
 //! `realm_admin_remove_domain`: removes a domain from the realm. Its history stays, and creating a domain with the same
 //! name restores it.
 
+use std::collections::BTreeSet;
+
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -52,7 +54,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
     let name = &request.domain;
     let subject = format!("remove the domain {name}");
     let why = Message { repo: here.repo.as_ref(), subject, ..Message::default() };
-    let mut members = Vec::new();
+    let mut members = BTreeSet::new();
     domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
         if view.info.removed {
             return Err(domain::unknown(&*here.store, name));
@@ -60,11 +62,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
         refuse_use(view)?;
         members.clone_from(&view.info.members);
         let sources = view.sources.keys().cloned().map(DomainChange::RemoveSource);
-        let gone = Domain { members: Vec::new(), removed: true, ..view.info.clone() };
+        let gone = Domain { members: BTreeSet::new(), removed: true, ..view.info.clone() };
         let changes = sources.chain([DomainChange::Domain(gone)]).collect();
         Ok(Decision { changes, events: Vec::new() })
     })?;
-    let body = DomainRemoved { realm: here.realm.clone(), domain: name.clone(), members };
+    let body =
+        DomainRemoved { realm: here.realm.clone(), domain: name.clone(), members: members.into_iter().collect() };
     let answer = Answer::new(body).next(format!(
         "git rm -r --ignore-unmatch :/.blue/contracts/{name} :/.blue/bindings/{name}.yaml  # in each repository that has \
             them"

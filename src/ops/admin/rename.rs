@@ -239,9 +239,7 @@ impl Renaming<'_> {
         let named = |repo: &RepoName| if repo == old { new.clone() } else { repo.clone() };
         let mut changes = Vec::new();
         if view.info.has_member(old) {
-            let mut members: Vec<_> = view.info.members.iter().map(named).collect();
-            members.sort();
-            members.dedup();
+            let members = view.info.members.iter().map(named).collect();
             changes.push(DomainChange::Domain(Domain { members, ..view.info.clone() }));
         }
         for contract in view.contracts.values().filter(|contract| contract.owner == *old) {

@@ -2,7 +2,7 @@
 //! does not refuse are only reported. Only local data is used: two machines may create a cycle together, which `check`
 //! finds.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -69,7 +69,7 @@ pub fn closed(store: &dyn Store, parts: &[Part<'_>], rule: Option<Cycles>) -> Re
 }
 
 fn empty(name: &DomainName) -> DomainView {
-    DomainView::new(Domain { name: name.clone(), description: String::new(), members: Vec::new(), removed: false })
+    DomainView::new(Domain { name: name.clone(), description: String::new(), members: BTreeSet::new(), removed: false })
 }
 
 fn links(domain: &DomainSummary, repo: &RepoName) -> Vec<cycle::Link> {

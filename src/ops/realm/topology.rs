@@ -182,7 +182,7 @@ fn domain<'v>(
     };
     DomainTopology {
         name: view.info.name.clone(),
-        members: view.info.members.clone(),
+        members: view.info.members.iter().cloned().collect(),
         contracts: names.map(contract).collect(),
     }
 }

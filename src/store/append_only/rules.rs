@@ -131,7 +131,9 @@ impl Examination<'_> {
         after: Option<Oid>,
     ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
         let Some(held) = self.read::<Domain>(before)? else { return Ok(None) };
-        let Some(new) = self.read::<Domain>(after)? else { return Ok(Some((Rule::RecordRemoved, held.members))) };
+        let Some(new) = self.read::<Domain>(after)? else {
+            return Ok(Some((Rule::RecordRemoved, held.members.into_iter().collect())));
+        };
         if new.removed && self.is_removal(step)? {
             return Ok(None);
         }
