@@ -11,6 +11,7 @@ pub mod change;
 pub mod check;
 pub mod clock;
 pub mod compatibility;
+pub(crate) mod components;
 pub mod conflict;
 pub mod content_cache;
 pub mod contract;

@@ -5,7 +5,6 @@
 
 mod assumed;
 mod budget;
-pub(super) mod components;
 pub(super) mod document;
 mod draft;
 pub(super) mod ecma;

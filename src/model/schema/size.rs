@@ -7,11 +7,12 @@
 use std::collections::HashMap;
 
 use super::{
-    Forest, Part, PartId, Problem, Tree, components,
+    Forest, Part, PartId, Problem, Tree,
     document::{Context, Document},
     metaschemas::with_metaschemas,
     subschemas::for_each_part,
 };
+use crate::model::components;
 
 /// The maximum number of sub-schemas that a schema may expand to for one place of a value. A validator visits all of
 /// them there, possibly without reading the value in between.

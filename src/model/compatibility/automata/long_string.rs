@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::product::{MAX_STATES, Product};
 use super::repetition::Lengths;
 use crate::model::compatibility::{budget::Budget, found::Found};
-use crate::model::schema::components;
+use crate::model::components;
 
 /// The reachable states of a product of automata from which some string is accepted.
 struct Graph {

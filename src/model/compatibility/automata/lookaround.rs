@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::lookaround_steps::{self, Alphabet, Step, StepId, Steps};
 use crate::model::compatibility::graph::node::index;
-use crate::model::schema::components;
+use crate::model::components;
 
 /// The maximum number of nodes, and of states.
 const MAX_NODES: usize = 1_500;

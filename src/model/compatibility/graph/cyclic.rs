@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::Graph;
 use super::node::{Id, Lit, index};
-use crate::model::schema::components;
+use crate::model::components;
 
 /// The maximum number of sub-schemas of one cycle.
 const MAX_MEMBERS: usize = 64;
