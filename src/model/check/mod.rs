@@ -27,6 +27,7 @@ use candidate::AppliedDomain;
 use cause::JudgedRepos;
 
 use crate::model::{
+    binding::Import,
     candidate::Judged,
     contract::BrokenDirection,
     cycle::DependencyGraph,
@@ -373,9 +374,13 @@ fn approved(domain: &DomainView, after: &DomainView, judge: &Judge<'_>, findings
         let promise = (held != document).then(|| Promise::of(held, document, judge)).flatten();
         promise.is_some_and(|promise| promise.approved(after.approvals.get(name).into_iter().flatten()).is_some())
     };
+    let mut known = BTreeMap::new();
     for finding in findings.iter_mut().filter(|one| one.code == "import-broken" && one.verdict.is_some()) {
         let admits = |range: &Range| finding.version.as_ref().is_some_and(|version| range.matches(version));
-        if finding.requirement.as_ref().is_some_and(admits) && finding.contract.as_ref().is_some_and(is_approved) {
+        let Some(name) = finding.contract.as_ref().filter(|_| finding.requirement.as_ref().is_some_and(admits)) else {
+            continue;
+        };
+        if *known.entry(name.clone()).or_insert_with_key(is_approved) {
             finding.severity = Severity::Warning;
         }
     }
@@ -385,7 +390,16 @@ fn approved(domain: &DomainView, after: &DomainView, judge: &Judge<'_>, findings
 fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
     let imports = domain.bindings.iter().flat_map(|(repo, binding)| binding.imports.iter().map(move |one| (repo, one)));
     let key = |repo: &RepoName, contract: &ContractName| (repo.clone(), contract.clone());
-    imports.map(|(repo, one)| (key(repo, &one.contract), ImportState::of(domain, one, judge))).collect()
+    // Even a comparison whose result is known hashes both schemas.
+    let mut known = BTreeMap::new();
+    let mut state = |import: &'_ Import| match import.expects {
+        Some(_) => ImportState::of(domain, import, judge),
+        None => {
+            let same = (import.contract.clone(), import.version.to_string(), import.adapted().cloned());
+            known.entry(same).or_insert_with(|| ImportState::of(domain, import, judge)).clone()
+        }
+    };
+    imports.map(|(repo, one)| (key(repo, &one.contract), state(one))).collect()
 }
 
 /// Returns whether a finding is about compatibility between versions, or prevents judging it.
