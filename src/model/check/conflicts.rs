@@ -1,5 +1,7 @@
 //! Findings for unresolved conflicts: two machines wrote the same thing differently, or a commit broke a rule.
 
+use std::collections::BTreeSet;
+
 use super::{Finding, Severity};
 use crate::model::{
     conflict::{Conflict, Standing},
@@ -49,11 +51,9 @@ fn is_mine_or_nobodys(record: &SetAside, me: &RepoName) -> bool {
 
 /// Returns whether a commit changed something that `me` owns or imports.
 fn concerns(record: &SetAside, domain: &DomainSummary, me: &RepoName) -> bool {
-    let imports = domain.bindings.get(me).map(|binding| &binding.imports);
-    let is_imported = |change: &crate::model::set_aside::RuleViolation| {
-        imports.into_iter().flatten().any(|import| change.contract.as_ref() == Some(&import.contract))
-    };
-    is_mine_or_nobodys(record, me) || record.changes.iter().any(is_imported)
+    let imports = domain.bindings.get(me).into_iter().flat_map(|binding| &binding.imports);
+    let changed: BTreeSet<_> = record.changes.iter().filter_map(|change| change.contract.as_ref()).collect();
+    is_mine_or_nobodys(record, me) || imports.map(|import| &import.contract).any(|name| changed.contains(name))
 }
 
 /// Returns findings for names shared by two repositories.
