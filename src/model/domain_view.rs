@@ -131,11 +131,16 @@ impl DomainView {
     /// Returns the repository that owns `contract`, even if there are only pre-releases.
     pub fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
         let published = || {
-            let newest = self.published.iter().rev().find(|((name, _), _)| name == contract)?;
-            let transfers = self.transfers.get(contract);
-            Some(transfers.map_or(&newest.1.owner, |transfers| transfers.owner(&newest.1.owner)))
+            let owner = &self.newest(contract)?.owner;
+            Some(self.transfers.get(contract).map_or(owner, |transfers| transfers.owner(owner)))
         };
         self.contracts.get(contract).map(|contract| &contract.owner).or_else(published)
+    }
+
+    /// Returns the newest of the [`published`](Self::published) documents of `contract`.
+    pub fn newest(&self, contract: &ContractName) -> Option<&Contract> {
+        let from = self.published.range((contract.clone(), Version::lowest())..);
+        from.take_while(|((name, _), _)| name == contract).last().map(|(_, document)| document)
     }
 
     /// Returns the imports of `contract` with their repositories.

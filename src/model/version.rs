@@ -41,6 +41,11 @@ impl Version {
         Self(semver::Version::new(1, 0, 0))
     }
 
+    /// Returns the version before all others.
+    pub fn lowest() -> Self {
+        Self::placeholder("0")
+    }
+
     /// Returns the placeholder for `version: auto` in a contract file, which publishing replaces.
     pub fn auto() -> Self {
         Self::placeholder("auto")

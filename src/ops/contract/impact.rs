@@ -204,8 +204,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
 /// Returns the current document, or the newest pre-release if there is no release.
 fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
     let name = &request.contract.contract;
-    let newest = view.published.iter().rev().find(|((of, _), _)| of == name).map(|(_, document)| document.clone());
-    domain::current(view, name).cloned().or_else(|error| newest.ok_or(error))
+    domain::current(view, name).or_else(|error| view.newest(name).ok_or(error)).cloned()
 }
 
 /// Returns whether the version of a document was already published with different content.
