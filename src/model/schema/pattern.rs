@@ -23,7 +23,10 @@ pub fn problem(schema: Tree<'_>) -> Option<Problem> {
     let mut patterns = BTreeSet::new();
     collect(schema, &mut patterns);
     let all = patterns.iter().fold(0u64, |all, pattern| all.saturating_add(PATTERN).saturating_add(states(pattern)));
-    let largest = patterns.iter().max_by_key(|pattern| states(pattern)).filter(|_| all > MAX_STATES)?;
+    if all <= MAX_STATES {
+        return None;
+    }
+    let largest = patterns.iter().max_by_key(|pattern| states(pattern))?;
     let shown: String = largest.chars().take(40).collect();
     let which = match patterns.len() {
         1 => format!("the pattern {shown:?} is too large"),
