@@ -1,6 +1,8 @@
 //! Merges the trees of one ref that two machines changed, path by path, against the merge base. If only one side
 //! changed a path, its version is used; if both did, `model::merge` decides.
 
+mod renames;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -9,14 +11,12 @@ use crate::model::{
     binding::Binding,
     conflict::Conflict,
     contract::Contract,
-    domain::{Domain, Source},
+    domain::Source,
     merge::{self, ConflictId, Merged, Newer},
-    name::{ContractName, RepoName},
+    name::ContractName,
     oid::Oid,
     realm::Repo,
-    session::Session,
     set_aside::SetAside,
-    transfer::Transfers,
 };
 use crate::store::{
     Edit, Entry, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
@@ -283,7 +283,8 @@ impl TreeMerge<'_> {
                 let base = read::readable(self.store, base)?;
                 let Merged { winner, lost } = merge::binding(base.as_ref(), &our, &their, self.newer([repo; 2])?);
                 if let Some(lost) = lost {
-                    self.record(TreeFile::LosingBinding(repo.clone(), ConflictId::of(&lost)), &lost);
+                    let place = TreeFile::LosingBinding(repo.clone(), ConflictId::of(&lost));
+                    self.record(&place, codec::encode(&lost));
                     self.merge.conflicts.push(Conflict::Binding(repo.clone()));
                 }
                 self.put(&place, &our, &winner);
@@ -297,31 +298,24 @@ impl TreeMerge<'_> {
                 }
             }
             TreeFile::Domain => {
-                let Some([our, their]) = self.both::<Domain>(&place, our, their)? else { return Ok(()) };
                 let base = read::readable(self.store, base)?;
-                self.put(&place, &our, &merge::domain(base.as_ref(), &our, &their));
+                self.put_merged(&place, [our, their], |our, their| merge::domain(base.as_ref(), our, their))?;
             }
             TreeFile::Repo(repo) => {
                 let Some([our, their]) = self.both::<Repo>(&place, our, their)? else { return Ok(()) };
                 let Merged { winner, lost } = merge::repo(&our, &their);
                 if let Some(lost) = lost {
-                    self.record(TreeFile::LosingRepo(repo.clone(), ConflictId::of(&lost)), &lost);
+                    let place = TreeFile::LosingRepo(repo.clone(), ConflictId::of(&lost));
+                    self.record(&place, codec::encode(&lost));
                     self.merge.conflicts.push(Conflict::Repo(repo.clone()));
                 }
                 self.put(&place, &our, &winner);
             }
-            TreeFile::SetAside(_) => {
-                let Some([our, their]) = self.both::<SetAside>(&place, our, their)? else { return Ok(()) };
-                self.put(&place, &our, &our.merged_with(&their));
-            }
+            TreeFile::SetAside(_) => self.put_merged(&place, [our, their], SetAside::merged_with)?,
             TreeFile::Session(_) | TreeFile::EndedSession(_) => {
-                let Some([our, their]) = self.both::<Session>(&place, our, their)? else { return Ok(()) };
-                self.put(&place, &our, &merge::session(&our, &their));
+                self.put_merged(&place, [our, their], merge::session)?;
             }
-            TreeFile::Transfers(_) => {
-                let Some([our, their]) = self.both::<Transfers>(&place, our, their)? else { return Ok(()) };
-                self.put(&place, &our, &merge::transfers(&our, &their));
-            }
+            TreeFile::Transfers(_) => self.put_merged(&place, [our, their], merge::transfers)?,
             // These files are named by their content, or never differ.
             TreeFile::Realm
             | TreeFile::Rename(_)
@@ -367,34 +361,6 @@ impl TreeMerge<'_> {
         Ok(())
     }
 
-    /// Merges the last published commit of a repository that one side renamed, while it published under its former name
-    /// on the other. Returns false if it was not renamed.
-    fn merge_renamed_source(
-        &mut self,
-        former: &RepoName,
-        base: Option<Oid>,
-        [ours, theirs]: [Option<Oid>; 2],
-    ) -> Result<bool, StoreError> {
-        let side = usize::from(ours.is_some());
-        let Some(new) = self.new_name(side, former)? else { return Ok(false) };
-        let path = layout::source(&new);
-        if self.blob_at(1 - side, &path)?.is_some() {
-            return Ok(false);
-        }
-        let moved = self.blob_at(side, &path)?;
-        let newer = self.newer(if side == 0 { [&new, former] } else { [former, &new] })?;
-        let (our, their) = (ours.or(moved), theirs.or(moved));
-        let winner = match newer {
-            Newer::Ours => our,
-            Newer::Theirs => their,
-            Newer::Unknown if our == their => our,
-            Newer::Unknown => base.or(our.min(their)),
-        };
-        self.merge.edits.extend(ours.map(|_| (layout::source(former), Edit::Remove)));
-        self.merge.edits.extend(winner.map(|blob| (path, Edit::Link(EntryKind::Blob, blob))));
-        Ok(true)
-    }
-
     /// Reads both sides. If one cannot be read, the other wins; if neither can, the one with the smaller id wins.
     fn both<T: DeserializeOwned>(
         &mut self,
@@ -428,97 +394,39 @@ impl TreeMerge<'_> {
         }
     }
 
+    /// Merges a file of which nothing is lost.
+    fn put_merged<T: Serialize + DeserializeOwned + PartialEq>(
+        &mut self,
+        place: &TreeFile,
+        [our, their]: [Oid; 2],
+        merge: impl FnOnce(&T, &T) -> T,
+    ) -> Result<(), StoreError> {
+        if let Some([our, their]) = self.both::<T>(place, our, their)? {
+            self.put(place, &our, &merge(&our, &their));
+        }
+        Ok(())
+    }
+
     fn put_contract(&mut self, place: &TreeFile, ours: &Contract, merged: Merged<Contract>, name: &ContractName) {
         let Merged { winner, lost } = merged;
         if let Some(lost) = lost {
             let lost = lost.as_published();
-            self.record(TreeFile::LosingContract(name.clone(), lost.version.clone(), ConflictId::of(&lost)), &lost);
+            let place = TreeFile::LosingContract(name.clone(), lost.version.clone(), ConflictId::of(&lost));
+            self.record(&place, codec::encode_contract(&lost));
             self.merge.conflicts.push(Conflict::Contract(name.clone(), lost.version));
         }
-        self.put(place, ours, &winner);
+        if *ours != winner {
+            self.merge.edits.insert(place.path(), Edit::Put(codec::encode_contract(&winner)));
+        }
     }
 
-    fn record<T: Serialize>(&mut self, place: TreeFile, lost: &T) {
+    fn record(&mut self, place: &TreeFile, lost: Vec<u8>) {
         // The file is named by its content, so it may already exist.
-        self.merge.edits.insert(place.path(), Edit::Put(codec::encode(lost)));
-    }
-
-    /// Returns both documents of a contract, under the new name of the owner if one side renamed it, and which side has
-    /// the newer one: the one of the later commit of its owner, or of the repository that took it over.
-    fn comparable(
-        &self,
-        name: &ContractName,
-        ours: &Contract,
-        theirs: &Contract,
-    ) -> Result<([Contract; 2], Newer), StoreError> {
-        let documents = [ours.clone(), theirs.clone()];
-        let owners = [&ours.owner, &theirs.owner];
-        let newer = match self.former_owner(name)? {
-            _ if ours.owner == theirs.owner => return Ok((documents, self.newer(owners)?)),
-            Some(former) => merge::taken_over(&former, ours, theirs),
-            None => Newer::Unknown,
-        };
-        let renamed = match newer {
-            Newer::Ours => self.new_name(0, &theirs.owner)?.filter(|name| *name == ours.owner),
-            Newer::Theirs => self.new_name(1, &ours.owner)?.filter(|name| *name == theirs.owner),
-            Newer::Unknown => None,
-        };
-        let Some(owner) = renamed else { return Ok((documents, newer)) };
-        Ok((documents.map(|document| Contract { owner: owner.clone(), ..document }), self.newer(owners)?))
-    }
-
-    /// Returns the owner of a contract in the merge base.
-    fn former_owner(&self, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
-        let path = layout::contract(name);
-        for base in self.bases {
-            let Some(held) = read::lookup(self.store, base, path.as_str())? else { continue };
-            if let Some(former) = read::readable::<Contract>(self.store, Some(held.id))? {
-                return Ok(Some(former.owner));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns the name that a side gave to a repository: the one under which it has a commit that it had published under
-    /// the former name, which it no longer has. Renames are recorded in the realm's ref, which may not be fetched yet.
-    fn new_name(&self, side: usize, former: &RepoName) -> Result<Option<RepoName>, StoreError> {
-        let is_there = |path: TreePath| Ok::<_, StoreError>(self.blob_at(side, &path)?.is_some());
-        let Some(held) = self.pasts[side].get(&format!("{former}.json")) else { return Ok(None) };
-        if is_there(layout::source(former))? {
-            return Ok(None);
-        }
-        for (file, _) in self.pasts[side].iter().filter(|(_, past)| !past.is_disjoint(held)) {
-            let name: Option<RepoName> = file.strip_suffix(".json").and_then(|name| name.parse().ok());
-            if let Some(name) = name.filter(|name| name != former)
-                && is_there(layout::source(&name))?
-            {
-                return Ok(Some(name));
-            }
-        }
-        Ok(None)
+        self.merge.edits.insert(place.path(), Edit::Put(lost));
     }
 
     fn blob_at(&self, side: usize, path: &TreePath) -> Result<Option<Oid>, StoreError> {
         Ok(read::lookup(self.store, &self.trees[side], path.as_str())?.map(|entry| entry.id))
-    }
-
-    /// Returns which side published the later commit of a repository: the one whose history contains the other's.
-    /// `repos` are its names on our side and on theirs.
-    fn newer(&self, repos: [&RepoName; 2]) -> Result<Newer, StoreError> {
-        let now = |side: usize| self.blob_at(side, &layout::source(repos[side]));
-        let (Some(ours), Some(theirs)) = (now(0)?, now(1)?) else {
-            return Ok(Newer::Unknown);
-        };
-        let files = repos.map(|repo| format!("{repo}.json"));
-        let had = |side: usize, blob: &Oid| {
-            files.iter().filter_map(|file| self.pasts[side].get(file)).any(|past| past.contains(blob))
-        };
-        Ok(match (had(0, &theirs), had(1, &ours)) {
-            _ if ours == theirs => Newer::Unknown,
-            (true, false) => Newer::Ours,
-            (false, true) => Newer::Theirs,
-            _ => Newer::Unknown,
-        })
     }
 }
 

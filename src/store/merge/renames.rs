@@ -1,0 +1,115 @@
+//! Merges what repositories published that one side renamed. Renames are recorded in the realm's ref, which may not be
+//! fetched yet, so they are recognized by the published commits.
+
+use super::TreeMerge;
+use crate::model::{
+    contract::Contract,
+    merge::{self, Newer},
+    name::{ContractName, RepoName},
+    oid::Oid,
+};
+use crate::store::{Edit, EntryKind, StoreError, TreePath, layout, read};
+
+impl TreeMerge<'_> {
+    /// Merges the last published commit of a repository that one side renamed, while it published under its former name
+    /// on the other. Returns false if it was not renamed.
+    pub(super) fn merge_renamed_source(
+        &mut self,
+        former: &RepoName,
+        base: Option<Oid>,
+        [ours, theirs]: [Option<Oid>; 2],
+    ) -> Result<bool, StoreError> {
+        let side = usize::from(ours.is_some());
+        let Some(new) = self.new_name(side, former)? else { return Ok(false) };
+        let path = layout::source(&new);
+        if self.blob_at(1 - side, &path)?.is_some() {
+            return Ok(false);
+        }
+        let moved = self.blob_at(side, &path)?;
+        let newer = self.newer(if side == 0 { [&new, former] } else { [former, &new] })?;
+        let (our, their) = (ours.or(moved), theirs.or(moved));
+        let winner = match newer {
+            Newer::Ours => our,
+            Newer::Theirs => their,
+            Newer::Unknown if our == their => our,
+            Newer::Unknown => base.or(our.min(their)),
+        };
+        self.merge.edits.extend(ours.map(|_| (layout::source(former), Edit::Remove)));
+        self.merge.edits.extend(winner.map(|blob| (path, Edit::Link(EntryKind::Blob, blob))));
+        Ok(true)
+    }
+
+    /// Returns both documents of a contract, under the new name of the owner if one side renamed it, and which side has
+    /// the newer one: the one of the later commit of its owner, or of the repository that took it over.
+    pub(super) fn comparable(
+        &self,
+        name: &ContractName,
+        ours: &Contract,
+        theirs: &Contract,
+    ) -> Result<([Contract; 2], Newer), StoreError> {
+        let documents = [ours.clone(), theirs.clone()];
+        let owners = [&ours.owner, &theirs.owner];
+        let newer = match self.former_owner(name)? {
+            _ if ours.owner == theirs.owner => return Ok((documents, self.newer(owners)?)),
+            Some(former) => merge::taken_over(&former, ours, theirs),
+            None => Newer::Unknown,
+        };
+        let renamed = match newer {
+            Newer::Ours => self.new_name(0, &theirs.owner)?.filter(|name| *name == ours.owner),
+            Newer::Theirs => self.new_name(1, &ours.owner)?.filter(|name| *name == theirs.owner),
+            Newer::Unknown => None,
+        };
+        let Some(owner) = renamed else { return Ok((documents, newer)) };
+        Ok((documents.map(|document| Contract { owner: owner.clone(), ..document }), self.newer(owners)?))
+    }
+
+    /// Returns the owner of a contract in the merge base.
+    fn former_owner(&self, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
+        let path = layout::contract(name);
+        for base in self.bases {
+            let Some(held) = read::lookup(self.store, base, path.as_str())? else { continue };
+            if let Some(former) = read::readable::<Contract>(self.store, Some(held.id))? {
+                return Ok(Some(former.owner));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the name that a side gave to a repository: the one under which it has a commit that it had published under
+    /// the former name, which it no longer has. Renames are recorded in the realm's ref, which may not be fetched yet.
+    fn new_name(&self, side: usize, former: &RepoName) -> Result<Option<RepoName>, StoreError> {
+        let is_there = |path: TreePath| Ok::<_, StoreError>(self.blob_at(side, &path)?.is_some());
+        let Some(held) = self.pasts[side].get(&format!("{former}.json")) else { return Ok(None) };
+        if is_there(layout::source(former))? {
+            return Ok(None);
+        }
+        for (file, _) in self.pasts[side].iter().filter(|(_, past)| !past.is_disjoint(held)) {
+            let name: Option<RepoName> = file.strip_suffix(".json").and_then(|name| name.parse().ok());
+            if let Some(name) = name.filter(|name| name != former)
+                && is_there(layout::source(&name))?
+            {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns which side published the later commit of a repository: the one whose history contains the other's.
+    /// `repos` are its names on our side and on theirs.
+    pub(super) fn newer(&self, repos: [&RepoName; 2]) -> Result<Newer, StoreError> {
+        let now = |side: usize| self.blob_at(side, &layout::source(repos[side]));
+        let (Some(ours), Some(theirs)) = (now(0)?, now(1)?) else {
+            return Ok(Newer::Unknown);
+        };
+        let files = repos.map(|repo| format!("{repo}.json"));
+        let had = |side: usize, blob: &Oid| {
+            files.iter().filter_map(|file| self.pasts[side].get(file)).any(|past| past.contains(blob))
+        };
+        Ok(match (had(0, &theirs), had(1, &ours)) {
+            _ if ours == theirs => Newer::Unknown,
+            (true, false) => Newer::Ours,
+            (false, true) => Newer::Theirs,
+            _ => Newer::Unknown,
+        })
+    }
+}
