@@ -122,7 +122,7 @@ impl<'a> Files<'a> {
                 file.take(MAX_SCHEMA as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
                 Ok(fits(bytes))
             }
-            (Self::Worktree(_, None), FileSource::Blob(_)) => Ok(None),
+            (Self::Worktree(_, None), FileSource::Blob(_)) => unreachable!("only a repository has blobs"),
         }
     }
 
@@ -269,12 +269,16 @@ fn outermost(code: &CodeRepo, tree: &Oid, folder: &str) -> Result<Option<(String
     Ok(found)
 }
 
+/// Returns whether a folder is read. The files are at most one folder deep: deeper folders are only listed.
+fn is_read(folder: &str) -> bool {
+    folder.split('/').count() < 4
+}
+
 fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut BTreeMap<String, Item>) -> Result<(), OpError> {
     for entry in code.entries(tree)? {
         let path = format!("{path}/{}", entry.name);
         match entry.kind {
-            // The files are at most one folder deep. Deeper folders are listed but not read.
-            EntryKind::Tree if path.split('/').count() < 4 => walk_tree(code, &path, &entry.id, found)?,
+            EntryKind::Tree if is_read(&path) => walk_tree(code, &path, &entry.id, found)?,
             EntryKind::Blob => insert(found, path, Item::File(FileSource::Blob(entry.id)))?,
             _ => insert(found, path, Item::Other)?,
         }
@@ -297,7 +301,7 @@ fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) ->
         let entry = entry.map_err(OpError::io("read", &path))?;
         let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
         let kind = entry.file_type().map_err(OpError::io("read", entry.path()))?;
-        if kind.is_dir() && name.split('/').count() < 4 {
+        if kind.is_dir() && is_read(&name) {
             walk_folder(root, &name, found)?;
         } else if kind.is_file() {
             insert(found, name, Item::File(FileSource::Path(entry.path())))?;
