@@ -1,5 +1,7 @@
 //! Answers questions about the ancestry of commits.
 
+use gix::refs::log::Line;
+
 use crate::repo::CodeRepo;
 use crate::{
     model::oid::Oid,
@@ -10,7 +12,7 @@ use crate::{
 };
 
 impl CodeRepo {
-    /// Returns whether this clone has the commit.
+    /// Returns whether this clone has the object. One that cannot be read counts as missing.
     pub fn has(&self, commit: &Oid) -> bool {
         native(&self.repo, commit).is_ok_and(|commit| self.repo.has_object(commit))
     }
@@ -57,16 +59,36 @@ impl CodeRepo {
             let text = self.git.text(&["reflog", "show", "--format=%H", &name]).unwrap_or_default();
             return Ok(text.lines().any(|line| line.parse() == Ok(*commit)));
         }
-        let failed = |error: gix::Error| StoreError::git("read the reflog")(error);
-        let Some(reference) = self.repo.try_find_reference(name.as_str()).map_err(failed)? else {
-            return Ok(false);
-        };
-        let mut log = reference.log_iter();
-        let Some(lines) = log.rev().map_err(|error| StoreError::git("read the reflog")(error))? else {
-            return Ok(false);
-        };
         let wanted = to_git(commit);
-        Ok(lines.filter_map(Result::ok).any(|line| line.new_oid == wanted || line.previous_oid == wanted))
+        let is_wanted = |line: Line| line.new_oid == wanted || line.previous_oid == wanted;
+        Ok(self.reflog(&name, |mut lines| lines.any(is_wanted))?.unwrap_or_default())
+    }
+
+    /// Returns the previous position of a branch, according to its reflog.
+    ///
+    /// # Errors
+    /// Returns an error if the reflog cannot be read.
+    pub fn previous_tip(&self, branch: &str) -> Result<Option<Oid>, StoreError> {
+        let name = format!("refs/heads/{branch}");
+        if self.is_reftable {
+            let line = self.git.line(&["rev-parse", "--verify", "--quiet", &format!("{name}@{{1}}")]);
+            return Ok(line.ok().and_then(|line| line.parse().ok()));
+        }
+        let last = self.reflog(&name, |mut lines| lines.next())?.flatten();
+        Ok(last.map(|line| line.previous_oid).filter(|id| !id.is_null()).map(|id| to_oid(&id)))
+    }
+
+    /// Reads the reflog of a ref, latest first, if there is one. Lines that cannot be read are left out.
+    fn reflog<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(Box<dyn Iterator<Item = Line> + '_>) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let failed = |error: gix::Error| StoreError::git("read the reflog")(error);
+        let Some(reference) = self.repo.try_find_reference(name).map_err(failed)? else { return Ok(None) };
+        let mut log = reference.log_iter();
+        let lines = log.rev().map_err(|error| StoreError::git("read the reflog")(error))?;
+        Ok(lines.map(|lines| read(Box::new(lines.filter_map(Result::ok)))))
     }
 
     /// Returns the root commits in the history of `tip`, which identify the repository.

@@ -1,4 +1,4 @@
-//! Reads the previous position of a branch, and which of its commits are in its upstream.
+//! Compares a branch with its upstream.
 
 use crate::repo::CodeRepo;
 use crate::{
@@ -39,27 +39,5 @@ impl CodeRepo {
         }
         let base = self.repo.merge_base(native(&self.repo, one)?, native(&self.repo, other)?);
         Ok(base.map_err(|error| StoreError::git("walk the history")(error))?.map(|base| to_oid(&base)))
-    }
-
-    /// Returns the previous position of a branch, according to its reflog.
-    ///
-    /// # Errors
-    /// Returns an error if the reflog cannot be read.
-    pub fn previous_tip(&self, branch: &str) -> Result<Option<Oid>, StoreError> {
-        let name = format!("refs/heads/{branch}");
-        if self.is_reftable {
-            let line = self.git.line(&["rev-parse", "--verify", "--quiet", &format!("{name}@{{1}}")]);
-            return Ok(line.ok().and_then(|line| line.parse().ok()));
-        }
-        let failed = |error: gix::Error| StoreError::git("read the reflog")(error);
-        let Some(reference) = self.repo.try_find_reference(name.as_str()).map_err(failed)? else {
-            return Ok(None);
-        };
-        let mut log = reference.log_iter();
-        let Some(mut lines) = log.rev().map_err(|error| StoreError::git("read the reflog")(error))? else {
-            return Ok(None);
-        };
-        let last = lines.next().and_then(Result::ok);
-        Ok(last.map(|line| line.previous_oid).filter(|id| !id.is_null()).map(|id| to_oid(&id)))
     }
 }
