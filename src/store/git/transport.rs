@@ -289,16 +289,16 @@ impl<'a> RemoteConnection<'a> {
         // Show git's progress and prompts to the user at the terminal.
         let is_shown = self.transport_options.is_terminal && args.first() != Some(&"ls-remote");
         command.stderr(if is_shown { Stdio::inherit() } else { Stdio::piped() });
-        let (mut child, watch) = match self.transport_options.max_time {
+        let (mut child, time_limit) = match self.transport_options.max_time {
             Some(time) => {
                 let (child, group) = Group::start(&mut command).map_err(cannot)?;
-                (child, Some(Watch::over(group, time)))
+                (child, Some(TimeLimit::start(group, time)))
             }
             None => (command.spawn().map_err(cannot)?, None),
         };
         let (stdout, words) = git_command::converse(&mut child, input, read_output);
         let stdout = stdout.map_err(cannot)?;
-        drop(watch);
+        drop(time_limit);
         let status = child.wait().map_err(cannot)?;
         tracing::debug!(command = args.first(), status = status.code(), "ran git");
         if stdout.len() as u64 > MAX_OUTPUT {
@@ -374,13 +374,13 @@ impl<'a> RemoteConnection<'a> {
 
 /// Ends a child and all its descendants once its time is up, unless this is dropped before. The child must not be
 /// reaped before the drop, so that its id cannot be reused.
-struct Watch {
+struct TimeLimit {
     done: Option<mpsc::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-impl Watch {
-    fn over(group: Group, time: Duration) -> Self {
+impl TimeLimit {
+    fn start(group: Group, time: Duration) -> Self {
         let (done, ended) = mpsc::channel::<()>();
         let thread = thread::spawn(move || {
             if let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(time) {
@@ -391,7 +391,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for TimeLimit {
     fn drop(&mut self) {
         drop(self.done.take());
         let _ = self.thread.take().map(thread::JoinHandle::join);
