@@ -35,8 +35,6 @@ use crate::store::{
 
 /// The maximum number of files in the record of one commit. Further files are kept out as well.
 const MAX_CHANGES: usize = 5_000;
-/// The maximum depth of a folder with files of a realm.
-const MAX_DEPTH: usize = 5;
 
 /// The result of checking the commits of a ref.
 #[derive(Debug, Default)]
@@ -370,7 +368,7 @@ impl Examination<'_> {
                 let path: Vec<String> = path.iter().cloned().chain([name]).collect();
                 let tree = |side: Option<(EntryKind, Oid)>| side.filter(|(kind, _)| *kind == EntryKind::Tree);
                 let [old, new] = sides.map(|side| tree(side).map(|(_, id)| id));
-                if (old.is_some() || new.is_some()) && path.len() < MAX_DEPTH {
+                if (old.is_some() || new.is_some()) && path.len() < layout::MAX_DEPTH {
                     open.push((path.clone(), old, new));
                 }
                 if let Some(place) = TreeFile::parse(self.name, &path.iter().map(String::as_str).collect::<Vec<_>>()) {

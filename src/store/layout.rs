@@ -33,7 +33,8 @@ pub enum StoreRef {
 
 /// The prefix of refs that are shared with remotes.
 pub const SHARED: &str = "refs/blue/";
-
+/// The ref of the realm itself.
+const REALM: &str = "refs/blue/realm";
 /// The prefix of domain refs.
 pub const DOMAINS: &str = "refs/blue/domains/";
 /// The prefix of refs of this machine.
@@ -65,7 +66,7 @@ impl StoreRef {
 
     /// Parses the full name of a shared ref.
     pub fn parse_shared(full_name: &str) -> Option<Self> {
-        if full_name == "refs/blue/realm" {
+        if full_name == REALM {
             return Some(Self::Realm);
         }
         let domain = full_name.strip_prefix(DOMAINS).and_then(|name| name.parse().ok()).map(Self::Domain);
@@ -96,7 +97,7 @@ impl StoreRef {
     /// Returns whether the ref is local to this machine. Local refs are written without flushing; losing one only
     /// means that notifications are shown again.
     pub fn is_local(&self) -> bool {
-        matches!(self, Self::Inbox(..) | Self::Arrivals(_) | Self::Known(_) | Self::Seen(..) | Self::Receiver(_))
+        !matches!(self, Self::Realm | Self::Domain(_) | Self::Sessions(_))
     }
 
     /// Returns the name of the lock for writing the ref, which differs for each shared ref. It does not collide with
@@ -116,7 +117,7 @@ impl StoreRef {
 impl fmt::Display for StoreRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Realm => f.write_str("refs/blue/realm"),
+            Self::Realm => f.write_str(REALM),
             Self::Domain(domain) => write!(f, "{DOMAINS}{domain}"),
             Self::Arrivals(domain) => write!(f, "{ARRIVALS}{domain}"),
             Self::Known(domain) => write!(f, "{KNOWN}{domain}"),
@@ -128,6 +129,9 @@ impl fmt::Display for StoreRef {
         }
     }
 }
+
+/// The maximum depth of a folder in such a tree.
+pub const MAX_DEPTH: usize = 5;
 
 /// A path within a tree of the store, relative to its root and separated by `/`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,6 @@
 //! The remotes of a realm, and their answers.
 
-use super::StoreRef;
+use super::{StoreRef, layout};
 use crate::model::{name::RemoteName, oid::Oid};
 
 /// A remote of a realm.
@@ -28,7 +28,7 @@ impl Mapping {
     /// Returns the prefix of the names of the refs.
     pub fn prefix(self) -> &'static str {
         match self {
-            Self::Plain => "refs/blue/",
+            Self::Plain => layout::SHARED,
             Self::Branches => "refs/heads/blue/",
         }
     }
@@ -49,7 +49,7 @@ impl Mapping {
     /// Returns the shared ref that has this name at the remote, if there is one.
     pub fn here(self, full_name: &str) -> Option<StoreRef> {
         let below = full_name.strip_prefix(self.prefix())?;
-        StoreRef::parse_shared(&format!("{}{below}", super::layout::SHARED))
+        StoreRef::parse_shared(&format!("{}{below}", layout::SHARED))
     }
 }
 

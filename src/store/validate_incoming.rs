@@ -20,15 +20,18 @@ use crate::model::{
     set_aside::SetAside,
     transfer::Transfers,
 };
-use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, layout::BINDINGS, read, tree_file::TreeFile};
+use crate::store::{
+    Entry, EntryKind, Store, StoreError, StoreRef, codec,
+    layout::{self, BINDINGS},
+    read,
+    tree_file::TreeFile,
+};
 
 /// The maximum number of files and folders in the tree of one ref.
 const MAX_ENTRIES: usize = 500_000;
 /// The maximum size of the bindings of one domain together, in bytes. Each of them is decoded to judge the domain, even
 /// if several are the same blob.
 const MAX_BINDINGS: u64 = 64 << 20;
-/// The maximum depth of a folder.
-const MAX_DEPTH: usize = 5;
 /// The maximum number of problems that are reported for one ref.
 const MAX_REPORTED: usize = 5;
 
@@ -105,7 +108,9 @@ impl TreeWalk<'_> {
                     continue;
                 }
                 match entry.kind {
-                    EntryKind::Tree if path.len() >= MAX_DEPTH => self.problem(&path, "its path has too many levels"),
+                    EntryKind::Tree if path.len() >= layout::MAX_DEPTH => {
+                        self.problem(&path, "its path has too many levels")
+                    }
                     EntryKind::Tree => {
                         let below = held().filter(|held| held.kind == EntryKind::Tree).map(|held| held.id);
                         open.push(Folder { path, tree: entry.id, known: below.collect() });
@@ -241,10 +246,7 @@ impl TreeWalk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        store::layout,
-        testing::{make, memory::MemoryStore},
-    };
+    use crate::testing::{make, memory::MemoryStore};
 
     fn domain() -> StoreRef {
         StoreRef::Domain("s3".parse().unwrap())
