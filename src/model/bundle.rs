@@ -14,7 +14,7 @@ use super::{
     percent,
     pointer::escape,
     schema::{
-        refers_outside,
+        Draft, refers_outside,
         words::{NAMED, VALUES},
     },
 };
@@ -99,7 +99,7 @@ pub fn bundle(
         return Err(BundleError::new(file, message));
     };
     let dialect = base::dialect(&document, pointer);
-    let is_old = dialect.as_ref().and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-0"));
+    let is_old = dialect.as_ref().and_then(Value::as_str).and_then(Draft::of).is_some_and(|draft| draft <= Draft::D7);
     work.key = if is_old { "definitions" } else { "$defs" };
     let taken = target.get(work.key).and_then(Value::as_object);
     work.taken = taken.into_iter().flat_map(Map::keys).cloned().collect();

@@ -105,6 +105,8 @@ mod tests {
         }
         let document = api(json!({"x": {"$schema": D7, "not": {"$ref": "#/y"}}, "y": {}}));
         assert_eq!(part(&document, "/x").unwrap()["not"], json!({"$ref": "#/definitions/y"}));
+        let other = api(json!({"x": {"$schema": "https://x.test/draft-01", "not": {"$ref": "#/y"}}, "y": {}}));
+        assert_eq!(part(&other, "/x").unwrap()["not"], json!({"$ref": "#/$defs/y"}));
     }
 
     #[test]
