@@ -259,7 +259,7 @@ fn yes() -> bool {
 
 impl Default for Compatibility {
     fn default() -> Self {
-        Self { backwards: true, forwards: false, reading: SchemaReading::Lenient }
+        Flow::default().into()
     }
 }
 

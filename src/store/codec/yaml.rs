@@ -231,8 +231,9 @@ fn promise_to_senders(bytes: &[u8], promise: &mut Compatibility) -> Result<(), P
         forwards: Option<bool>,
     }
     let written = document::<Written>(bytes)?.compatibility;
-    promise.backwards = written.backwards.unwrap_or(false);
-    promise.forwards = written.forwards.unwrap_or(true);
+    let by_default = Compatibility::from(Flow::ConsumerToProvider);
+    promise.backwards = written.backwards.unwrap_or(by_default.backwards);
+    promise.forwards = written.forwards.unwrap_or(by_default.forwards);
     Ok(())
 }
 
