@@ -28,17 +28,17 @@ const MAX_NODES: usize = 100_000;
 
 /// Size limits of a document.
 #[derive(Clone, Copy)]
-struct Size {
+pub(super) struct Size {
     bytes: usize,
     nodes: usize,
 }
 
 /// The limits for files written by people.
-const WRITTEN: Size = Size { bytes: MAX_FILE, nodes: MAX_NODES };
+pub(super) const WRITTEN: Size = Size { bytes: MAX_FILE, nodes: MAX_NODES };
 /// The limits for a schema in its own file. Its keys count as nodes too.
 const GENERATED: Size = Size { bytes: MAX_SCHEMA, nodes: 2 * MAX_VALUES };
 
-fn strict(size: Size) -> Options {
+pub(super) fn strict(size: Size) -> Options {
     serde_saphyr::options! {
         strict_booleans: true,
         no_schema: true,
@@ -56,11 +56,6 @@ fn strict(size: Size) -> Options {
             max_total_scalar_bytes: size.bytes,
         },
     }
-}
-
-#[cfg(test)]
-pub(super) fn strict_written() -> Options {
-    strict(WRITTEN)
 }
 
 /// Parses a file written by people.

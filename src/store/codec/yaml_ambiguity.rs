@@ -168,13 +168,16 @@ impl<'de> Visitor<'de> for Nodes {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::{model::json::Json, store::codec};
+    use crate::{
+        model::json::Json,
+        store::codec::{self, yaml},
+    };
 
     proptest! {
         /// Text that `is_plain` accepts has no ambiguous scalar.
         #[test]
         fn what_is_plain_holds_nothing_ambiguous(text in "(a|no|on|1|0|7|:|,| |\\{|\\}|\\[|\\]|\"|'|-|\n|x: |#|_|\\.|e|[|]){0,16}") {
-            let options = super::super::yaml::strict_written();
+            let options = yaml::strict(yaml::WRITTEN);
             if super::is_plain(&text)
                 && let Ok(nodes) = serde_saphyr::from_str_with_options(&text, options)
             {
