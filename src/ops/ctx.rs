@@ -195,7 +195,7 @@ impl Ctx {
             named
                 .or_else(|| config(format!("committer.{part}")))
                 .or_else(|| config(format!("user.{part}")))
-                .or_else(|| CodeRepo::global_config(&self.place(), &format!("user.{part}")))
+                .or_else(|| self.place().global_config(&format!("user.{part}")))
         };
         match (of("name", "NAME"), of("email", "EMAIL")) {
             (Some(name), Some(email)) => Ok(Signature { name, email, time: self.env.now_here() }),
@@ -212,7 +212,7 @@ impl Ctx {
     pub fn setting(&self, key: &str) -> Option<String> {
         match &self.code {
             Some(code) => code.config(key),
-            None => CodeRepo::global_config(&self.place(), key),
+            None => self.place().global_config(key),
         }
     }
 
@@ -220,7 +220,7 @@ impl Ctx {
     pub fn program(&self, key: &str) -> Option<String> {
         match &self.code {
             Some(code) => code.program(key),
-            None => CodeRepo::global_config(&self.place(), key),
+            None => self.place().global_config(key),
         }
     }
 

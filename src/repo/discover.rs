@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{DiscoverOptions, absolute, config_parameters, ownership};
-use crate::store::{StoreError, git::git_command};
+use crate::store::StoreError;
 
 /// A repository that was found.
 pub(super) struct Found {
@@ -95,7 +95,7 @@ fn is_in_git_dir(git_dir: &Path) -> bool {
 /// Returns whether the user allows only bare repositories that are named explicitly. Only the
 /// user's own configuration counts.
 fn refuses_bare(place: &DiscoverOptions) -> bool {
-    git_command::global_config(&place.vars, "safe.bareRepository").as_deref() == Some("explicit")
+    place.global_config("safe.bareRepository").as_deref() == Some("explicit")
 }
 
 /// Returns the error for a file `.git` that names no git dir.

@@ -49,6 +49,13 @@ pub struct DiscoverOptions {
     pub in_hook: bool,
 }
 
+impl DiscoverOptions {
+    /// Returns the value of a configuration key outside of any repository.
+    pub fn global_config(&self, key: &str) -> Option<String> {
+        git_command::global_config(&self.vars, key)
+    }
+}
+
 /// A repository of the user.
 #[derive(Debug)]
 pub struct CodeRepo {
@@ -195,11 +202,6 @@ impl CodeRepo {
     /// Returns whether this repository is bare, and was found by searching instead of being named.
     pub fn is_implicitly_bare(&self) -> bool {
         self.is_implicitly_bare
-    }
-
-    /// Returns the value of a configuration key outside of any repository.
-    pub fn global_config(place: &DiscoverOptions, key: &str) -> Option<String> {
-        git_command::global_config(&place.vars, key)
     }
 
     /// Returns the paths, relative to the root, that `git add` leaves out because they are ignored

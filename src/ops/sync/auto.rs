@@ -14,7 +14,6 @@ use crate::{
     machine::user_config::is_true,
     model::name::{RealmName, RemoteName},
     ops::ctx::Ctx,
-    repo::CodeRepo,
     store::Store,
     wire::{Answer, SyncProblem},
 };
@@ -60,7 +59,7 @@ pub fn with_push<T>(
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
 pub fn chosen(ctx: &Ctx, realm: &RealmName) -> Result<Option<bool>, OpError> {
-    let everywhere = || CodeRepo::global_config(&ctx.place(), "blue.autoSync").map(|value| is_true(&value));
+    let everywhere = || ctx.place().global_config("blue.autoSync").map(|value| is_true(&value));
     Ok(ctx.home.auto_sync(realm)?.map(|value| is_true(&value)).or_else(everywhere))
 }
 

@@ -15,7 +15,6 @@ use crate::{
         text::{shell_path, shell_word},
     },
     ops::ctx::Ctx,
-    repo::CodeRepo,
     store::{
         Store as _, StoreRef,
         git::{GitStore, MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions, UnfinishedStore},
@@ -137,7 +136,7 @@ fn list(ctx: &Ctx, url: &str, mapping: Mapping) -> Result<(Remote, Listing), OpE
 
 /// Returns the options for running git's network commands.
 pub fn transport_options(ctx: &Ctx) -> TransportOptions {
-    let limit = || CodeRepo::global_config(&ctx.place(), MAX_BYTES_KEY).and_then(|text| bytes(&text));
+    let limit = || ctx.place().global_config(MAX_BYTES_KEY).and_then(|text| bytes(&text));
     TransportOptions {
         is_terminal: ctx.env.is_error_terminal(),
         is_automatic: false,
