@@ -200,11 +200,6 @@ impl<'s> Overview<'s> {
         self.part(line.schemas).and_then(|bytes| snapshot::decode(&bytes))
     }
 
-    /// Returns whether a domain was examined without findings.
-    pub fn is_examined(&self, line: &Line) -> bool {
-        line.schemas.is_some()
-    }
-
     fn part(&self, place: Option<Place>) -> Option<Vec<u8>> {
         let place = place?;
         if self.uncached.contain(place) {

@@ -464,7 +464,7 @@ fn is_concerned(damage: &Damage, judged: &[Judged<'_>]) -> bool {
 /// Returns the hashes of a domain's schemas, if the domain was examined without findings. The hashes are read only if
 /// they are `listed`.
 fn schemas(overview: &Overview<'_>, line: &Line, listed: bool) -> Option<Schemas> {
-    if listed { overview.schemas(line) } else { overview.is_examined(line).then(Schemas::default) }
+    if listed { overview.schemas(line) } else { line.is_examined().then(Schemas::default) }
 }
 
 /// Returns the pending notifications. They never affect a check, so errors are ignored.

@@ -222,6 +222,13 @@ pub struct Line {
 }
 
 impl Line {
+    /// Returns whether the domain was examined without findings.
+    pub fn is_examined(&self) -> bool {
+        self.schemas.is_some()
+    }
+}
+
+impl Line {
     /// Returns the line of a domain that was just read and is not cached yet.
     pub fn of(name: DomainName, tip: Oid, tree: Oid, summary: &DomainSummary) -> Self {
         Self {
