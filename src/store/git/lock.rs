@@ -168,9 +168,15 @@ impl Wait<'_> {
 }
 
 impl HeldLock {
+    /// Writes the holder to the first line. A file with records of a dead holder is left unchanged until the journal
+    /// has processed them: if this holder dies too, the new modification time would make the records look too new.
     fn signed(file: File, path: PathBuf) -> Result<Self, StoreError> {
         let mut held = Self { file, path, noted_at: None };
-        held.sign()?;
+        if held.notes()?.is_empty() {
+            held.set_notes("")?;
+        } else {
+            held.noted_at = held.file.metadata().and_then(|meta| meta.modified()).ok();
+        }
         Ok(held)
     }
 
@@ -181,35 +187,18 @@ impl HeldLock {
 
     /// Returns the text after the first line, which is the records of the journal.
     pub(super) fn notes(&mut self) -> Result<String, StoreError> {
-        let text = self.text()?;
-        Ok(text.split_once('\n').map(|(_, notes)| notes.to_owned()).unwrap_or_default())
-    }
-
-    /// Replaces the text after the first line.
-    pub(super) fn set_notes(&mut self, notes: &str) -> Result<(), StoreError> {
-        self.write(&format!("pid {} boot {}\n{notes}", std::process::id(), boot_id()))
-    }
-
-    /// Writes the holder to the first line. A file with records of a dead holder is left unchanged until the journal
-    /// has processed them: if this holder dies too, the new modification time would make the records look too new.
-    fn sign(&mut self) -> Result<(), StoreError> {
-        if self.notes()?.is_empty() {
-            return self.set_notes("");
-        }
-        self.noted_at = self.file.metadata().and_then(|meta| meta.modified()).ok();
-        Ok(())
-    }
-
-    fn text(&mut self) -> Result<String, StoreError> {
         let mut text = Vec::new();
         self.file
             .rewind()
             .and_then(|()| self.file.read_to_end(&mut text))
             .map_err(StoreError::io("read", &self.path))?;
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        let text = String::from_utf8_lossy(&text);
+        Ok(text.split_once('\n').map(|(_, notes)| notes.to_owned()).unwrap_or_default())
     }
 
-    fn write(&mut self, text: &str) -> Result<(), StoreError> {
+    /// Replaces the text after the first line.
+    pub(super) fn set_notes(&mut self, notes: &str) -> Result<(), StoreError> {
+        let text = format!("pid {} boot {}\n{notes}", std::process::id(), boot_id());
         let mut write = || {
             self.file.rewind()?;
             self.file.write_all(text.as_bytes())?;

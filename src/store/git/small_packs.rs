@@ -21,42 +21,21 @@ const SMALL: u64 = 1 << 20;
 /// result, each object is copied only a few times, and few packs are left.
 const GROWTH: u64 = 2;
 
-/// Small packs whose objects are copied into the pack of a write.
-pub(super) struct Combined<'a> {
-    folder: &'a Path,
-    stems: Vec<String>,
-    /// The lock that keeps out other packers.
-    _alone: HeldLock,
-}
-
-impl<'a> Combined<'a> {
-    /// Copies the objects of small packs into a new one, if there are many of them and no other process is packing.
-    /// Packs that cannot be read are left alone.
-    pub(super) fn begin(locks: &Locks, folder: &'a Path, hash: Hash, into: &Packing) -> Option<Self> {
-        let small = small(folder);
-        if small.len() < MANY {
-            return None;
-        }
-        let alone = locks.try_acquire(packing::PACKING)?;
-        let mut stems = Vec::new();
-        for stem in chosen(small) {
-            let Some(entries) = entries(folder, &stem, hash) else { continue };
-            entries.into_iter().for_each(|(id, entry)| into.insert(id, entry));
-            stems.push(stem);
-        }
-        Some(Self { folder, stems, _alone: alone })
+/// Copies the objects of small packs into a new one, if there are many of them and no other process is packing. Packs
+/// that cannot be read are left alone. Returns the names of the others, and the lock that keeps out other packers.
+fn combine(locks: &Locks, folder: &Path, hash: Hash, into: &Packing) -> Option<(HeldLock, Vec<String>)> {
+    let small = small(folder);
+    if small.len() < MANY {
+        return None;
     }
-
-    /// Removes the small packs, once their objects are in the pack with this name. A pack that cannot be removed does
-    /// no harm.
-    pub(super) fn remove(self, name: &str) {
-        for stem in self.stems.iter().filter(|stem| *stem != name) {
-            // A pack is not found without its index.
-            for kind in ["idx", "pack"] {
-                let _ = std::fs::remove_file(self.folder.join(format!("{stem}.{kind}")));
-            }
-        }
+    let alone = locks.try_acquire(packing::PACKING)?;
+    let mut stems = Vec::new();
+    for stem in chosen(small) {
+        let Some(entries) = entries(folder, &stem, hash) else { continue };
+        entries.into_iter().for_each(|(id, entry)| into.insert(id, entry));
+        stems.push(stem);
     }
+    Some((alone, stems))
 }
 
 /// Returns the small packs that consist of only a pack and its index. A pack with further files
@@ -119,10 +98,14 @@ fn entries(folder: &Path, stem: &str, hash: Hash) -> Option<Vec<(ObjectId, Entry
 /// Returns an error if the pack cannot be written or flushed.
 pub(super) fn put(packing: &Packing, locks: &Locks, objects: &Path, hash: Hash) -> Result<(), StoreError> {
     let folder = objects.join("pack");
-    let combined = Combined::begin(locks, &folder, hash, packing);
+    let combined = combine(locks, &folder, hash, packing);
     let name = packing.put()?;
-    if let Some(combined) = combined {
-        combined.remove(&name);
+    let Some((_alone, stems)) = combined else { return Ok(()) };
+    for stem in stems.iter().filter(|stem| **stem != name) {
+        // A pack is not found without its index. One that cannot be removed does no harm.
+        for kind in ["idx", "pack"] {
+            let _ = std::fs::remove_file(folder.join(format!("{stem}.{kind}")));
+        }
     }
     Ok(())
 }
