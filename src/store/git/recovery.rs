@@ -38,6 +38,15 @@ impl GitStore {
         let domains = self.domains()?.into_iter().map(|(name, tip)| (StoreRef::Domain(name), tip));
         let sessions = self.sessions()?.into_iter().map(|(repo, tip)| (StoreRef::Sessions(repo), tip));
         let refs: Vec<_> = realm.into_iter().chain(domains).chain(sessions).collect();
+        self.incomplete(vars, refs)
+    }
+
+    /// Returns those of some refs from which a missing object is reachable.
+    fn incomplete<N>(
+        &self,
+        vars: &BTreeMap<OsString, OsString>,
+        refs: Vec<(N, Oid)>,
+    ) -> Result<Vec<(N, Oid)>, StoreError> {
         // Nearly always, all of them are complete, which a single call of git shows.
         if self.has_all_objects(vars, &refs.iter().map(|(_, tip)| *tip).collect::<Vec<_>>())? {
             return Ok(Vec::new());
@@ -162,14 +171,8 @@ impl GitStore {
         for prefix in [layout::LOCAL, layout::SEEN] {
             let listing = self.refs(prefix)?;
             lost.extend(listing.broken);
-            if self.has_all_objects(vars, &listing.found.values().copied().collect::<Vec<_>>())? {
-                continue;
-            }
-            for (name, tip) in listing.found {
-                if !self.has_all_objects(vars, &[tip])? {
-                    lost.push((name, "some of its objects are missing".to_owned()));
-                }
-            }
+            let incomplete = self.incomplete(vars, listing.found.into_iter().collect())?;
+            lost.extend(incomplete.into_iter().map(|(name, _)| (name, "some of its objects are missing".to_owned())));
         }
         Ok(lost)
     }
