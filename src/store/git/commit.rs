@@ -195,13 +195,14 @@ impl Written<'_> {
 
     /// Writes the edited tree. A packer may be moving the trees that this reads.
     fn tree(&self, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<gix::ObjectId, Failed> {
-        for tries in 1.. {
+        let mut tries = 1;
+        loop {
             match self.try_tree(base, edits) {
                 Err(Failed::Absent(_)) if tries < MAX_TRIES => std::thread::sleep(Duration::from_millis(1)),
                 tree => return tree,
             }
+            tries += 1;
         }
-        unreachable!("the last try returns")
     }
 
     fn try_tree(&self, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<gix::ObjectId, Failed> {

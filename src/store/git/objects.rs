@@ -53,15 +53,16 @@ const MAX_LOOKS: u32 = 5;
 
 /// Repeats a look-up that found nothing, with increasing pauses.
 pub(crate) fn beside_a_packer<T>(look: impl Fn() -> gix::Result<T>) -> gix::Result<T> {
-    for looks in 1.. {
+    let mut looks = 1;
+    loop {
         match look() {
             Err(error) if is_absent(&error) && looks < MAX_LOOKS => {
                 std::thread::sleep(std::time::Duration::from_millis(1 << looks));
             }
             result => return result,
         }
+        looks += 1;
     }
-    look()
 }
 
 /// Returns whether the object, or the file that should contain it, does not exist.
