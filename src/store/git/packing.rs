@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{GitStore, fsync, git_command::Git, journal};
-use crate::store::StoreError;
+use crate::{platform::files, store::StoreError};
 
 /// The lock that every writer shares while its objects may have no ref. It is held exclusively while objects are
 /// removed.
@@ -19,8 +19,6 @@ pub(super) const OBJECTS: &str = "_objects";
 pub(super) const PACKING: &str = "_packing";
 /// The minimum age at which an unreachable object is removed, the same as in git.
 const OLD: Duration = Duration::from_secs(14 * 24 * 60 * 60);
-/// The age at which a temporary file is assumed to belong to a dead writer. Writing an object takes milliseconds.
-const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 /// The prefixes of temporary files, which are removed once they are old: those of gix and git, and the folders of a
 /// [fetch](super::incoming).
 const TEMPORARY: [&str; 5] = [".tmp", "tmp_obj_", "tmp_pack_", "tmp_idx_", super::incoming::PREFIX];
@@ -102,9 +100,8 @@ impl GitStore {
     /// Removes incomplete objects and packs left by killed writers. A file that cannot be removed does no harm.
     fn sweep(&self) {
         let objects = self.path().join("objects");
-        let deep = entries(&objects).into_iter().flat_map(|folder| entries(&folder));
-        for path in deep.chain(entries(&objects)).filter(|path| is_temporary(path) && is_older(path, ABANDONED)) {
-            let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+        for folder in entries(&objects).into_iter().chain([objects]) {
+            files::remove_leftovers(&folder, |name| is_temporary_name(name.as_ref()));
         }
     }
 
