@@ -98,8 +98,8 @@ impl ContractSummary {
         self.deprecated.is_some() || self.retired.is_some() || self.is_yanked_for(import)
     }
 
-    /// Returns what its importers can get.
-    pub fn available(&self) -> AvailableVersions<'_> {
+    /// Returns the versions that importers can get.
+    fn available(&self) -> AvailableVersions<'_> {
         AvailableVersions { current: &self.version, supported: &self.supported, yanked: &self.yanked }
     }
 
@@ -161,7 +161,7 @@ impl DomainSummary {
 
     /// Returns whether the file that should hold `contract` could not be read.
     pub fn is_damaged(&self, contract: &ContractName) -> bool {
-        self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
+        self.damage.iter().any(|damage| damage.subject.is_contract(contract))
     }
 
     /// Returns the repository that owns `contract`, even if there are only pre-releases.

@@ -90,6 +90,11 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// Returns whether this is the contract with this name.
+    pub fn is_contract(&self, name: &ContractName) -> bool {
+        matches!(self, Self::Contract(contract) if contract == name)
+    }
+
     /// Returns whether the damage may concern `domain`.
     pub fn may_be(&self, domain: &DomainName) -> bool {
         match self {
@@ -125,7 +130,7 @@ impl DomainView {
 
     /// Returns whether the file that should hold `contract` could not be read.
     pub fn is_damaged(&self, contract: &ContractName) -> bool {
-        self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
+        self.damage.iter().any(|damage| damage.subject.is_contract(contract))
     }
 
     /// Returns the repository that owns `contract`, even if there are only pre-releases.

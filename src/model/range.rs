@@ -51,9 +51,8 @@ impl Range {
 
     /// Returns the range without its upper bound. Returns `None` if it has none.
     pub fn without_end(&self) -> Option<Self> {
-        self.req.comparators.iter().find_map(upper)?;
-        let lower = self.req.comparators.iter().filter_map(lower).max().unwrap_or(semver::Version::new(0, 0, 0));
-        Some(Self::between(&lower, None))
+        let (lower, upper) = self.bounds();
+        upper.map(|_| Self::between(&lower, None))
     }
 
     /// Returns a range that also accepts `version`, the versions compatible with it, and everything in between,

@@ -7,7 +7,7 @@ use crate::{
     model::{
         change::{self, DomainChange},
         contract::Contract,
-        domain_view::{DomainView, Subject},
+        domain_view::DomainView,
         name::{ContractName, ContractRef, DomainName, RepoName},
         nearest,
         oid::Oid,
@@ -114,7 +114,7 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
     match domain.contracts.get(name) {
         Some(contract) => Ok(contract),
         None if domain.is_damaged(name) => {
-            let damage = domain.damage.iter().find(|damage| damage.subject == Subject::Contract(name.clone()));
+            let damage = domain.damage.iter().find(|damage| damage.subject.is_contract(name));
             let problem = damage.map(|damage| format!("{}: {}", damage.file, damage.problem)).unwrap_or_default();
             Err(OpError::cannot(ErrorCode::Damaged, format!("{} cannot be read: {problem}", at())))
         }

@@ -4,6 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{Cause, Finding, files};
 use crate::model::{
+    binding::Binding,
     candidate::{self, Candidate, Declared, Judged, imported_name},
     change::DomainChange,
     contract::Contract,
@@ -216,14 +217,11 @@ fn is_newer((domain, candidate): (&DomainView, &Candidate), contract: &ContractN
 pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (domain, declared) in &judged.candidate.bindings {
-        let sources = declared
-            .document
-            .exports
+        let Binding { exports, imports, .. } = &declared.document;
+        let sources = exports
             .iter()
             .flat_map(|export| export.source_files.iter().map(|file| (&export.contract, "source file", file)));
-        let uses = declared
-            .document
-            .imports
+        let uses = imports
             .iter()
             .flat_map(|import| import.binding.files().iter().map(|file| (&import.contract, "binding file", file)));
         for (contract, what, file) in

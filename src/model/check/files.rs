@@ -3,7 +3,7 @@
 
 use super::{Cause, Finding};
 use crate::model::{
-    binding::Binding,
+    binding::{Binding, Export, Import},
     candidate::{self, Declared, Judged},
     contract::Contract,
     domain_view::DomainView,
@@ -164,16 +164,14 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
 /// Returns the command that writes the file's binding into the realm, quoted for a shell.
 fn set_binding(domain: &DomainName, judged: Judged<'_>, declared: &Declared<Binding>) -> String {
     let binding = &declared.document;
-    let exports = binding.exports.iter().map(|export| {
-        let files = export.source_files.join(",");
-        let files = if files.is_empty() { files } else { format!(":{files}") };
-        format!(" --export {}", shell_word(&format!("{}{files}", export.contract)))
-    });
-    let imports = binding.imports.iter().map(|import| {
-        let files = import.binding.files().join(",");
-        let files = if files.is_empty() { files } else { format!(":{files}") };
-        format!(" --import {}", shell_word(&format!("{}@{}{files}", import.contract, import.version)))
-    });
+    let part = |option: &str, of: String, files: &[String]| {
+        let files = if files.is_empty() { String::new() } else { format!(":{}", files.join(",")) };
+        format!(" --{option} {}", shell_word(&format!("{of}{files}")))
+    };
+    let export = |export: &Export| part("export", export.contract.to_string(), &export.source_files);
+    let import =
+        |import: &Import| part("import", format!("{}@{}", import.contract, import.version), import.binding.files());
+    let (exports, imports) = (binding.exports.iter().map(export), binding.imports.iter().map(import));
     let parts: String = exports.chain(imports).collect();
     format!("git blue realm admin binding --domain {domain} --repo {} --role {}{parts}", judged.repo, binding.role)
 }

@@ -281,7 +281,7 @@ impl<'a> Judge<'a> {
         let (inner, outer) = sides(direction);
         self.sides.iter_mut().for_each(|side| side.prepare_for(&value));
         let [inner_side, outer_side] = [inner, outer].map(|side| &self.sides[side]);
-        let roots = [inner, outer].map(|side| self.sources.classes.of(self.sources.roots[side]));
+        let roots = [inner, outer].map(|side| self.root(side));
         let (sources, table) = (&self.sources, &mut self.engine.table);
         let is_witness = |table: &mut Table, value: &Value| {
             confirm::is_witness(inner_side, outer_side, value)

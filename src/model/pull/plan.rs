@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::order::Before;
 use crate::model::{
     binding::Import,
     contract::Contract,
@@ -25,7 +26,7 @@ pub struct Proposed {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// The repositories that must be merged before each repository.
-    pub before: BTreeMap<RepoName, BTreeSet<RepoName>>,
+    pub before: Before,
     /// The imports that break in every order.
     pub conflicts: Vec<RangeConflict>,
     /// The imports whose range accepts versions that are not served after the merges.

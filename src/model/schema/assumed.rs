@@ -6,7 +6,9 @@
 use serde_json::Value;
 
 use super::{
-    Draft, Forest, PartId, Tree, meta,
+    Draft, Forest, PartId, Tree,
+    draft::without_scheme,
+    meta,
     words::{NAMED, VALUES},
 };
 
@@ -89,8 +91,7 @@ fn has_keyword(schema: Tree<'_>, keywords: &[&str]) -> bool {
 
 /// Returns whether a `$schema` names the latest draft.
 fn is_latest(uri: Tree<'_>) -> bool {
-    let uri = uri.as_str().unwrap_or_default().trim_end_matches('#');
-    uri.split_once("://").is_some_and(|(_, name)| name == "json-schema.org/schema")
+    uri.as_str().and_then(without_scheme) == Some("json-schema.org/schema")
 }
 
 fn named(schema: Tree<'_>, draft: Draft) -> Value {

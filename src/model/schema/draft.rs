@@ -26,7 +26,7 @@ const NAMES: [(&str, &str); 5] = [
     ("https://json-schema.org/draft/2020-12/schema", "2020-12"),
 ];
 
-fn without_scheme(uri: &str) -> Option<&str> {
+pub(super) fn without_scheme(uri: &str) -> Option<&str> {
     uri.trim_end_matches('#').split_once("://").map(|(_, rest)| rest)
 }
 
