@@ -12,7 +12,7 @@ use num_traits::Zero as _;
 use serde_json::{Map, Number, Value};
 
 /// The number from which doubles are more than 1 apart.
-pub const SAFE: i64 = 1 << 53;
+const SAFE: i64 = 1 << 53;
 
 /// Returns the value that a JSON number has for the validator: a decimal exactly as written or, from 2^53 on, the
 /// double that it is rounded to.

@@ -16,9 +16,9 @@ use crate::model::components;
 
 /// The maximum number of sub-schemas that a schema may expand to for one place of a value. A validator visits all of
 /// them there, possibly without reading the value in between.
-pub const MAX_EXPANDED: u64 = 100_000;
+const MAX_EXPANDED: u64 = 100_000;
 /// The maximum number of sub-schemas that a schema may contain before expansion.
-pub const MAX_WRITTEN: u64 = 500_000;
+const MAX_WRITTEN: u64 = 500_000;
 /// The maximum number of sub-schemas that a schema may expand to for a value and everything within it. The value
 /// bounds how many of them are visited.
 const MAX_WHOLE: u64 = 1 << 32;

@@ -140,7 +140,7 @@ pub struct Fence {
 
 impl Fence {
     /// Returns whether a property is outside of it.
-    pub fn excludes(&self, engine: &mut Engine<'_>, name: Sym) -> bool {
+    fn excludes(&self, engine: &mut Engine<'_>, name: Sym) -> bool {
         if self.names.contains(&name) {
             return false;
         }
