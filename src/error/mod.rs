@@ -288,8 +288,8 @@ impl From<Refusal> for OpError {
                     .next(format!("{}, and commit, which publishes it as a breaking change", write(bump)))
                     .next(approve(&at, &promise.fingerprint()))
             }
-            Reason::UndecidedVersion { minor, major, has_command_more_time, .. } => {
-                let error = match has_command_more_time {
+            Reason::UndecidedVersion { minor, major, ran_out_in_hook, .. } => {
+                let error = match ran_out_in_hook {
                     true => error.next("git blue contract publish  # which has more time to compare than a hook"),
                     false => error,
                 };
@@ -367,9 +367,9 @@ mod tests {
     #[test]
     fn what_a_hook_had_no_time_to_decide_is_published_by_a_command() {
         let [current, minor, major] = ["1.0.0", "1.1.0", "2.0.0"].map(|version| version.parse::<Version>().unwrap());
-        for (has_command_more_time, first) in [(true, Some("git blue contract publish")), (false, None)] {
+        for (ran_out_in_hook, first) in [(true, Some("git blue contract publish")), (false, None)] {
             let (current, minor, major) = (current.clone(), minor.clone(), major.clone());
-            let reason = Reason::UndecidedVersion { current, minor, major, why: None, has_command_more_time };
+            let reason = Reason::UndecidedVersion { current, minor, major, why: None, ran_out_in_hook };
             let (domain, reason) = ("s3-access".parse().unwrap(), Box::new(reason));
             let error = OpError::from(Refusal { domain, contract: None, reason, version_in: None });
             assert_eq!(error.next_steps[0].command(), first);

@@ -52,7 +52,7 @@ pub struct Candidate {
     /// Domains published from a commit that is not in the history of these files, so that a file
     /// missing here may be newer. Excludes domains whose commit was dropped by an amend or a reset.
     pub behind: BTreeSet<DomainName>,
-    /// Domains of which a shallow clone cannot tell whether they are such.
+    /// Domains for which a shallow clone cannot tell whether they are behind.
     pub unknown: BTreeSet<DomainName>,
     /// The changed contracts of the domains in `behind`, as they were when these files diverged from the published ones.
     pub before: BTreeMap<(DomainName, ContractName), Contract>,

@@ -339,7 +339,7 @@ pub struct Evolution {
 }
 
 impl Evolution {
-    /// Returns what the version is for consumers of the previous one, unless it is compatible.
+    /// Returns `breaking` or `unknown`; `None` if the version is compatible with the previous one.
     pub fn mark(&self) -> Option<&'static str> {
         let is_undecided = self.changes.last().is_some_and(|last| last == UNDECIDED);
         (!self.compatible).then_some(if is_undecided { "unknown" } else { "breaking" })

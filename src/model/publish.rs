@@ -114,8 +114,8 @@ pub fn check_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>
     let bump = || free_version(domain, document, VersionBump::Major);
     let reason = match (promise.broken.is_empty(), promise.unknown.first()) {
         (true, Some(undecided)) if is_auto => {
-            let (why, has_command_more_time) = (undecided.reason.clone(), judge.has_command_more_time());
-            Reason::UndecidedVersion { current, minor: version, major: bump(), why, has_command_more_time }
+            let (why, ran_out_in_hook) = (undecided.reason.clone(), judge.ran_out_in_hook());
+            Reason::UndecidedVersion { current, minor: version, major: bump(), why, ran_out_in_hook }
         }
         (true, _) => return Ok(()),
         (false, _) if promise.approved(domain.approvals.get(&document.name).into_iter().flatten()).is_some() => {

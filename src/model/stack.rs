@@ -6,8 +6,8 @@ const COMPARISON: usize = 256 << 20;
 /// The stack that callers may use between two requests, in bytes.
 const SPARE: usize = 4 << 20;
 
-/// Does work that compares schemas. Work that compares many also calls this once for all, so that each comparison
-/// finds a stack that is large enough.
+/// Runs `work`, which compares schemas, on a stack that is large enough. A caller with many comparisons wraps them all
+/// in one call, so that the stack grows only once.
 pub(crate) fn for_comparisons<T>(work: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(COMPARISON, COMPARISON + SPARE, work)
 }

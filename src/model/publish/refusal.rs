@@ -116,7 +116,7 @@ pub enum Reason {
         /// The reason it is undecided.
         why: Option<String>,
         /// Whether a hook reached its time limit. A command has more time, and may decide the comparison.
-        has_command_more_time: bool,
+        ran_out_in_hook: bool,
     },
     /// The realm's own copy cannot be read, so there is no basis for a decision.
     #[error("is damaged in the realm and was not overwritten")]

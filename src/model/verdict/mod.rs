@@ -234,8 +234,8 @@ impl<'a> Judge<'a> {
         Self { is_in_hook: true, ..self }
     }
 
-    /// Returns whether a command has more time for what is undecided: the time limit of a hook was reached.
-    pub fn has_command_more_time(&self) -> bool {
+    /// Returns whether a hook's time limit was reached. A command, which has more time, may still decide.
+    pub fn ran_out_in_hook(&self) -> bool {
         self.is_in_hook && self.left.get() < LEAST
     }
 
@@ -494,8 +494,8 @@ mod tests {
     #[test]
     fn only_the_time_limit_of_a_hook_is_shorter_than_that_of_a_command() {
         let judge = |whole: u64| Judge::new(Budget::default(), || Duration::ZERO, Duration::from_secs(whole));
-        assert!(judge(0).in_hook().has_command_more_time());
-        assert!(!judge(1).in_hook().has_command_more_time());
-        assert!(!judge(0).has_command_more_time());
+        assert!(judge(0).in_hook().ran_out_in_hook());
+        assert!(!judge(1).in_hook().ran_out_in_hook());
+        assert!(!judge(0).ran_out_in_hook());
     }
 }

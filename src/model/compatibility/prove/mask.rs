@@ -78,8 +78,8 @@ impl Engine<'_> {
         Some(self.table.node(vec![union]))
     }
 
-    /// Returns the node to violate instead of a literal that is treated as allowed, if it is: `None` within if nothing
-    /// violates it.
+    /// Returns the node to violate instead of a literal, if the literal is treated as allowed. The inner `None` means
+    /// that nothing violates it.
     pub fn mask_of(&self, node: Id, lit: &Lit) -> Option<Option<Id>> {
         if self.masked.is_empty() { None } else { self.masked.get(&(node, lit.clone())).copied() }
     }

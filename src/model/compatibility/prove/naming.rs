@@ -63,7 +63,7 @@ impl State {
 }
 
 impl Engine<'_> {
-    /// Returns what the branches of a choice that are read leniently name.
+    /// Returns the members that are named by the branches of a choice, when read leniently.
     fn naming_of(&mut self, choice: &Branches) -> Naming {
         let mut all = Naming::default();
         for item in choice.iter().flatten() {
