@@ -13,7 +13,10 @@ use std::{
 use git_blue::testing::sandbox::Sandbox;
 use serde_json::Value;
 
-use super::{kills::Random, scale, text};
+use super::{
+    kills::{Random, kill_after},
+    scale, text,
+};
 
 const DOMAINS: [&str; 3] = ["d0", "d1", "d2"];
 /// The repository of which every machine has a clone, and may publish.
@@ -362,10 +365,8 @@ fn killed_sync_is_completed_by_the_next() {
             command
         };
         if round % 2 == 0 {
-            let mut child = sync(0, 0).spawn().unwrap();
-            thread::sleep(Duration::from_micros(random.below(120_000)));
-            let _ = child.kill();
-            killed[0] += usize::from(!child.wait().unwrap().success());
+            let after = Duration::from_micros(random.below(120_000));
+            killed[0] += usize::from(kill_after(sync(0, 0), after));
         } else {
             sync(1 + random.below(4), random.below(16)).status().unwrap();
         }

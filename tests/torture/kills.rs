@@ -1,6 +1,12 @@
 //! Processes killed at any time: the next command works, and each write is done or not done.
 
-use std::{process::Stdio, thread, time::Duration};
+use std::{
+    io::{Read as _, Seek as _},
+    os::unix::process::ExitStatusExt as _,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
 
 use super::{World, scale, text};
 
@@ -14,13 +20,28 @@ impl Random {
     }
 }
 
+/// Runs a command and kills it after a while, unless it ends first, which must be a success. Returns whether it was
+/// killed.
+pub fn kill_after(mut command: Command, after: Duration) -> bool {
+    // A file: processes that it started may outlive it, and would keep a pipe open.
+    let mut said = tempfile::tempfile().unwrap();
+    let mut child = command.stdout(Stdio::null()).stderr(said.try_clone().unwrap()).spawn().unwrap();
+    thread::sleep(after);
+    let _ = child.kill();
+    let status = child.wait().unwrap();
+    if status.signal() == Some(9) {
+        return true;
+    }
+    let mut text = String::new();
+    said.rewind().unwrap();
+    said.read_to_string(&mut text).unwrap();
+    assert!(status.success(), "{command:?}: {status}: {text}");
+    false
+}
+
 impl World {
-    /// Runs a command and kills it after a while, unless it ends first. Returns whether it was killed.
     fn kill(&self, args: &[&str], after: Duration) -> bool {
-        let mut child = self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        thread::sleep(after);
-        let _ = child.kill();
-        !child.wait().unwrap().success()
+        kill_after(self.command(args), after)
     }
 
     fn version(&self) -> String {
