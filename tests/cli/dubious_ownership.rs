@@ -1,5 +1,5 @@
 //! Repositories of another user are refused as git refuses them. Only root can create one; otherwise these tests
-//! print that they were skipped.
+//! are left out.
 
 use std::{
     ffi::OsStr,
@@ -7,17 +7,19 @@ use std::{
     path::Path,
 };
 
-use crate::world::{DOMAIN_REF, Run, World};
+use crate::{
+    left_out::left_out,
+    world::{DOMAIN_REF, Run, World},
+};
 
 /// An unprivileged user id.
 const OTHER: u32 = 65_534;
-
-const LEFT_OUT: &str = "left out: only root can give a repository to another user";
 
 /// Returns a realm in which `access` belongs to another user, or `None` without root.
 fn world() -> Option<World> {
     let world = World::pair();
     if world.root().metadata().unwrap().uid() != 0 {
+        left_out("only root can give a repository to another user");
         return None;
     }
     give(&world.path("access"), OTHER);
@@ -47,7 +49,7 @@ const COMMANDS: [&[&str]; 10] = [
 
 #[test]
 fn repository_of_another_user_is_refused_like_git() {
-    let Some(world) = world() else { return println!("{LEFT_OUT}") };
+    let Some(world) = world() else { return };
     let (path, before) = (world.path("access"), world.tip(DOMAIN_REF));
     // Neither reads its configuration.
     let config = world.read("access/.git/config");
@@ -84,7 +86,7 @@ fn repository_of_another_user_is_refused_like_git() {
 
 #[test]
 fn each_part_of_a_repository_is_checked() {
-    let Some(world) = world() else { return println!("{LEFT_OUT}") };
+    let Some(world) = world() else { return };
     let path = world.path("access");
     let refuses = |folder: &Path| {
         let (git, blue) = (world.try_git(folder, &["status"]), world.blue(folder, &["status", "--peek"]));
@@ -112,7 +114,7 @@ fn each_part_of_a_repository_is_checked() {
 
 #[test]
 fn safe_directory_is_respected() {
-    let Some(world) = world() else { return println!("{LEFT_OUT}") };
+    let Some(world) = world() else { return };
     let path = world.path("access");
     let status = |vars: &[(&str, &str)]| {
         let vars: Vec<_> = vars.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();

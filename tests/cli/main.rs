@@ -3,8 +3,11 @@
 //! These are slow compared with tests of the library, so each covers a promise to users; edge cases are tested beside
 //! the code. Snapshots show stdout, stderr and exit code; plain assertions state the promise.
 
+mod file_modes;
 mod github;
 mod github_git;
+#[path = "../testutils/left_out.rs"]
+mod left_out;
 #[allow(dead_code, reason = "the tests of the daemon use more of it")]
 #[path = "../testutils/receiver.rs"]
 mod receiver;

@@ -3,6 +3,8 @@
 mod config;
 mod history;
 mod kinds;
+#[path = "../testutils/left_out.rs"]
+mod left_out;
 mod special;
 
 use std::{path::Path, str::FromStr};

@@ -5,7 +5,7 @@ use git_blue::{
     testing::sandbox::Sandbox,
 };
 
-use super::{Code, discover, name, place};
+use super::{Code, discover, left_out::left_out, name, place};
 
 #[test]
 fn sha256_repository() {
@@ -63,7 +63,11 @@ fn branches_of_a_reftable_repository() {
 
 /// Returns `None` if this git is too old to create one.
 fn reftable(init: &[&str]) -> Option<Code> {
-    Sandbox::new().has_git(2, 45).then(|| Code::new(init))
+    if !Sandbox::new().has_git(2, 45) {
+        left_out("git is older than 2.45, and has no reftable");
+        return None;
+    }
+    Some(Code::new(init))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::{client::Daemon, world::World};
+use crate::{client::Daemon, left_out::left_out, world::World};
 
 #[test]
 fn other_hosts_are_refused() {
@@ -161,7 +161,7 @@ fn cookie_is_invalid_at_another_port() {
 fn cookie_from_another_user_is_refused() {
     let world = World::solo();
     if !cfg!(target_os = "linux") || world.root().metadata().unwrap().uid() != 0 {
-        return println!("left out: only root can start a process of another user, and only Linux tells whose it is");
+        return left_out("only root can start a process of another user, and only Linux tells whose it is");
     }
     let daemon = Daemon::start(&world);
     let cookie = cookie(&world, &daemon);

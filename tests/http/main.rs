@@ -4,6 +4,9 @@
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;
 
+#[path = "../testutils/left_out.rs"]
+mod left_out;
+
 #[path = "../testutils/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;

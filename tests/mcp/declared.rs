@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Client, LEGACY},
+    left_out::left_out,
     world::World,
 };
 
@@ -129,7 +130,7 @@ fn timed_out_or_cancelled_tool_is_killed_with_its_children() {
 #[test]
 fn processes_that_left_the_session_are_killed() {
     if !cfg!(target_os = "linux") {
-        return println!("left out: only Linux finds a process that left its group and session");
+        return left_out("only Linux finds a process that left its group and session");
     }
     let world = World::pair();
     let marks = [1, 2, 3].map(|n| format!("{}.{}{n}", 4_000, std::process::id()));

@@ -3,6 +3,8 @@
 
 mod concurrency;
 mod damage;
+#[path = "../testutils/left_out.rs"]
+mod left_out;
 mod locks;
 mod open;
 mod packing;

@@ -8,7 +8,7 @@ use git_blue::{
     },
 };
 
-use super::{assert_clean, commit, create, domain, layout, open, realm};
+use super::{assert_clean, commit, create, domain, layout, left_out::left_out, open, realm};
 
 #[test]
 fn store_is_opened_after_creation() {
@@ -21,7 +21,7 @@ fn store_is_opened_after_creation() {
 fn reftable_store_is_refused() {
     let sandbox = Sandbox::new();
     if !sandbox.has_git(2, 45) {
-        return;
+        return left_out("git is older than 2.45, and has no reftable");
     }
     sandbox.git(&sandbox.path(), &["init", "-q", "--bare", "--ref-format=reftable", "realm.git"]);
     let path = sandbox.path().join("realm.git");
@@ -34,7 +34,7 @@ fn reftable_store_is_refused() {
 fn store_converted_to_reftable_is_refused() {
     let (sandbox, store) = realm();
     if !sandbox.has_git(2, 46) {
-        return;
+        return left_out("git is older than 2.46, and cannot migrate refs");
     }
     let path = store.path();
     sandbox.git(&path, &["refs", "migrate", "--ref-format=reftable"]);
