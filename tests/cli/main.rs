@@ -11,8 +11,12 @@ mod left_out;
 #[allow(dead_code, reason = "the tests of the daemon use more of it")]
 #[path = "../testutils/receiver.rs"]
 mod receiver;
+#[path = "../testutils/running.rs"]
+mod running;
 #[path = "../testutils/schemas.rs"]
 mod schemas;
+#[path = "../testutils/wait.rs"]
+mod wait;
 #[path = "../testutils/world.rs"]
 mod world;
 

@@ -4,7 +4,11 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, Run, World, contract, importing};
+use crate::{
+    running::is_running,
+    wait::eventually,
+    world::{BINDING_FILE, CONTRACT_FILE, Run, World, contract, importing},
+};
 
 const SCRIPT: &str = "fungal/scripts/test.sh";
 
@@ -271,13 +275,17 @@ fn end_without_a_word_is_named() {
 
 #[test]
 fn script_that_hangs_is_killed_with_its_children() {
-    let world = tested("(sleep 2; touch ../late) & setsid sh -c 'sleep 2; touch ../later' & sleep 60");
+    // Durations that no other process on this machine sleeps for.
+    let marks = [1, 2, 3].map(|n| format!("{}.{}{n}", 2_000, std::process::id()));
+    let [child, away, itself] = &marks;
+    let world = tested(&format!("sleep {child} & setsid sh -c 'sleep {away}; true' & sleep {itself}"));
     let start = std::time::Instant::now();
     let late = check(&world, &["--run-scripts", "--script-timeout", "1"]).exits(1);
     assert!(late.stdout.contains("it was stopped after 1 second ["), "{late}");
     assert!(start.elapsed().as_secs() < 30);
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    assert!(!world.path("late").exists() && !world.path("later").exists());
+    for mark in &marks {
+        eventually("it was killed", || !is_running(mark));
+    }
     // Its output is truncated.
     let world = tested("yes | head -c 3000000; echo end; exit 1");
     let run = scripts(&world, &["--run-scripts"]).remove(0);

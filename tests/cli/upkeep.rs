@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::world::World;
+use super::{wait::eventually, world::World};
 
 #[test]
 fn every_command_has_a_man_page() {
@@ -164,13 +164,7 @@ fn write_with_much_garbage_starts_packing() {
     let loose = || store.join("objects/17").read_dir().map_or(0, Iterator::count);
     assert!(loose() > 26, "{} are too few", loose());
     world.bump("1.1.0");
-    for _ in 0..600 {
-        if loose() <= 26 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    assert!(loose() <= 26, "nothing was packed");
+    eventually("objects are packed", || loose() <= 26);
     world.ok(&world.path("fungal"), &["contract", "get", "s3-access/s3-permissions"]);
 }
 

@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use git_blue::model::compatibility::{BothReadings, SchemaVerdict};
 use serde_json::{Map, Value, json};
 
-use crate::world::{unconfirmed, validator, within};
+use crate::{
+    whole::is_full,
+    world::{unconfirmed, validator, within},
+};
 
 /// A deterministic random number generator (xorshift).
 struct Random(u64);
@@ -288,18 +291,16 @@ fn judge(random: &mut Random, old: &Value, new: &Value, tally: &mut Tally) {
     look(&found.forwards, &old_validator, &new_validator);
 }
 
-/// Returns whether to run long, and the seed.
-#[expect(clippy::disallowed_methods, reason = "a test's own switches")]
-fn settings() -> (bool, u64) {
-    let is_full = std::env::var("GIT_BLUE_TORTURE").is_ok_and(|set| set == "full");
+#[expect(clippy::disallowed_methods, reason = "a test's own switch")]
+fn seed() -> u64 {
     let seed = std::env::var("GIT_BLUE_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok());
-    (is_full, seed.unwrap_or(17))
+    seed.unwrap_or(17)
 }
 
 #[test]
 fn proofs_hold_and_witnesses_refute() {
-    let (is_full, seed) = settings();
-    let time = Duration::from_secs(if is_full { 300 } else { 3 });
+    let seed = seed();
+    let time = Duration::from_secs(if is_full() { 300 } else { 3 });
     let start = Instant::now();
     let mut tally = Tally::default();
     for round in 1u64.. {

@@ -14,7 +14,7 @@ use git_blue::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::world::peak_memory;
+use crate::{whole::is_full, world::peak_memory};
 
 /// Returns a schema like generated ones: a tree of definitions with references back to its root, with names that are
 /// invalid in a URI.
@@ -39,11 +39,6 @@ fn generated(definitions: usize, minimum: u64) -> Value {
     };
     json!({"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/Type<0>",
         "definitions": (0..definitions).map(definition).collect::<Map<_, _>>()})
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test's own switch")]
-fn is_full() -> bool {
-    std::env::var("GIT_BLUE_TORTURE").is_ok_and(|set| set == "full")
 }
 
 /// Returns the time since `start`, and the peak memory of the process.

@@ -12,4 +12,6 @@ mod pairs;
 mod places;
 mod recursion;
 mod rules;
+#[path = "../testutils/whole.rs"]
+mod whole;
 mod world;

@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use git_blue::env::Env;
-
 use crate::{
-    client::{Daemon, PATIENCE},
+    client::Daemon,
     receiver::{Manner, Receiver},
+    wait::eventually,
+    whole::is_full,
     world::{BINDING_FILE, World, importing},
 };
 
@@ -27,15 +27,6 @@ fn machines() -> World {
     world.ok(&access, &["sync"]);
     world.ok(&access, &["status"]);
     world
-}
-
-/// Waits for a condition.
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
 }
 
 /// Returns the newest version of the contract that is pending for `access`, according to its daemon.
@@ -58,14 +49,14 @@ fn commit_is_notified_elsewhere_even_after_a_hub_outage() {
     world.on("home");
     let here = Daemon::start_with(&world, &["--sync-interval", "1", "--catch-up", "0"]);
     world.bump("1.1.0");
-    until("1.1.0 never came", || heard(&there, "1.1.0"));
+    eventually("1.1.0 comes", || heard(&there, "1.1.0"));
     std::fs::rename(world.path("hub.git"), world.path("away.git")).unwrap();
     world.bump("1.2.0");
     world.bump("1.3.0");
     std::thread::sleep(Duration::from_secs(3));
     assert!(!heard(&there, "1.3.0"));
     std::fs::rename(world.path("away.git"), world.path("hub.git")).unwrap();
-    until("1.3.0 never came", || heard(&there, "1.3.0"));
+    eventually("1.3.0 comes", || heard(&there, "1.3.0"));
     world.on("second");
     let listed = world.json(&world.path("access"), &["notifications", "list"]);
     assert_eq!(listed["notifications"][0]["version_count"], 3, "none is lost: {listed}");
@@ -78,7 +69,7 @@ fn commit_is_notified_elsewhere_even_after_a_hub_outage() {
 fn merge_brings_changes_of_others() {
     let world = machines();
     world.on("home").bump("1.1.0");
-    until("1.1.0 never left", || on_hub(&world).contains("\"1.1.0\""));
+    eventually("1.1.0 leaves", || on_hub(&world).contains("\"1.1.0\""));
     world.on("second");
     let access = world.path("access");
     assert_eq!(world.version(), "1.0.0");
@@ -86,7 +77,7 @@ fn merge_brings_changes_of_others() {
     world.commit("access", "On a branch");
     world.git(&access, &["switch", "--quiet", "main"]);
     world.git(&access, &["merge", "--quiet", "--no-ff", "--no-edit", "topic"]);
-    until("1.1.0 never came", || world.version() == "1.1.0");
+    eventually("1.1.0 comes", || world.version() == "1.1.0");
     let answer = world.json(&access, &["notifications", "list", "--state", "pending"]);
     assert_eq!(answer["notifications"][0]["changes"]["new_version"], "1.1.0", "{answer}");
 }
@@ -98,16 +89,16 @@ fn commands_push_what_they_change() {
     world.on("home");
     let provider = world.path("fungal");
     world.bump("1.1.0");
-    until("1.1.0 never left", || on_hub(&world).contains("\"1.1.0\""));
+    eventually("1.1.0 leaves", || on_hub(&world).contains("\"1.1.0\""));
     let yank = ["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "wrong paths"];
     assert!(!world.ok(&provider, &yank).stdout.contains("not pushed yet"));
-    until("the yank never left", || on_hub(&world).contains("wrong paths"));
+    eventually("the yank leaves", || on_hub(&world).contains("wrong paths"));
     world.ok(&provider, &["leave", "--force"]);
     let is_gone = || {
         let members = world.git(&world.path("hub.git"), &["show", "refs/blue/domains/s3-access:domain.json"]).stdout;
         !members.contains("fungal")
     };
-    until("the repository never left", is_gone);
+    eventually("the repository leaves", is_gone);
 }
 
 #[test]
@@ -122,11 +113,6 @@ fn nothing_syncs_without_consent() {
     std::thread::sleep(Duration::from_millis(2_500));
     assert!(!on_hub(&world).contains("1.1.0"));
     drop(daemon);
-}
-
-/// Returns whether everything is tested, which takes minutes.
-fn is_full() -> bool {
-    Env::from_process().unwrap().text("GIT_BLUE_TORTURE") == Some("full")
 }
 
 /// Returns the old and new versions in a receiver's events, each event once.
@@ -155,7 +141,7 @@ fn each_commit_is_one_event_elsewhere() {
     let file = world.path("second/blue/config").display().to_string();
     world.git(&world.root(), &["config", "--file", &file, "blue.notify.team.url", &receiver.url]);
     let there = Daemon::start_with(&world, &["--sync-interval", "1", "--catch-up", "0"]);
-    until("the receiver was never looked at", || {
+    eventually("the receiver is looked at", || {
         world.try_git(&world.store(), &["rev-parse", "--verify", "-q", "refs/blue/local/notify/team"]).code == 0
     });
     world.on("home");
@@ -178,7 +164,7 @@ fn each_commit_is_one_event_elsewhere() {
             assert!(!told(&receiver).iter().any(|(_, new, _)| *new == version));
             std::fs::rename(world.path("away.git"), world.path("hub.git")).unwrap();
         }
-        until(&format!("{version} never came"), || told(&receiver).iter().any(|(_, new, _)| *new == version));
+        eventually(&format!("{version} comes"), || told(&receiver).iter().any(|(_, new, _)| *new == version));
         let at = told(&receiver).into_iter().find(|(_, new, _)| *new == version).unwrap().2;
         let times = if is_away {
             &mut away

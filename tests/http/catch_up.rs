@@ -1,9 +1,8 @@
 //! The daemon publishes commits that no hook published.
 
-use std::time::Instant;
-
 use crate::{
-    client::{Daemon, PATIENCE},
+    client::Daemon,
+    wait::eventually,
     world::{CONTRACT_FILE, World, contract},
 };
 
@@ -16,11 +15,7 @@ fn unhooked(world: &World, version: &str) {
 }
 
 fn comes(world: &World, version: &str) {
-    let start = Instant::now();
-    while world.version() != version {
-        assert!(start.elapsed() < PATIENCE, "{} is published, not {version}", world.version());
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    eventually(&format!("{version} is published"), || world.version() == version);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::{client::Daemon, world::World};
+use crate::{client::Daemon, wait::eventually, world::World};
 
 /// The number of listeners.
 const LISTENERS: usize = 300;
@@ -106,10 +106,6 @@ fn thousand_listeners_leave_room_for_requests() {
     }
     idle.clear();
     drop(all);
-    let start = Instant::now();
-    while daemon.count("fd") > 40 {
-        assert!(start.elapsed() < Duration::from_secs(30), "{} descriptors are left", daemon.count("fd"));
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    eventually("descriptors are closed", || daemon.count("fd") <= 40);
     assert!(listen(&daemon, "?realm=aperture").is_some());
 }

@@ -8,6 +8,8 @@ use std::{
 
 use crate::{
     client::{Daemon, read},
+    wait::eventually,
+    whole::is_full,
     world::World,
 };
 
@@ -19,9 +21,7 @@ const OTHER: usize = 12 << 10;
 
 /// The number of requests; `make torture` makes more.
 fn requests() -> usize {
-    #[expect(clippy::disallowed_methods, reason = "how long tests run is said from outside")]
-    let full = std::env::var_os("GIT_BLUE_TORTURE").is_some_and(|value| value == "full");
-    if full { 100_000 } else { 5_000 }
+    if is_full() { 100_000 } else { 5_000 }
 }
 
 #[test]
@@ -71,9 +71,7 @@ fn concurrent_requests_and_publishes_lose_nothing() {
             let version = format!("1.{minor}.0");
             let said = world.bump(&version).stderr;
             // While the realm is being packed, the hook publishes in the background.
-            while !said.contains("published s3-access") && world.version() != version {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
+            eventually(&version, || said.contains("published s3-access") || world.version() == version);
             // An acknowledged write is in the next answer, under any load.
             let answer = daemon.get("/realms/aperture/contracts/s3-access/s3-permissions").json();
             assert_eq!(answer["contract"]["version"], *version);

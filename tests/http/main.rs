@@ -7,6 +7,12 @@ mod world;
 #[path = "../testutils/left_out.rs"]
 mod left_out;
 
+#[path = "../testutils/whole.rs"]
+mod whole;
+
+#[path = "../testutils/wait.rs"]
+mod wait;
+
 #[path = "../testutils/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{client::Daemon, world::World};
+use crate::{client::Daemon, wait::eventually, world::World};
 
 #[test]
 fn starts_once_and_stops_promptly() {
@@ -131,9 +131,7 @@ fn killed_daemon_leaves_nothing_in_the_way() {
     let daemon = Daemon::start(&world);
     let killed = daemon.pid;
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(killed), nix::sys::signal::Signal::SIGKILL).unwrap();
-    while world.json(&world.root(), &["daemon", "status"])["running"] == true {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    eventually("it ends", || world.json(&world.root(), &["daemon", "status"])["running"] == false);
     assert!(std::fs::read_to_string(world.path("home/blue/daemon/pid")).unwrap().contains(&killed.to_string()));
     let next = Daemon::start(&world);
     assert_ne!(next.pid, killed);

@@ -1,12 +1,12 @@
 //! Tools that the user declares in git configuration.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::{
     client::{Client, LEGACY},
     left_out::left_out,
+    running::is_running,
+    wait::eventually,
     world::World,
 };
 
@@ -83,21 +83,6 @@ fn only_user_configuration_declares_tools() {
     }
     let tested = world.blue(&path, &["mcp", "test-tool", "look"]).exits(0);
     assert_eq!(tested.json()["output"], "");
-}
-
-/// Returns whether a process with this marker among its arguments is running.
-fn is_running(mark: &str) -> bool {
-    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok());
-    let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    lines.into_iter().any(|line| line.split(|byte| *byte == 0).any(|word| word == mark.as_bytes()))
-}
-
-fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

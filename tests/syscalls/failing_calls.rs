@@ -6,6 +6,7 @@ use std::os::unix::process::ExitStatusExt as _;
 
 use super::{
     trace::{self, Call},
+    whole::is_full,
     world::{State, World},
 };
 
@@ -78,11 +79,10 @@ impl Command {
         let ours =
             |call: &&Call| call.paths().iter().any(|path| path.starts_with(&inside)) || call.text.starts_with('1');
         let calls: Vec<_> = calls.iter().filter(ours).collect();
-        let everything = git_blue::env::Env::from_process().unwrap().text("GIT_BLUE_TORTURE") == Some("full");
         let (mut walked, mut failed) = (0, 0);
         for (offset, fault) in FAULTS.into_iter().enumerate() {
             let hit: Vec<_> = calls.iter().filter(|call| fault.hits(call)).collect();
-            let step = if everything { 1 } else { hit.len().div_ceil(MOST).max(1) };
+            let step = if is_full() { 1 } else { hit.len().div_ceil(MOST).max(1) };
             for call in hit.into_iter().skip(offset % step).step_by(step) {
                 world.reset();
                 let case = Case { command: self, world: &world, old: &old, new: &new, past: &past, fault, call };

@@ -12,4 +12,6 @@ mod durability;
 mod failing_calls;
 mod short_writes;
 mod trace;
+#[path = "../testutils/whole.rs"]
+mod whole;
 mod world;

@@ -11,6 +11,8 @@ use std::{
 
 use serde_json::Value;
 
+use crate::wait::eventually;
+
 /// The reaction to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
@@ -89,15 +91,16 @@ impl Receiver {
         self.state.lock().unwrap().asked.clone()
     }
 
+    /// Waits until this many requests were made.
+    #[track_caller]
+    pub fn is_asked(&self, count: usize) {
+        eventually(&format!("{count} requests"), || self.asked().len() >= count);
+    }
+
     /// Waits until this many events were accepted.
     #[track_caller]
     pub fn waits_for(&self, count: usize) -> Vec<Taken> {
-        let start = Instant::now();
-        while self.taken().len() < count {
-            let taken = self.taken();
-            assert!(start.elapsed() < Duration::from_secs(60), "only {} of {count} came: {taken:#?}", taken.len());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        eventually(&format!("{count} events"), || self.taken().len() >= count);
         self.taken()
     }
 }

@@ -5,6 +5,8 @@ mod clones;
 mod kills;
 mod many;
 mod pruners;
+#[path = "../testutils/whole.rs"]
+mod whole;
 
 use std::{
     path::PathBuf,
@@ -12,7 +14,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use git_blue::{env::Env, testing::sandbox::Sandbox};
+use git_blue::testing::sandbox::Sandbox;
+use whole::is_full;
 
 /// The program, and a realm `r` in which the repository `aperture` owns contracts.
 struct World {
@@ -98,6 +101,5 @@ fn text(value: &serde_json::Value) -> &str {
 
 /// Returns the full number with `GIT_BLUE_TORTURE=full`, the small one otherwise.
 fn scale(small: usize, full: usize) -> usize {
-    let env = Env::from_process().unwrap();
-    if env.text("GIT_BLUE_TORTURE") == Some("full") { full } else { small }
+    if is_full() { full } else { small }
 }
