@@ -28,7 +28,7 @@ fn other_hosts_are_refused() {
         "Host:\r\n".to_owned(),
         String::new(),
     ] {
-        for path in ["/realms", "/health", "/"] {
+        for path in ["/realms", "/health", "/", "/mcp"] {
             let answer = daemon.ask_as("GET", path, &format!("{hosts}{token}"), b"").is(421);
             assert_eq!(answer.json()["code"], "wrong-host", "{hosts}");
         }
@@ -47,8 +47,10 @@ fn other_origins_are_refused() {
     daemon.ask("GET", "/realms", &own, b"").is(200);
     for origin in ["null", "http://evil.example", "https://localhost:{port}", "http://localhost:1", ""] {
         let origin = origin.replace("{port}", &daemon.port.to_string());
-        let answer = daemon.ask("GET", "/realms", &format!("Origin: {origin}\r\n"), b"").is(403);
-        assert_eq!(answer.json()["code"], "wrong-origin", "{origin}");
+        for path in ["/realms", "/mcp"] {
+            let answer = daemon.ask("GET", path, &format!("Origin: {origin}\r\n"), b"").is(403);
+            assert_eq!(answer.json()["code"], "wrong-origin", "{origin}");
+        }
     }
     // No header lets another site read.
     let answer = daemon.ask("OPTIONS", "/realms", &own, b"").is(204);

