@@ -7,6 +7,9 @@ mod world;
 #[path = "../testutils/left_out.rs"]
 mod left_out;
 
+#[path = "../testutils/plant_slow.rs"]
+mod plant_slow;
+
 #[path = "../testutils/whole.rs"]
 mod whole;
 

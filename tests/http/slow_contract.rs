@@ -4,17 +4,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::{client::Daemon, world::World};
+use crate::{client::Daemon, plant_slow::plant_slow_contract, world::World};
 
 #[test]
 fn daemon_answers_while_checking_a_slow_contract() {
     let world = World::pair();
-    let patterns: serde_json::Map<_, _> = (0..1_000).map(|at| (format!("(?=a)x{at}"), json!(true))).collect();
-    let value: serde_json::Map<_, _> = (0..50_000).map(|at| (format!("p{at}"), json!(1))).collect();
-    let mut held = world.stored("contracts/s3-permissions.json");
-    held["schema"] = json!({"patternProperties": patterns});
-    held["value"] = json!(value);
-    world.plant("contracts/s3-permissions.json", &held.to_string());
+    plant_slow_contract(&world);
     let daemon = Daemon::start(&world);
     let (address, headers) = (("127.0.0.1", daemon.port), daemon.headers());
     let ask = |path: &str| {

@@ -9,8 +9,12 @@ use serde_json::json;
 
 use crate::{
     client::{Client, LEGACY},
+    wait::eventually,
     world::World,
 };
+
+/// A wait for a lock that is longer than anything else.
+const PATIENT: [(&str, &str); 1] = [("GIT_BLUE_LOCK_TIMEOUT_MS", "60000")];
 
 /// Takes a lock of the store like another process.
 fn hold(world: &World, name: &str) -> File {
@@ -24,7 +28,7 @@ fn hold(world: &World, name: &str) -> File {
 #[test]
 fn call_waiting_for_a_lock_blocks_no_other() {
     let world = World::pair();
-    let mut client = Client::start(&world, &world.path("fungal"));
+    let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &[], &PATIENT);
     client.ok("realm_status", json!({}));
     let lock = hold(&world, "_sessions-fungal");
     let waiting = client.post("tools/call", json!({"name": "session_start", "arguments": {}}));
@@ -32,7 +36,7 @@ fn call_waiting_for_a_lock_blocks_no_other() {
     for _ in 0..10 {
         client.ok("contract_list", json!({}));
     }
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     assert!(client.receive_within(Duration::from_millis(200)).is_none());
     drop(lock);
     assert_eq!(client.answer(waiting)["result"]["structuredContent"]["resumed"], false);
@@ -60,7 +64,7 @@ fn lasting_lock_is_an_error() {
 #[test]
 fn notification_that_cannot_be_recorded_is_delivered_once() {
     let world = World::pair();
-    let mut client = Client::start(&world, &world.path("access"));
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &PATIENT);
     client.told("realm_status", json!({}));
     world.bump("1.1.0");
     let lock = hold(&world, "_local");
@@ -69,10 +73,12 @@ fn notification_that_cannot_be_recorded_is_delivered_once() {
     for _ in 0..5 {
         assert!(client.told("realm_status", json!({})).is_empty());
     }
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    let recorded = || world.git(&world.store(), &["for-each-ref", "refs/blue/local"]).stdout;
+    let before = recorded();
     drop(lock);
     // It is recorded while no call is made, and later changes are delivered.
-    std::thread::sleep(Duration::from_millis(500));
+    eventually("it is recorded", || recorded() != before);
     world.bump("1.2.0");
     assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.2.0\""]);
     client.hang_up();

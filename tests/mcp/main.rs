@@ -8,6 +8,9 @@ mod world;
 #[path = "../testutils/left_out.rs"]
 mod left_out;
 
+#[path = "../testutils/plant_slow.rs"]
+mod plant_slow;
+
 #[path = "../testutils/running.rs"]
 mod running;
 

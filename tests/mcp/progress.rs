@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Client, Era, LEGACY},
+    plant_slow::plant_slow_contract,
     world::World,
 };
 
@@ -126,5 +127,27 @@ fn cancelled_call_ends_at_once_and_frees_its_slot() {
     // No late answers arrive, and the server ends with its client.
     let threads = || std::fs::read_dir(format!("/proc/{}/task", client.child.id())).map_or(0, Iterator::count);
     assert!(threads() < 40, "{}", threads());
+    assert_eq!(client.hang_up(), (0, String::new()));
+}
+
+#[test]
+fn check_reports_progress_and_can_be_cancelled() {
+    let world = World::pair();
+    plant_slow_contract(&world);
+    let mut client = Client::start(&world, &world.path("fungal"));
+    let id = call(&mut client, "realm_check", Some("t-1"));
+    let report = client.receive();
+    let params = &report["params"];
+    assert_eq!((&report["method"], &params["progressToken"]), (&json!("notifications/progress"), &json!("t-1")));
+    assert_eq!(params["total"], json!(1.0), "{report}");
+    cancel(&mut client, id);
+    let next = call(&mut client, "realm_list", None);
+    loop {
+        let message = client.receive();
+        assert_ne!(message["id"], id, "{message}");
+        if message["id"] == next {
+            break;
+        }
+    }
     assert_eq!(client.hang_up(), (0, String::new()));
 }
