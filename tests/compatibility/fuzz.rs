@@ -1,8 +1,8 @@
 //! Random pairs: proofs hold for every sampled value, and every witness is confirmed.
 //!
-//! `GIT_BLUE_TORTURE=full` runs five minutes instead of seconds; `GIT_BLUE_FUZZ_SEED` sets the seed.
+//! `GIT_BLUE_TORTURE=full` compares a hundred times as many; `GIT_BLUE_FUZZ_SEED` sets the seed.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use git_blue::model::compatibility::{BothReadings, SchemaVerdict};
 use serde_json::{Map, Value, json};
@@ -11,6 +11,10 @@ use crate::{
     whole::is_full,
     world::{unconfirmed, validator, within},
 };
+
+/// The number of pairs; a machine of 2 cores takes a few seconds.
+const SMALL: u64 = 1_500;
+const FULL: u64 = 150_000;
 
 /// A deterministic random number generator (xorshift).
 struct Random(u64);
@@ -300,13 +304,8 @@ fn seed() -> u64 {
 #[test]
 fn proofs_hold_and_witnesses_refute() {
     let seed = seed();
-    let time = Duration::from_secs(if is_full() { 300 } else { 3 });
-    let start = Instant::now();
     let mut tally = Tally::default();
-    for round in 1u64.. {
-        if start.elapsed() > time {
-            break;
-        }
+    for round in 1..=if is_full() { FULL } else { SMALL } {
         let mut random =
             Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ round.wrapping_mul(0xD1B5_4A32_D192_ED03) | 1);
         (0..5).for_each(|_| _ = random.below(2));
@@ -327,5 +326,5 @@ fn proofs_hold_and_witnesses_refute() {
     let Tally { pairs, proved, refuted, unknown, samples, wrong } = tally;
     println!("{pairs} pairs: {proved} proved by {samples} samples, {refuted} refuted, {unknown} unknown");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n\n"));
-    assert!(pairs < 100 || unknown * 10 < pairs * 2, "{unknown} unknown");
+    assert!(unknown * 10 < pairs * 2, "{unknown} unknown");
 }
