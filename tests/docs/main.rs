@@ -3,6 +3,9 @@
 
 mod ci;
 mod ci_files;
+#[allow(dead_code, reason = "the suite of the packages uses more of it")]
+#[path = "../testutils/distribution.rs"]
+mod distribution;
 mod document;
 mod examples;
 mod links;

@@ -1,8 +1,11 @@
-//! Reports and CI files, validated by other programs: the official SARIF schema and two readers of JUnit, and
-//! actionlint, the schemas of workflows, actions and pipelines, and shellcheck.
+//! Reports, CI files and packages, validated by other programs: the official SARIF schema and two readers of JUnit,
+//! actionlint, the schemas of workflows, actions and pipelines, and shellcheck, and dpkg and rpm.
 //!
 //! These are installed below `target/peers` (by `make peers`), or in `GIT_BLUE_PEERS`.
 
+#[path = "../testutils/distribution.rs"]
+mod distribution;
+mod packages;
 #[path = "../testutils/scripted.rs"]
 mod scripted;
 
