@@ -117,7 +117,7 @@ fn ten_thousand_contracts_are_paged() {
 
 /// Takes the screenshots of the docs again if `UPDATE` is set.
 #[test]
-fn screenshots_in_docs_are_current() {
+fn screenshots_in_docs_are_small_pngs() {
     if variable("UPDATE").is_some() {
         Served::new().holds("pictures");
     }

@@ -61,6 +61,10 @@ fn unreachable_server_is_an_error_until_it_is_back() {
     world.publish("alpha", 0);
     sshd.stop();
     world.fails("alpha", &["Connection refused"]);
+    sshd.start_again();
+    world.ok("alpha", &["sync"]);
+    world.ok("beta", &["sync"]);
+    world.all_alike(&["alpha", "beta"]);
 }
 
 #[test]

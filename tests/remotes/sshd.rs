@@ -33,11 +33,7 @@ impl Sshd {
         for _ in 0..5 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
             std::fs::write(folder.join("config"), configuration(sandbox, &folder, port)).unwrap();
-            let log = std::fs::File::create(folder.join("log")).unwrap();
-            let mut command = Command::new("/usr/sbin/sshd");
-            command.args(["-D", "-e", "-f"]).arg(folder.join("config"));
-            let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
-            let mut sshd = Self { child, port, user: user.clone(), folder: folder.clone() };
+            let mut sshd = Self { child: spawn(&folder), port, user: user.clone(), folder: folder.clone() };
             if sshd.is_up() {
                 let host = std::fs::read_to_string(folder.join("host.pub")).unwrap();
                 std::fs::write(folder.join("known"), format!("[127.0.0.1]:{port} {host}")).unwrap();
@@ -45,6 +41,12 @@ impl Sshd {
             }
         }
         panic!("sshd does not start: {}", std::fs::read_to_string(folder.join("log")).unwrap());
+    }
+
+    /// Starts it again on its port, after it was stopped.
+    pub fn start_again(&mut self) {
+        self.child = spawn(&self.folder);
+        assert!(self.is_up(), "{}", std::fs::read_to_string(self.folder.join("log")).unwrap());
     }
 
     fn is_up(&mut self) -> bool {
@@ -86,6 +88,14 @@ impl Drop for Sshd {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Starts sshd with the configuration of a folder.
+fn spawn(folder: &Path) -> Child {
+    let log = std::fs::File::create(folder.join("log")).unwrap();
+    let mut command = Command::new("/usr/sbin/sshd");
+    command.args(["-D", "-e", "-f"]).arg(folder.join("config"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
 }
 
 fn configuration(sandbox: &Sandbox, folder: &Path, port: u16) -> String {

@@ -43,7 +43,7 @@ fn ref_without_an_id_is_reported() {
 }
 
 #[test]
-fn permission_errors_are_not_damage() {
+fn temporary_errors_are_not_damage() {
     let (_sandbox, store) = realm();
     commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
     // For example too many open files: a temporary error.
