@@ -134,10 +134,14 @@ fn foreign_lock_is_not_recorded() {
     let notes = || fs::read_to_string(store.path().join("blue/locks/_refs")).unwrap();
     let before = notes();
     let path = store.path();
+    let writes = std::sync::Barrier::new(2);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            commit(&open(&path), &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+            let store = open(&path);
+            writes.wait();
+            commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
         });
+        writes.wait();
         for _ in 0..20 {
             std::thread::sleep(std::time::Duration::from_millis(10));
             assert_eq!(notes().lines().count(), before.lines().count(), "{}", notes());
