@@ -1,6 +1,6 @@
 //! Joining: an unknown realm is answered with the right command, and a refused `init` leaves nothing behind.
 
-use std::{ffi::OsStr, os::unix::fs::PermissionsExt as _, path::PathBuf, process::Stdio};
+use std::{ffi::OsStr, path::PathBuf, process::Stdio};
 
 use crate::world::{REALM, World, snapshot};
 
@@ -116,8 +116,7 @@ fn refused_init_keeps_a_cloned_realm_that_another_process_uses() {
         clone = clone.display(),
         git = git.trim(),
     );
-    world.write("bin/git", &script);
-    std::fs::set_permissions(world.path("bin/git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    world.script("bin/git", &script);
     let mut init = world.command("git-blue", &stranger);
     init.args(["init", "--url", &hub]);
     let refused = world.finish(init, "git-blue").exits(1);

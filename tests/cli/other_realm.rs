@@ -1,6 +1,6 @@
 //! Remotes that have another realm of the same name, or the realm at another place than expected.
 
-use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -21,11 +21,6 @@ fn trial(world: &World) -> PathBuf {
     let trial = world.repo("trial");
     world.ok(&trial, &["init", "--realm", REALM]);
     trial
-}
-
-fn hook(world: &World, path: &str, text: &str) {
-    world.write(path, text);
-    std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -111,7 +106,7 @@ fn missing_history_is_not_another_realm() {
 fn branches_are_suggested_only_if_the_hub_refuses_other_refs() {
     let (world, hub) = shared();
     let fungal = world.path("fungal");
-    hook(&world, "hub.git/hooks/pre-receive", "#!/bin/sh\nprintf 'POLICY-42:\\033[31m not today\\n' >&2\nexit 1\n");
+    world.script("hub.git/hooks/pre-receive", "#!/bin/sh\nprintf 'POLICY-42:\\033[31m not today\\n' >&2\nexit 1\n");
     world.bump("1.1.0");
     let declined = world.blue(&fungal, &["sync"]).exits(1);
     assert!(!declined.all().contains("--branches"), "{declined}");

@@ -1,7 +1,5 @@
 //! Scripts that test contracts: only those that this repository committed run, and only if its user or CI asks.
 
-use std::os::unix::fs::PermissionsExt as _;
-
 use serde_json::{Value, json};
 
 use crate::{
@@ -13,8 +11,7 @@ use crate::{
 const SCRIPT: &str = "fungal/scripts/test.sh";
 
 fn script(world: &World, path: &str, body: &str) {
-    world.write(path, &format!("#!/bin/sh\n{body}\n"));
-    std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
+    world.script(path, &format!("#!/bin/sh\n{body}\n"));
 }
 
 /// `fungal` tests its contract with `scripts/test.sh`, with this content.

@@ -213,6 +213,13 @@ impl World {
         std::fs::write(path, text).unwrap();
     }
 
+    /// Writes a script that can be executed.
+    pub fn script(&self, path: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        self.write(path, text);
+        std::fs::set_permissions(self.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     pub fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.path(path)).unwrap()
     }
