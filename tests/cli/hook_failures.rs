@@ -10,12 +10,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::world::{CONTRACT_FILE, DOMAIN_REF, Run, World, contract};
+use crate::{
+    wait::eventually,
+    world::{CONTRACT_FILE, DOMAIN_REF, Run, World, contract},
+};
 
 const HOOK: &str = "fungal/.git/hooks/post-commit";
 
 /// Much more than a commit takes, and much less than other lock timeouts.
-const USUAL: Duration = Duration::from_secs(5);
+const USUAL: Duration = Duration::from_secs(15);
 
 /// Commits a version with a command that the test prepares.
 fn commit(world: &World, version: &str, prepare: impl FnOnce(&mut Command)) -> Run {
@@ -29,14 +32,6 @@ fn commit(world: &World, version: &str, prepare: impl FnOnce(&mut Command)) -> R
     assert!(run.all().lines().count() <= 1, "{run}");
     assert_eq!(world.line(&world.path("fungal"), &["log", "-1", "--format=%s"]), version);
     run
-}
-
-fn wait_for(what: &str, is_there: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_there() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]
@@ -57,10 +52,10 @@ fn publishes_once_a_locked_realm_is_free() {
     assert!(next.stderr.contains("once it is free"), "{next}");
     assert_eq!(world.version(), "1.0.0");
     drop(lock);
-    wait_for("publishing", || world.version() == "1.2.0");
+    eventually("publishing", || world.version() == "1.2.0");
     let log = world.path("home/blue/log/publish.log");
     let entries = || std::fs::read_to_string(&log).unwrap_or_default().matches("\"failed\":null").count();
-    wait_for("the log", || entries() == 2);
+    eventually("the log", || entries() == 2);
     assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
     let status = world.json(&world.path("fungal"), &["status"]);
@@ -82,7 +77,7 @@ fn commits_queued_behind_a_lock_are_published_in_any_order() {
     drop(lock);
     let log = world.path("home/blue/log/publish.log");
     let entries = || std::fs::read_to_string(&log).unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>();
-    wait_for("the log", || entries().len() == VERSIONS.len());
+    eventually("the log", || entries().len() == VERSIONS.len());
     for entry in entries() {
         assert!(entry.contains("\"failed\":null"), "{entry}");
     }
@@ -98,7 +93,7 @@ fn status_reports_failed_publishes() {
         command.env("GIT_BLUE_LOCK_TIMEOUT_MS", "100");
     });
     let log = world.path("home/blue/log/publish.log");
-    wait_for("the log", || std::fs::read_to_string(&log).unwrap_or_default().contains("is locked by process"));
+    eventually("the log", || std::fs::read_to_string(&log).unwrap_or_default().contains("is locked by process"));
     drop(lock);
     let provider = world.path("fungal");
     let peek = world.ok(&provider, &["status", "--peek"]);
@@ -185,8 +180,10 @@ fn minimal_path_and_missing_binary() {
 
     let hook = world.read(HOOK).replace(env!("CARGO_BIN_EXE_git-blue"), "/nowhere/git-blue");
     std::fs::write(world.path(HOOK), hook).unwrap();
+    std::fs::create_dir(world.path("only-git")).unwrap();
+    std::os::unix::fs::symlink(git.trim(), world.path("only-git/git")).unwrap();
     let elsewhere = |command: &mut Command| {
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.env("PATH", world.path("only-git"));
     };
     assert_eq!(commit(&world, "1.2.0", elsewhere).all(), "");
     assert_eq!(world.version(), "1.1.0");
@@ -231,8 +228,7 @@ fn user_hooks_that_exec_or_fail() {
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
     for (version, text) in [("1.1.0", "#!/bin/sh\nexec false\n"), ("1.2.0", "#!/bin/sh -eu\nfalse\n")] {
-        std::fs::write(world.path(HOOK), text).unwrap();
-        std::fs::set_permissions(world.path(HOOK), std::fs::Permissions::from_mode(0o755)).unwrap();
+        world.script(HOOK, text);
         world.ok(&provider, &["hooks", "install"]);
         assert!(commit(&world, version, |_| {}).stderr.contains(version));
         world.ok(&provider, &["hooks", "uninstall"]);
@@ -252,7 +248,7 @@ fn twenty_commits_in_a_loop_are_published_in_order() {
     let mut command = world.command("sh", &world.path("fungal"));
     command.args(["-c", &lines]);
     world.finish(command, "sh").exits(0);
-    wait_for("publishing", || world.version() == "1.20.0");
+    eventually("publishing", || world.version() == "1.20.0");
     let log = world.git(&world.store(), &["log", "--reverse", "--format=%s", DOMAIN_REF]).stdout;
     let versions: Vec<u32> =
         log.lines().filter_map(|line| line.rsplit_once(" -> 1.")?.1.strip_suffix(".0")?.parse().ok()).collect();
@@ -288,8 +284,7 @@ fn pushing(world: &World, more: &[&str]) -> std::path::PathBuf {
 fn pre_push_rejects_a_break() {
     let world = World::pair();
     let hook = "fungal/.git/hooks/pre-push";
-    world.write(hook, "#!/bin/sh\ncat >>pushed\n");
-    std::fs::set_permissions(world.path(hook), std::fs::Permissions::from_mode(0o755)).unwrap();
+    world.script(hook, "#!/bin/sh\ncat >>pushed\n");
     let provider = pushing(&world, &[]);
     world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
     let seen = world.read("fungal/pushed");
@@ -371,14 +366,12 @@ fn ci_and_off_publish_nothing_and_say_so() {
     }
 }
 
-/// No git on this machine runs hooks from configuration, so a wrapper reports such a version, and the hooks are run
-/// here.
-fn new_git(world: &World) {
+/// Makes git report a version. Hooks from configuration are run here, since most versions of git do not run them.
+fn pretend_git(world: &World, version: &str) {
     let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout).unwrap();
     let script =
-        format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 'git version 2.54.0' || exec {} \"$@\"\n", git.trim());
-    world.write("bin/git", &script);
-    std::fs::set_permissions(world.path("bin/git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 'git version {version}' || exec {} \"$@\"\n", git.trim());
+    world.script("bin/git", &script);
 }
 
 #[test]
@@ -387,24 +380,27 @@ fn hooks_in_git_configuration() {
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
     let config = world.read("fungal/.git/config");
-    let old = world.blue(&provider, &["hooks", "install", "--config-hooks"]).exits(128);
-    assert!(old.stderr.contains("needs git 2.54 or newer"), "{old}");
-    assert_eq!(world.read("fungal/.git/config"), config);
-
-    new_git(&world);
     // Not through git, which would put itself first in PATH.
     let blue = |args: &[&str]| {
         let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &provider);
         command.args(args);
-        world.finish(command, "git-blue").exits(0)
+        world.finish(command, "git-blue")
     };
-    blue(&["hooks", "install", "--config-hooks", "--pre-push"]);
+    pretend_git(&world, "2.53.0");
+    let old = blue(&["hooks", "install", "--config-hooks"]).exits(128);
+    assert!(old.stderr.contains("needs git 2.54 or newer"), "{old}");
+    assert_eq!(world.read("fungal/.git/config"), config);
+
+    pretend_git(&world, "2.54.0");
+    blue(&["hooks", "install", "--config-hooks", "--pre-push"]).exits(0);
     let written = world.read("fungal/.git/config");
     let (command, event) = (written.find("command = ").unwrap(), written.find("event = ").unwrap());
     assert!(command < event, "{written}");
     let status = world.ok(&provider, &["hooks", "status"]);
     assert!(status.stdout.contains("in git's configuration"), "{status}");
-    world.bump("1.1.0");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    let disabled = "hook.git-blue-post-commit.enabled=false";
+    world.git(&provider, &["-c", disabled, "commit", "--quiet", "-a", "-m", "Paths 1.1.0"]);
     assert_eq!(world.version(), "1.0.0");
     let command = world.line(&provider, &["config", "hook.git-blue-post-commit.command"]);
     let mut hook = world.command("sh", &provider);
@@ -423,8 +419,7 @@ fn hooks_that_link_to_one_file() {
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
     let text = "#!/bin/sh\necho \"${0##*/}\" >>ran\n";
-    world.write("fungal/.git/hooks/all", text);
-    std::fs::set_permissions(world.path("fungal/.git/hooks/all"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    world.script("fungal/.git/hooks/all", text);
     for hook in ["post-commit", "post-merge", "post-rewrite"] {
         std::os::unix::fs::symlink("all", world.path("fungal/.git/hooks").join(hook)).unwrap();
     }

@@ -2,15 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, snapshot};
+use crate::world::{World, snapshot};
 
 const HOOK: &str = "fungal/.git/hooks/post-commit";
-
-/// Writes a hook of the user.
-fn user_hook(world: &World, path: &str, text: &str) {
-    world.write(path, text);
-    std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
-}
 
 #[test]
 fn user_hook_runs_after_ours_and_stays_unchanged() {
@@ -23,7 +17,7 @@ fn user_hook_runs_after_ours_and_stays_unchanged() {
         let provider = world.path("fungal");
         world.ok(&provider, &["hooks", "uninstall"]);
         assert!(!world.path(HOOK).exists());
-        user_hook(&world, HOOK, text);
+        world.script(HOOK, text);
         world.ok(&provider, &["hooks", "install"]);
         world.ok(&provider, &["hooks", "install"]);
         world.bump("1.1.0");
@@ -55,7 +49,7 @@ fn hooks_are_installed_where_git_runs_them() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
-    user_hook(&world, "fungal/.husky/post-commit", "#!/bin/sh\necho husky >>ran\n");
+    world.script("fungal/.husky/post-commit", "#!/bin/sh\necho husky >>ran\n");
     world.git(&provider, &["config", "core.hooksPath", ".husky"]);
     // Also from a subfolder: the path is relative to the root.
     let install = world.ok(&world.path("fungal/models"), &["hooks", "install"]);
@@ -84,7 +78,7 @@ fn hook_that_cannot_be_edited_is_left_alone() {
     let provider = world.path("fungal");
     world.ok(&provider, &["hooks", "uninstall"]);
     let python = "#!/usr/bin/python3\nprint('mine')\n";
-    user_hook(&world, HOOK, python);
+    world.script(HOOK, python);
     let run = world.blue(&provider, &["hooks", "install"]).exits(1);
     assert_eq!(world.read(HOOK), python);
     let status = world.blue(&provider, &["hooks", "status"]).exits(1);
@@ -137,7 +131,7 @@ fn hook_in_another_language_that_calls_us_is_installed() {
         let world = World::solo();
         let provider = world.path("fungal");
         let python = format!("#!/usr/bin/python3\n{call}\n");
-        user_hook(&world, HOOK, &python);
+        world.script(HOOK, &python);
         let status = world.ok(&provider, &["hooks", "status"]);
         assert!(status.stdout.contains("its own lines call git blue"), "{status}");
         world.ok(&provider, &["hooks", "install"]);
@@ -209,101 +203,11 @@ fn hooks_that_are_switched_off_do_not_stop_init() {
     assert!(world.ok(&provider, &["doctor"]).stdout.contains("git config --show-origin core.hooksPath"));
     // With the setting gone, they are installed; one that is not executable is named at once.
     world.git(&provider, &["config", "--unset", "core.hooksPath"]);
-    user_hook(&world, HOOK, "#!/bin/sh\n");
+    world.script(HOOK, "#!/bin/sh\n");
     std::fs::set_permissions(world.path(HOOK), std::fs::Permissions::from_mode(0o644)).unwrap();
     let install = world.blue(&provider, &["hooks", "install"]).exits(1);
     assert_eq!(world.finish_shell(&provider, &world.next_step(&install)).code, 0, "{install}");
     world.blue(&provider, &["hooks", "status"]).exits(0);
-}
-
-#[test]
-fn commit_in_a_linked_worktree_publishes_to_its_realm() {
-    let world = World::solo();
-    let provider = world.path("fungal");
-    world.git(&provider, &["switch", "--quiet", "-c", "aside"]);
-    world.git(&provider, &["worktree", "add", "--quiet", "../linked", "main"]);
-    world.write(&format!("linked/{CONTRACT_FILE}"), &contract("1.1.0"));
-    // git passes GIT_DIR and, with `-a` or paths, GIT_INDEX_FILE to the hook.
-    let commit = world.git(&world.path("linked"), &["commit", "--quiet", "-a", "-m", "Paths 1.1.0"]);
-    assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
-    assert_eq!(world.version(), "1.1.0");
-    assert_eq!(world.git(&world.path("linked"), &["status", "--porcelain"]).stdout, "");
-    assert_eq!(world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
-}
-
-#[test]
-fn realm_commit_has_the_configured_identity_and_current_time() {
-    let world = World::solo();
-    let provider = world.path("fungal");
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
-    let refs = world.git(&provider, &["for-each-ref"]).stdout.lines().count();
-    world.git(
-        &provider,
-        &[
-            "-c",
-            "user.name=Mallory",
-            "-c",
-            "user.email=m@example.com",
-            "commit",
-            "--quiet",
-            "-a",
-            "-m",
-            "Paths",
-            "--author",
-            "Somebody <s@example.com>",
-            "--date",
-            "2001-01-01T00:00:00Z",
-        ],
-    );
-    assert_eq!(world.version(), "1.1.0");
-    let who =
-        world.git(&world.store(), &["log", "-1", "--format=%an <%ae> %ad%n%cn <%ce>", "--date=format:%Y", DOMAIN_REF]);
-    assert_eq!(who.stdout, "Ada <ada@example.com> 2026\nAda <ada@example.com>\n");
-    // The code repository has only the user's commit.
-    assert_eq!(world.git(&provider, &["for-each-ref"]).stdout.lines().count(), refs);
-    assert_eq!(world.git(&provider, &["status", "--porcelain"]).stdout, "");
-}
-
-#[test]
-fn leaked_environment_is_ignored() {
-    let world = World::solo();
-    world.repo("other");
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
-    world.git(&world.path("fungal"), &["add", "--all"]);
-    let mut command = world.command("git", &world.path("fungal"));
-    command
-        .args(["commit", "--quiet", "-m", "Paths 1.1.0"])
-        .env("GIT_AUTHOR_NAME", "Mallory")
-        .env("GIT_COMMITTER_EMAIL", "m@example.com")
-        .env("GIT_CONFIG_COUNT", "1")
-        .env("GIT_CONFIG_KEY_0", "user.name")
-        .env("GIT_CONFIG_VALUE_0", "Mallory");
-    assert!(command.status().unwrap().success());
-    assert_eq!(world.version(), "1.1.0");
-    let who = world.git(&world.store(), &["log", "-1", "--format=%an %ae %cn %ce", DOMAIN_REF]);
-    assert_eq!(who.stdout, "Ada ada@example.com Ada ada@example.com\n");
-}
-
-#[test]
-fn commit_succeeds_whatever_is_missing() {
-    let world = World::solo();
-    let provider = world.path("fungal");
-    // The binary is missing, also in PATH.
-    let hook = world.read(HOOK).replace(env!("CARGO_BIN_EXE_git-blue"), "/nowhere/git-blue");
-    world.write(HOOK, &hook);
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
-    let mut command = world.command("git", &provider);
-    let path = "/usr/local/bin:/usr/bin:/bin";
-    let output = command.args(["commit", "--quiet", "-a", "-m", "Paths"]).env("PATH", path).output().unwrap();
-    assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0), "{output:?}");
-    assert_eq!(world.version(), "1.0.0");
-    // A binary in PATH is used.
-    world.bump("1.2.0");
-    assert_eq!(world.version(), "1.2.0");
-    // A missing realm is reported in one line, and the commit succeeds.
-    std::fs::rename(world.store(), world.path("away")).unwrap();
-    let commit = world.bump("1.3.0");
-    assert!(commit.stderr.lines().count() <= 1, "{commit}");
 }
 
 #[test]

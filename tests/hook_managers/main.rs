@@ -65,7 +65,9 @@ impl Managed {
 
 fn with_oldest_and_newest_git(program: &str, test: fn(&Managed)) {
     let gits = gits();
-    for git in [gits.first().unwrap(), gits.last().unwrap()] {
+    let newest = gits.last().unwrap();
+    let oldest = gits.first().filter(|oldest| *oldest != newest);
+    for git in oldest.into_iter().chain([newest]) {
         test(&Managed::new(program, git));
     }
 }
