@@ -367,7 +367,7 @@ fn files_that_differ_from_the_realm_are_reported() {
 }
 
 #[test]
-fn reused_version_is_refused_everywhere() {
+fn reused_version_is_refused_on_a_branch_that_is_behind() {
     let world = World::pair();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "topic"]);

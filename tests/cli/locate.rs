@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
+use crate::world::{DOMAIN_REF, World, importing, snapshot};
 
 /// A pair, an empty second realm, and a repository outside of both.
 fn two_realms() -> World {
@@ -118,17 +118,6 @@ fn clone_that_names_another_url_is_refused_naming_both() {
 }
 
 #[test]
-fn urls_that_run_programs_are_refused() {
-    let world = World::new();
-    let repo = world.repo("fungal");
-    for url in ["ext::sh -c id", "--upload-pack=id", "fd::3", "ssh://-oProxyCommand=id/x"] {
-        let run = world.blue(&repo, &["init", "--realm", "aperture", &format!("--url={url}")]).exits(129);
-        assert!(run.stderr.contains("is not an accepted URL"), "{run}");
-    }
-    assert!(!world.path("home/blue/realms").exists());
-}
-
-#[test]
 fn symlinks_below_blue_are_not_followed() {
     let world = two_realms();
     let repo = world.path("outside");
@@ -140,18 +129,6 @@ fn symlinks_below_blue_are_not_followed() {
     let file = world.blue(&repo, &["status"]).exits(128);
     let init = world.blue(&repo, &["init", "--realm", "aperture"]).exits(128);
     snapshot("links", &[&folder, &file, &init]);
-
-    // A symbolic link in a commit is reported, and its target is not read.
-    let provider = world.path("fungal");
-    world.write("secret", &contract("9.0.0"));
-    std::fs::remove_file(world.path(&format!("fungal/{CONTRACT_FILE}"))).unwrap();
-    symlink("../../../../secret", world.path(&format!("fungal/{CONTRACT_FILE}"))).unwrap();
-    world.commit("fungal", "A link");
-    let check = world.blue(&provider, &["check"]).exits(1);
-    assert!(check.stdout.contains("symbolic links are not followed"), "{check}");
-    world.blue(&provider, &["check", "--worktree"]).exits(1);
-    world.blue(&provider, &["contract", "publish"]).exits(1);
-    assert_eq!(world.version(), "1.0.0");
 }
 
 #[test]

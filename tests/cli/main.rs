@@ -38,7 +38,6 @@ mod comparison_reports;
 mod comparisons;
 mod compat;
 mod completions;
-mod concurrent_sync;
 mod conventions;
 mod damage;
 mod drafts;

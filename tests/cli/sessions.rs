@@ -105,12 +105,17 @@ fn linked_worktrees_have_their_own_sessions() {
 fn session_ends_with_its_worktree() {
     let world = World::pair();
     let fungal = world.path("fungal");
-    let created = world.json(&fungal, &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
-    let path = created["paths"]["fungal"].as_str().unwrap().to_owned();
-    start(&world, std::path::Path::new(&path));
-    world.ok(&fungal, &["realm", "worktree", "remove", "--rfc", "x"]);
-    let open = states(&world, &fungal);
-    assert!(open.iter().all(|(_, state)| state != "active"), "{open:?}");
+    for is_deleted_before in [false, true] {
+        let created = world.json(&fungal, &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
+        let path = std::path::PathBuf::from(created["paths"]["fungal"].as_str().unwrap());
+        start(&world, &path);
+        if is_deleted_before {
+            std::fs::remove_dir_all(&path).unwrap();
+        }
+        world.ok(&fungal, &["realm", "worktree", "remove", "--rfc", "x"]);
+        let open = states(&world, &fungal);
+        assert!(open.iter().all(|(_, state)| state != "active"), "{open:?}");
+    }
 }
 
 #[test]
@@ -149,19 +154,6 @@ fn session_of_a_deleted_worktree_is_named_and_ended() {
     assert!(world.ok(&fungal, &["doctor"]).stdout.contains(&lost));
     world.git(&fungal, &["worktree", "prune"]);
     assert!(!world.ok(&fungal, &["doctor"]).stdout.contains(&lost));
-}
-
-#[test]
-fn session_ends_with_the_removal_of_a_deleted_worktree() {
-    let world = World::pair();
-    let fungal = world.path("fungal");
-    let created = world.json(&fungal, &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
-    let path = std::path::PathBuf::from(created["paths"]["fungal"].as_str().unwrap());
-    start(&world, &path);
-    std::fs::remove_dir_all(&path).unwrap();
-    world.ok(&fungal, &["realm", "worktree", "remove", "--rfc", "x"]);
-    let open = states(&world, &fungal);
-    assert!(open.iter().all(|(_, state)| state != "active"), "{open:?}");
 }
 
 #[test]

@@ -295,7 +295,7 @@ fn random_concurrent_clones_converge() {
 
 #[test]
 fn synced_data_survives_constant_packing_of_the_hub() {
-    let (machines, syncs) = (scale(2, 4), scale(4, 50) as u64);
+    let (machines, syncs) = (scale(3, 4), scale(6, 50) as u64);
     let world = Clones::new(machines);
     let done = AtomicBool::new(false);
     let told: Vec<Acknowledged> = thread::scope(|scope| {
