@@ -1,7 +1,13 @@
 //! Receivers outside of git: servers and programs that mostly misbehave. No event is lost or duplicated under another
 //! id, and each domain keeps its order.
 
-use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::{fs::PermissionsExt as _, process::ExitStatusExt as _},
+    path::Path,
+    time::Duration,
+};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -14,6 +20,7 @@ use crate::{
         Manner::{Answer, Drop, Redirect, Slow, Take, TakeAndDrop},
         Receiver, Taken,
     },
+    wait::eventually,
     world::{DOMAIN_REF, Run, World, contract},
 };
 
@@ -219,14 +226,9 @@ fn failing_receiver_does_not_delay_the_others() {
     publish(&world, "1.1.0");
     let mut waiting = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("fungal"));
     let mut waiting = waiting.args(["notify", "send", "--wait", "60"]).spawn().unwrap();
-    let start = std::time::Instant::now();
-    while !out.exists() && start.elapsed().as_secs() < 20 {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    let was_sent = out.exists();
+    eventually("it is sent, although the other receiver still waits", || out.exists());
     waiting.kill().unwrap();
     waiting.wait().unwrap();
-    assert!(was_sent, "the other receiver still waits");
 }
 
 #[test]
@@ -436,16 +438,25 @@ fn killed_sender_loses_nothing() {
     let receiver = Receiver::start();
     let world = place(&[("url", &receiver.url)]);
     let fungal = world.path("fungal");
+    let mut killed = 0;
     for round in 1..=12 {
         publish(&world, &format!("1.{round}.0"));
-        receiver.then([Slow(40)]);
+        let is_sending = round <= 6;
+        receiver.then([Slow(if is_sending { 200 } else { 40 })]);
+        let asked = receiver.asked().len();
         let mut command = world.command("git-blue", &fungal);
         let mut child = command.args(["notify", "send", "--quiet"]).spawn().unwrap();
-        // Before, during and after sending.
-        std::thread::sleep(std::time::Duration::from_millis(round * 12));
+        if is_sending {
+            receiver.is_asked(asked + 1);
+        }
+        // First while it waits for an answer, or just after; then before, during or after sending.
+        std::thread::sleep(Duration::from_millis(if is_sending { (round - 1) * 40 } else { round * 12 }));
         child.kill().unwrap();
-        child.wait().unwrap();
+        let status = child.wait().unwrap();
+        assert!(status.success() || status.signal() == Some(9), "{status}");
+        killed += usize::from(!status.success());
     }
+    assert!(killed > 0, "every sender had ended");
     send(&world).exits(0);
     let told = versions(&once(&receiver.taken()));
     assert_eq!(told.first().map(|(old, _)| &**old), Some("1.0.0"), "{told:?}");

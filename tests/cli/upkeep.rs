@@ -8,7 +8,7 @@ use std::{
 use super::{wait::eventually, world::World};
 
 #[test]
-fn every_command_has_a_man_page() {
+fn install_man_writes_the_pages() {
     let world = World::new();
     let prefix = world.path("prefix").display().to_string();
     let answer = world.json(&world.root(), &["install", "man", "--prefix", &prefix]);

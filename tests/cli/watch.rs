@@ -9,7 +9,11 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{left_out::left_out, world::World};
+use crate::{
+    left_out::left_out,
+    wait::eventually,
+    world::{World, contract},
+};
 
 /// A watching process and its lines, with their times.
 struct Watching {
@@ -39,7 +43,7 @@ impl Watching {
     }
 
     fn next(&self) -> (Instant, String) {
-        self.lines.recv_timeout(Duration::from_secs(10)).expect("a line comes")
+        self.lines.recv_timeout(Duration::from_secs(60)).expect("a line comes")
     }
 
     fn ticks(&self) -> u64 {
@@ -109,15 +113,8 @@ fn ends_when_stdout_closes_or_on_interrupt() {
     let mut child = command.spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     drop(child.stdout.take());
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        assert!(start.elapsed() < Duration::from_secs(10), "it goes on for nobody");
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert_eq!(status.code(), Some(0));
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 
     let mut watching = Watching::start(&world, &["--json"]);
     world.bump("1.1.0");
@@ -138,22 +135,21 @@ fn exec_gets_each_change_on_standard_input() {
     world.bump("2.0.0");
     let shown = watching.next().1;
     assert!(shown.contains("2.0.0") && shown.contains("broken"), "only what matters so much: {shown}");
-    let start = Instant::now();
-    let told = loop {
-        let told = std::fs::read_to_string(&file).unwrap_or_default();
-        if told.contains("args") {
-            break told;
-        }
-        assert!(start.elapsed() < Duration::from_secs(10));
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let told = || std::fs::read_to_string(&file).unwrap_or_default();
+    eventually("the command is run", || told().contains("args"));
+    let told = told();
     let (json, rest) = told.split_once('\n').unwrap();
     let one: Value = serde_json::from_str(json).unwrap();
     assert_eq!((&one["rank"], &one["changes"]["new_version"]), (&"broken".into(), &"2.0.0".into()));
     assert_eq!(rest, "args 0\n");
+    world.write("fungal/.blue/contracts/s3-access/other.yaml", &contract("1.0.0").replace("s3-permissions", "other"));
+    world.commit("fungal", "Another contract");
     let other = Watching::start(&world, &["--contract", "s3-access/other"]);
-    std::thread::sleep(Duration::from_millis(500));
-    assert!(other.lines.try_recv().is_err(), "it is of another contract");
+    world.bump("2.1.0");
+    world.write("fungal/.blue/contracts/s3-access/other.yaml", &contract("1.1.0").replace("s3-permissions", "other"));
+    world.commit("fungal", "Change the other contract");
+    let shown = other.next().1;
+    assert!(shown.contains("s3-access/other"), "the first is of another contract: {shown}");
 }
 
 #[test]
@@ -178,17 +174,11 @@ fn desktop_notifications_are_sent_or_refused() {
     assert!(run.stderr.contains("is not installed"), "{run:?}");
     if cfg!(target_os = "linux") {
         let (bin, file) = (world.path("desktop"), world.path("shown"));
-        world.write("desktop/notify-send", &format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{}\n", file.display()));
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(bin.join("notify-send"), mode).unwrap();
+        world.script("desktop/notify-send", &format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{}\n", file.display()));
         world.bump("2.0.0");
         let path = std::env::join_paths([bin.as_path(), "/usr/bin".as_ref(), "/bin".as_ref()]).unwrap();
         let mut child = watch(path.to_str().unwrap()).stdout(Stdio::null()).spawn().unwrap();
-        let start = Instant::now();
-        while std::fs::read_to_string(&file).unwrap_or_default().is_empty() {
-            assert!(start.elapsed() < Duration::from_secs(10));
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        eventually("it is shown", || file.metadata().is_ok_and(|file| file.len() > 0));
         child.kill().unwrap();
         child.wait().unwrap();
         let shown = std::fs::read_to_string(&file).unwrap();
@@ -205,11 +195,7 @@ fn looks_itself(watching: &Watching) -> bool {
 
 /// Waits until it has one, or no longer has.
 fn waits_until_it_looks(watching: &Watching, itself: bool) {
-    let start = Instant::now();
-    while looks_itself(watching) != itself {
-        assert!(start.elapsed() < Duration::from_secs(30), "looks itself: {}", !itself);
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    eventually(&format!("looks itself: {itself}"), || looks_itself(watching) == itself);
 }
 
 /// Watches while the daemon runs, stops, and runs again.
