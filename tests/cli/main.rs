@@ -22,6 +22,7 @@ mod world;
 
 mod adapted;
 mod advice;
+mod answer_schemas;
 mod append_only;
 mod arrivals;
 mod as_of;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::schemas;
 
 #[path = "next_steps.rs"]
-mod next_steps;
+pub mod next_steps;
 #[path = "run.rs"]
 mod run;
 #[path = "template.rs"]
