@@ -4,22 +4,20 @@
 
 #![expect(clippy::print_stdout, reason = "how long releases took")]
 
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+#[path = "testutils/peers.rs"]
+mod peers;
+
+use std::time::{Duration, Instant};
 
 use git_blue::model::compatibility::{self, Comparison, Limits, Options, SchemaVerdict};
+use peers::peers;
 use serde_json::Value;
 
 /// The time limit of a pair, which takes longer without optimisation and beside other tests.
 const MOST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20_000 } else { 500 });
 
-#[expect(clippy::disallowed_methods, reason = "where the schemas are is the machine's business")]
 fn schema(release: &str) -> Value {
-    let named = std::env::var_os("GIT_BLUE_PEERS").map(PathBuf::from);
-    let peers = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"));
-    let file = peers.join("schemas").join(format!("{release}.json"));
+    let file = peers().join("schemas").join(format!("{release}.json"));
     let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run make peers", file.display()));
     serde_json::from_slice(&text).unwrap()
 }

@@ -8,12 +8,15 @@ mod schemas {
     pub fn hold(_: &[&str], _: &str) {}
 }
 
+#[path = "../testutils/peers.rs"]
+mod peers;
 #[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every test uses every helper")]
 mod world;
 
 use std::path::{Path, PathBuf};
 
+use peers::peers;
 use world::{Run, World, gits};
 
 /// A provider with hooks, and one of the programs in PATH.
@@ -25,9 +28,7 @@ struct Managed {
 #[expect(clippy::disallowed_methods, reason = "tests look for the programs that they run")]
 fn find(program: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let named = std::env::var_os("GIT_BLUE_PEERS").map(PathBuf::from);
-    let peers = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"));
-    let ours = ["node_modules/.bin", "venv/bin"].map(|folder| peers.join(folder));
+    let ours = ["node_modules/.bin", "venv/bin"].map(|folder| peers().join(folder));
     let mut candidates = ours.into_iter().chain(std::env::split_paths(&path)).map(|folder| folder.join(program));
     candidates.find(|path| path.is_file()).unwrap_or_else(|| panic!("{program} is missing: make peers installs it"))
 }

@@ -3,6 +3,8 @@
 //!
 //! They are installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
+#[path = "../testutils/peers.rs"]
+mod peers;
 #[path = "../testutils/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;
@@ -14,20 +16,14 @@ mod claude;
 mod conformance;
 mod http;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use git_blue::env::Env;
 use serde_json::{Value, json};
 
+use peers::peers;
 use world::World;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_git-blue");
-
-/// Returns the folder of the clients.
-fn peers() -> PathBuf {
-    let named = Env::from_process().unwrap().var("GIT_BLUE_PEERS").map(PathBuf::from);
-    named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
-}
 
 /// A realm in which one change is pending for `access`.
 fn changed() -> World {

@@ -11,6 +11,12 @@ use std::{
 
 use git_blue::env::Env;
 
+#[path = "peers.rs"]
+mod peers;
+
+#[allow(unused_imports, reason = "only peer suites have some")]
+pub use peers::peers;
+
 /// The folder of the fixture scripts.
 pub const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
 
@@ -86,12 +92,6 @@ fn sh() -> Command {
 
 fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-/// Returns the folder of the programs that `make peers` installs.
-pub fn peers() -> PathBuf {
-    let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
-    named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
 }
 
 /// Returns a variable of the test's own process.
