@@ -48,8 +48,10 @@ eval: ## Run five tasks of a coding agent, and print calls, tokens and dead ends
 	@$(CARGO) test --quiet --locked --test agent -- --nocapture --test-threads=1 | grep '^eval:'
 
 test-library: ## Build and test the library without the program, with its examples
+	@# Its unit tests are compiled, and run by `make test`.
+	$(CARGO) check --locked --no-default-features --lib --profile test
 	$(CARGO) build --locked --no-default-features --examples
-	$(CARGO) test --locked --no-default-features --lib --test examples
+	$(CARGO) test --locked --no-default-features --test examples
 
 peers: ## Install hook managers, readers of reports and schemas for the peer suites
 	tests/fixtures/fetch_schemas.sh "$(PEERS)"
