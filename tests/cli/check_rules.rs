@@ -457,3 +457,16 @@ fn folder_of_a_domain_in_another_case_is_renamed() {
     assert!(check.all().contains("rename S3-access to s3-access in the paths under .blue"), "{check}");
     assert!(!check.all().contains("realm admin domain"), "{check}");
 }
+
+#[test]
+fn misspelled_folder_is_a_warning() {
+    let world = World::pair();
+    world.write("fungal/.blue/contract/s3-access/other.yaml", &contract("1.0.0"));
+    world.write("fungal/.blue/binding/s3-access.yaml", "role: consumer\n");
+    world.commit("fungal", "Slip");
+    let check = world.blue(&world.path("fungal"), &["check"]).exits(0);
+    for (path, meant) in [("contract/s3-access/other.yaml", "contracts"), ("binding/s3-access.yaml", "bindings")] {
+        let line = format!(".blue/{path}: warning: it is not read: the folder is called .blue/{meant} [stray-file]");
+        assert!(check.stdout.contains(&line), "{check}");
+    }
+}

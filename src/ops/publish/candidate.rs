@@ -59,6 +59,7 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
         }
     }
     candidate.problems.extend(colliding(&candidate));
+    candidate.strays.extend(misspelt_folders(files)?);
     removed(&all, sources, &mut published, &mut candidate)?;
     missing(files, &mut candidate)?;
     if let Files::Worktree(_, Some(code)) = files {
@@ -206,6 +207,18 @@ fn stray(path: &str) -> Option<String> {
         Some((stem, "yml")) => Some(format!("it is not read: rename it to {stem}.yaml")),
         _ => Some("it is not read: contracts and bindings end in .yaml".to_owned()),
     }
+}
+
+/// Finds files in folders whose names are a letter off.
+fn misspelt_folders(files: &Files<'_>) -> Result<Vec<FileProblem>, OpError> {
+    let mut found = Vec::new();
+    for meant in [CONTRACTS, BINDINGS] {
+        let folder = format!("{}/", meant.trim_end_matches('s'));
+        let first = files.below(folder.trim_end_matches('/'))?.into_keys().find(|path| path.starts_with(&folder));
+        let message = || Problem::whole(format!("it is not read: the folder is called {meant}"));
+        found.extend(first.map(|path| message().in_file(&path)));
+    }
+    Ok(found)
 }
 
 fn subject_of(path: &str) -> Result<FileSubject, Problem> {
