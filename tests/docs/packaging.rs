@@ -98,12 +98,3 @@ fn crate_contains_only_what_the_build_needs() {
         files.iter().filter_map(|file| Path::new(ROOT).join(file).metadata().ok()).map(|of| of.len()).sum();
     assert!(bytes < 5 << 20, "{bytes} bytes");
 }
-
-#[test]
-fn no_release_contains_conformance_fixtures() {
-    let read = |file: &str| std::fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
-    assert!(read("src/surface/mcp/mod.rs").contains("#[cfg(debug_assertions)]\nmod conformance;"));
-    let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).unwrap();
-    let release = manifest["profile"]["release"].as_table().unwrap();
-    assert!(!release.contains_key("debug-assertions"), "{release:?}");
-}

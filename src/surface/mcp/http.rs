@@ -70,12 +70,7 @@ const TOO_OFTEN: ErrorCode = ErrorCode(-32_000);
 /// The header with the session of a request.
 const SESSION: &str = "mcp-session-id";
 
-#[cfg(not(debug_assertions))]
-type Handler = Server;
-#[cfg(debug_assertions)]
-type Handler = super::conformance::Conforming;
-
-type Service = StreamableHttpService<Handler, LocalSessionManager>;
+type Service = StreamableHttpService<Server, LocalSessionManager>;
 
 /// The MCP server over HTTP.
 #[derive(Debug)]
@@ -113,12 +108,7 @@ impl Mcp {
         let sessions = Arc::new(sessions);
         let mut config = StreamableHttpServerConfig::default().with_json_response(true);
         config.max_request_body_bytes = jsonrpc_frame::MAX_LINE;
-        let make = move || {
-            let server = Server::new(settings.clone(), Arc::default(), Log::default());
-            #[cfg(debug_assertions)]
-            let server = Handler::new(server);
-            Ok(server)
-        };
+        let make = move || Ok(Server::new(settings.clone(), Arc::default(), Log::default()));
         let service = StreamableHttpService::new(make, sessions.clone(), config);
         let (work, queue) = mpsc::unbounded_channel();
         let runtime = runtime()?;

@@ -10,9 +10,6 @@ mod body;
 mod client;
 mod complete;
 pub mod config;
-// For tests, so never in a release.
-#[cfg(debug_assertions)]
-mod conformance;
 mod declared;
 mod http;
 mod http_delivery;

@@ -54,12 +54,6 @@ impl Server {
         }
     }
 
-    /// Returns the environment.
-    #[cfg(debug_assertions)]
-    pub fn env(&self) -> &crate::env::Env {
-        &self.settings.env
-    }
-
     /// Returns the client that sent a request.
     fn client<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> &'a Client {
         ClientOfRequest::of(context).map_or(&self.client, |request_client| &request_client.client)
