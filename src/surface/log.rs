@@ -1,5 +1,5 @@
-//! `GIT_BLUE_LOG`: logs what the program does, for debugging. If it is not set, no subscriber is installed and nothing
-//! is formatted.
+//! `GIT_BLUE_LOG`, and `--debug` of the MCP server: logs what the program does, for debugging. Without them, no
+//! subscriber is installed and nothing is formatted.
 
 use std::{
     fs::{File, OpenOptions},
@@ -8,11 +8,18 @@ use std::{
 };
 
 use tracing::Level;
+use tracing_subscriber::fmt::MakeWriter;
 
-use crate::{env::Env, platform::files};
+use crate::{
+    env::Env,
+    error::OpError,
+    platform::files::{self, Access},
+};
 
 /// The environment variable with the level and the file of the log.
 pub const VARIABLE: &str = "GIT_BLUE_LOG";
+/// The size at which the log of a server starts over, in bytes.
+const MAX_SERVER_LOG: u64 = 8 << 20;
 
 /// The parsed value of the variable.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,17 +37,36 @@ pub fn start(env: &Env) -> io::Result<()> {
     let Some(wish) = env.text(VARIABLE).map(parse).transpose()?.flatten() else {
         return Ok(());
     };
-    let builder = tracing_subscriber::fmt().with_ansi(false).with_max_level(wish.level).with_target(false);
-    // A second call finds that a subscriber is already installed, which is fine.
-    let _ = match wish.file {
+    match wish.file {
         Some(path) => {
             let file =
                 open(&path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
-            tracing::subscriber::set_global_default(builder.with_writer(file).finish())
+            log_to(file, wish.level);
         }
-        None => tracing::subscriber::set_global_default(builder.with_writer(io::stderr).finish()),
-    };
+        None => log_to(io::stderr, wish.level),
+    }
     Ok(())
+}
+
+/// Starts the log of a server in a file of its own, unless the variable is set.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub fn start_in(path: &Path) -> Result<(), OpError> {
+    let failed = |error| OpError::io("write", path)(error);
+    if path.symlink_metadata().is_ok_and(|at| at.len() > MAX_SERVER_LOG || !at.is_file()) {
+        std::fs::remove_file(path).map_err(failed)?;
+    }
+    let file = open(path).map_err(failed)?;
+    files::narrow(path, Access::Private).map_err(failed)?;
+    log_to(file, Level::DEBUG);
+    Ok(())
+}
+
+fn log_to(writer: impl for<'a> MakeWriter<'a> + Send + Sync + 'static, level: Level) {
+    let log = tracing_subscriber::fmt().with_ansi(false).with_max_level(level).with_target(false);
+    // A second call finds that a subscriber is already installed, which is fine.
+    let _ = tracing::subscriber::set_global_default(log.with_writer(writer).finish());
 }
 
 /// Opens the log. It may name files and people, so only the user can read it.

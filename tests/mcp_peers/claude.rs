@@ -60,7 +60,7 @@ fn health_check_connects() {
     assert!(list.contains("git-blue: git-blue mcp serve --debug - ✔ Connected"), "{list}");
     // It requested the tools, too.
     let log = world.read("home/blue/mcp.log");
-    assert!(log.contains("in: tools/list"), "{log}");
+    assert!(log.contains("tools/list"), "{log}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use rmcp::{RoleServer, service::RequestContext};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{idle_projects::IdleProjects, log::Log, outbox::SentNotifications};
+use super::{idle_projects::IdleProjects, outbox::SentNotifications};
 use crate::{model::name::ReaderName, surface::locked::locked};
 
 /// A reader while it is connected.
@@ -73,6 +73,6 @@ impl ClientOfRequest {
 impl Unrecorded {
     /// Records the notifications, as [`SentNotifications::is_settled`] does.
     pub fn is_settled(&self) -> bool {
-        self.told.is_settled(&Log::default())
+        self.told.is_settled()
     }
 }

@@ -38,7 +38,6 @@ use super::{
     client::{Client, ClientOfRequest, Unrecorded},
     http_delivery::{AfterFlush, Written},
     jsonrpc_frame::{self, Frame},
-    log::Log,
     outbox::AGAIN,
     pending::{Pending, RequestIdGuard},
     rate::Rate,
@@ -108,7 +107,7 @@ impl Mcp {
         let sessions = Arc::new(sessions);
         let mut config = StreamableHttpServerConfig::default().with_json_response(true);
         config.max_request_body_bytes = jsonrpc_frame::MAX_LINE;
-        let make = move || Ok(Server::new(settings.clone(), Arc::default(), Log::default()));
+        let make = move || Ok(Server::new(settings.clone(), Arc::default()));
         let service = StreamableHttpService::new(make, sessions.clone(), config);
         let (work, queue) = mpsc::unbounded_channel();
         let runtime = runtime()?;

@@ -17,7 +17,6 @@ mod idle_projects;
 mod instructions;
 pub mod jsonrpc_frame;
 mod line_reader;
-mod log;
 mod open;
 mod outbox;
 mod output;
@@ -57,8 +56,8 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     locate,
+    surface::log,
 };
-use log::Log;
 use outbox::FinishedAnswers;
 use server::Server;
 use settings::Settings;
@@ -75,26 +74,25 @@ pub fn declared_problems(env: &Env, options: &Options) -> Vec<String> {
 /// Returns an error if the log cannot be written, or the system cannot start a runtime.
 pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     let settings = Settings::new(env, options);
-    let log = match options.debug {
-        true => {
-            let home = locate::home(env)?;
-            home.make()?;
-            Log::open(env, home.folder())?
-        }
-        false => Log::default(),
-    };
-    log.say(|| format!("started in {} for {}", env.cwd().display(), settings.reader));
+    if options.debug {
+        let home = locate::home(env)?;
+        home.make()?;
+        log::start_in(&home.folder().join("mcp.log"))?;
+    }
+    // Several servers append to the same log.
+    let _span = tracing::debug_span!("mcp", pid = std::process::id()).entered();
+    tracing::debug!(folder = ?env.cwd(), reader = %settings.reader, "started");
     for problem in &settings.declared.problems {
-        log.say(|| format!("not offered: {problem}"));
+        tracing::warn!(problem, "not offered");
     }
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio_pipes();
-        serve_client(settings, input, output, log.clone()).await
+        serve_client(settings, input, output).await
     });
     // Otherwise a pending read of a standard input that is not a pipe would block the exit.
     runtime.shutdown_background();
-    log.say(|| "ended".to_owned());
+    tracing::debug!("ended");
     outcome
 }
 
@@ -107,14 +105,14 @@ fn runtime() -> Result<tokio::runtime::Runtime, OpError> {
 }
 
 /// Serves one client until it disconnects.
-async fn serve_client<R, W>(settings: Settings, input: R, output: W, log: Log) -> Result<(), OpError>
+async fn serve_client<R, W>(settings: Settings, input: R, output: W) -> Result<(), OpError>
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let answers = Arc::new(FinishedAnswers::default());
-    let connection = Connection::new(input, output, answers.clone(), log.clone());
-    let server = Server::new(Arc::new(settings), answers, log.clone());
+    let connection = Connection::new(input, output, answers.clone());
+    let server = Server::new(Arc::new(settings), answers);
     match rmcp::serve_server(server, connection).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::JoinError(error)) | Err(error) => {
@@ -125,7 +123,6 @@ where
         // The client disconnected before its first message.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => {
-            log.say(|| format!("cannot start a session: {error}"));
             Err(OpError::cannot(ErrorCode::Protocol, format!("cannot start a session with the client: {error}")))
         }
     }
@@ -147,7 +144,7 @@ mod tests {
         runtime().unwrap().block_on(async {
             let (ours, theirs) = tokio::io::duplex(1 << 16);
             let (input, output) = tokio::io::split(theirs);
-            let serving = tokio::spawn(serve_client(settings, input, output, Log::default()));
+            let serving = tokio::spawn(serve_client(settings, input, output));
             let (read, mut write) = tokio::io::split(ours);
             let mut lines = BufReader::new(read).lines();
             let info = json!({"name": "test", "version": "1"});

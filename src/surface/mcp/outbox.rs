@@ -13,7 +13,6 @@ use serde_json::{Map, Value};
 use super::{
     body::{Body, Room, to_string},
     idle_projects::IdleProjects,
-    log::Log,
     open::{Project, open},
     size_limit::{ENVELOPE, MAX_MESSAGE, message_bytes},
     steps::FollowUp,
@@ -175,10 +174,10 @@ impl NotificationSource {
 impl SentNotifications {
     /// Records the notifications as seen. Returns false if another process holds the lock, so that this must be retried.
     /// After other errors it returns true, and the notifications will be shown again.
-    pub fn is_settled(&self, log: &Log) -> bool {
+    pub fn is_settled(&self) -> bool {
         match self.record() {
             Err(error) if error.code == ErrorCode::Locked => return false,
-            Err(error) => log.say(|| format!("not recorded as seen: {}", error.message)),
+            Err(error) => tracing::warn!(error = error.message, "not recorded as seen"),
             Ok(()) => {}
         }
         true

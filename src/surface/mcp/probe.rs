@@ -5,7 +5,6 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::{
     line_reader::{Line, Lines},
-    log::Log,
     runtime, serve_client,
     settings::{Options, Settings},
 };
@@ -24,7 +23,7 @@ pub fn ask(env: &Env, options: &Options, method: &str, params: &Value) -> Result
     runtime()?.block_on(async {
         let (near, far) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(far);
-        let server = tokio::spawn(serve_client(settings, input, output, Log::default()));
+        let server = tokio::spawn(serve_client(settings, input, output));
         let (answers, questions) = tokio::io::split(near);
         let answer = question(answers, questions, method, params).await;
         server.abort();

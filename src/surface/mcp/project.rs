@@ -53,9 +53,10 @@ impl From<OpError> for NoProject {
 }
 
 /// The roots of the client.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Roots {
     /// The client was not asked yet.
+    #[default]
     Unasked,
     /// The client has no roots, did not answer, or cannot be asked. The text says which.
     Unknown(&'static str),

@@ -10,10 +10,7 @@ use rmcp::{
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::{
-    log::Log,
-    project::{self, NoProject, Roots},
-};
+use super::project::{self, NoProject, Roots};
 use crate::error::OpError;
 
 /// The maximum time to wait for the roots.
@@ -22,10 +19,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const NAME: &str = "roots";
 
 /// The roots of one client, if it has already named them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RootsRequest {
     known: Mutex<Roots>,
-    log: Log,
 }
 
 /// Why an attempt did not succeed.
@@ -43,11 +39,6 @@ impl From<OpError> for NotDone {
 }
 
 impl RootsRequest {
-    /// Creates the state of a client that has not been asked yet.
-    pub fn new(log: Log) -> Self {
-        Self { known: Mutex::new(Roots::Unasked), log }
-    }
-
     /// Forgets the roots of the client, because they have changed.
     pub async fn forget(&self) {
         *self.known.lock().await = Roots::Unasked;
@@ -73,7 +64,7 @@ impl RootsRequest {
                 Ok(done) => return Ok(done),
                 Err(NoProject::Failed(error)) => return Err(error.into()),
                 Err(NoProject::Nowhere(tried)) if roots != Roots::Unasked => {
-                    self.log.say(|| format!("no project: {}", tried.places()));
+                    tracing::debug!(tried = tried.places(), "no project");
                     return Err(project::not_found_error(&tried).into());
                 }
                 Err(NoProject::Nowhere(_)) => {
@@ -101,11 +92,11 @@ impl RootsRequest {
     async fn listed(&self, context: &RequestContext<RoleServer>) -> Roots {
         match tokio::time::timeout(TIMEOUT, context.peer.list_roots()).await {
             Ok(Ok(result)) => {
-                self.log.say(|| format!("roots: {}", result.roots.len()));
+                tracing::debug!(roots = result.roots.len(), "the client named its roots");
                 Roots::Known(result.roots.iter().filter_map(|root| project::root(&root.uri)).collect())
             }
             Ok(Err(error)) => {
-                self.log.say(|| format!("roots: {error}"));
+                tracing::debug!(%error, "the client could not name its roots");
                 Roots::Unknown("the client could not name them")
             }
             Err(_) => Roots::Unknown("the client did not answer in time"),

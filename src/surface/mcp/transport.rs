@@ -24,7 +24,6 @@ use super::{
     batch::{self, Batches},
     jsonrpc_frame::{self, Frame},
     line_reader::{Line, Lines},
-    log::Log,
     outbox::FinishedAnswers,
     pending::Pending,
     writer::{Outgoing, State, Writer, line},
@@ -44,7 +43,6 @@ pub struct Connection<R> {
     batches: Arc<Batches>,
     /// Messages of a batch that have not been passed to the library yet.
     next: VecDeque<ClientJsonRpcMessage>,
-    log: Log,
     is_open: bool,
     /// Whether the protocol version of the client has batches.
     has_batches: bool,
@@ -52,7 +50,7 @@ pub struct Connection<R> {
 
 impl<R: AsyncRead + Unpin + Send> Connection<R> {
     /// Connects `input` and `output`. Must be called within a runtime.
-    pub fn new<W>(input: R, output: W, answers: Arc<FinishedAnswers>, log: Log) -> Self
+    pub fn new<W>(input: R, output: W, answers: Arc<FinishedAnswers>) -> Self
     where
         W: AsyncWrite + Unpin + Send + 'static,
     {
@@ -66,11 +64,10 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
             pending: pending.clone(),
             batches: batches.clone(),
             state: state.clone(),
-            log: log.clone(),
         };
         tokio::spawn(writer.write_all(queue));
         let (lines, next) = (Lines::new(input), VecDeque::new());
-        Self { lines, out, state, answers, pending, batches, next, log, is_open: false, has_batches: false }
+        Self { lines, out, state, answers, pending, batches, next, is_open: false, has_batches: false }
     }
 
     /// Hands over a message to be written.
@@ -81,7 +78,7 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
     }
 
     fn refuse(&self, error: JsonRpcError) {
-        self.log.say(|| format!("refused: {}", error.error.message));
+        tracing::debug!(error = ?error.error.message, "refused");
         self.queue(Outgoing::Line(line(&JsonRpcMessage::Error(error))));
     }
 
@@ -201,7 +198,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
                 Frame::Nothing => {}
                 Frame::Wrong(error) => self.refuse(error),
                 Frame::Message(message) => {
-                    self.log.say(|| format!("in: {}", summary(&message)));
+                    tracing::debug!(what = ?summary(&message), "received");
                     if self.register(&message) {
                         return Some(*message);
                     }

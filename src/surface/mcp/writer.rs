@@ -11,7 +11,6 @@ use tokio::{
 
 use super::{
     batch::Batches,
-    log::Log,
     outbox::{AGAIN, FinishedAnswers, SentNotifications},
     pending::Pending,
 };
@@ -45,15 +44,13 @@ pub struct Writer<W> {
     pub batches: Arc<Batches>,
     /// The state of the writer.
     pub state: watch::Sender<State>,
-    /// The log.
-    pub log: Log,
 }
 
 impl<W: AsyncWrite + Unpin> Writer<W> {
     /// Writes messages until there are no more, or the client has closed its end.
     pub async fn write_all(mut self, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
         let mut unrecorded = Unrecorded::default();
-        while let Some(outgoing) = unrecorded.while_waiting(queue.recv(), &self.log).await {
+        while let Some(outgoing) = unrecorded.while_waiting(queue.recv()).await {
             let (line, told, done) = match outgoing {
                 Outgoing::Line(line) => (Some(line), None, None),
                 Outgoing::Message(message, done) => {
@@ -68,7 +65,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
             let is_closed = written.is_err();
             if let (Some(told), false) = (told, is_closed) {
                 unrecorded.0.get_or_insert(told);
-                unrecorded.is_settled(&self.log);
+                unrecorded.is_settled();
             }
             if let Some(done) = done {
                 let _ = done.send(written);
@@ -84,7 +81,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     }
 
     async fn write(&mut self, line: &[u8]) -> io::Result<()> {
-        self.log.say(|| format!("out: {} bytes", line.len()));
+        tracing::debug!(bytes = line.len(), "sent");
         self.output.write_all(line).await?;
         self.output.flush().await
     }
@@ -111,7 +108,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         };
         let is_alone = !self.batches.has(id);
         let (line, told) = match answer {
-            Some(answer) => answer.finish(message, is_alone && unrecorded.is_settled(&self.log)),
+            Some(answer) => answer.finish(message, is_alone && unrecorded.is_settled()),
             None => (line(message), None),
         };
         (self.batches.collect(id, line), told)
@@ -125,19 +122,19 @@ struct Unrecorded(Option<SentNotifications>);
 
 impl Unrecorded {
     /// Records the notifications, if that is possible now. Returns whether none are left.
-    fn is_settled(&mut self, log: &Log) -> bool {
-        let _ = self.0.take_if(|told| told.is_settled(log));
+    fn is_settled(&mut self) -> bool {
+        let _ = self.0.take_if(|told| told.is_settled());
         self.0.is_none()
     }
 
     /// Waits for a future, and retries recording in the meantime.
-    async fn while_waiting<T>(&mut self, something: impl Future<Output = T>, log: &Log) -> T {
+    async fn while_waiting<T>(&mut self, something: impl Future<Output = T>) -> T {
         let mut something = std::pin::pin!(something);
         loop {
             tokio::select! {
                 biased;
                 done = &mut something => return done,
-                () = tokio::time::sleep(AGAIN), if self.0.is_some() => drop(self.is_settled(log)),
+                () = tokio::time::sleep(AGAIN), if self.0.is_some() => drop(self.is_settled()),
             }
         }
     }

@@ -59,10 +59,10 @@ impl Server {
         let given = |name: &str| request.arguments.as_ref()?.get(name)?.as_str();
         let follow_up = FollowUp::of(&self.settings, given);
         let outcome = if let Some(tool) = tools::named(&request.name, &self.settings) {
-            self.log.say(|| format!("call {}: {}", context.id, tool.name()));
+            tracing::debug!(id = ?context.id, tool = tool.name(), "called");
             self.run_within_limit(tool, request, context).await
         } else if let Some(tool) = declared.iter().find(|tool| tool.name == request.name) {
-            self.log.say(|| format!("call {}: {}", context.id, tool.name));
+            tracing::debug!(id = ?context.id, tool = tool.name, "called");
             self.run_declared(tool, request, context).await
         } else {
             return Err(self.unknown(&request.name));
@@ -115,7 +115,7 @@ impl Server {
                 return outcome;
             }
             // Nothing was written, so other requests are answered before the next attempt.
-            self.log.say(|| format!("call {}: waits for a lock", context.id));
+            tracing::debug!(id = ?context.id, "waits for a lock");
             tokio::time::sleep(PAUSE).await;
         }
     }
@@ -187,7 +187,7 @@ impl Server {
             Err(_) if tool.is_of_the_machine() => Project { folder: self.settings.env.cwd().to_owned(), realm: None },
             found => found?,
         };
-        self.log.say(|| format!("{} in {}", tool.name(), project.folder.display()));
+        tracing::debug!(tool = tool.name(), folder = ?project.folder, "found a project");
         Ok(project)
     }
 

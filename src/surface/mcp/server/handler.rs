@@ -219,8 +219,8 @@ impl ServerHandler for Server {
             let Ok(parsed) = uri.parse::<Uri>() else { continue };
             match self.roots_request.attempt(None, asked, |roots| self.of_resource(&parsed, roots)).await {
                 Ok(project) => watched.push(Watched::resource(env, project, uri, &parsed.what)),
-                Err(NotDone::Failed(error)) => self.log.say(|| format!("not watched: {uri}: {}", error.message)),
-                Err(NotDone::Asked(_)) => self.log.say(|| format!("not watched: {uri}: no project")),
+                Err(NotDone::Failed(error)) => tracing::debug!(uri, error = error.message, "not watched"),
+                Err(NotDone::Asked(_)) => tracing::debug!(uri, "not watched: no project"),
             }
         }
         watch::listen(watched, env, &context).await;

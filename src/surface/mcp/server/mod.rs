@@ -12,7 +12,6 @@ use tokio::sync::Semaphore;
 use super::{
     client::{Client, ClientOfRequest},
     declared,
-    log::Log,
     open::{Project, open},
     outbox::FinishedAnswers,
     project::{self, NoProject, Roots},
@@ -37,20 +36,18 @@ pub struct Server {
     watches: Arc<Watches>,
     /// Limits how many declared commands run at the same time.
     running: Arc<Semaphore>,
-    log: Log,
 }
 
 impl Server {
     /// Creates a server that stores its answers in `answers`.
-    pub fn new(settings: Arc<Settings>, answers: Arc<FinishedAnswers>, log: Log) -> Self {
+    pub fn new(settings: Arc<Settings>, answers: Arc<FinishedAnswers>) -> Self {
         Self {
             client: Client::new(settings.reader.clone()),
             settings,
             answers,
-            roots_request: Arc::new(RootsRequest::new(log.clone())),
+            roots_request: Arc::default(),
             watches: Arc::default(),
             running: Arc::new(Semaphore::new(declared::MAX_RUNNING)),
-            log,
         }
     }
 
