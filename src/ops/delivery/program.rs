@@ -18,11 +18,11 @@ const MAX_SAID: u64 = 300;
 ///
 /// # Errors
 /// Returns the reason why the program failed.
-pub fn run(env: &Env, mut program: Command, args: &[&str], input: &str, limit: Duration) -> Result<(), String> {
+pub fn run(env: &Env, program: Command, args: &[&str], input: &str, limit: Duration) -> Result<(), String> {
     let name = program.get_program().to_owned();
     let cannot = |error: io::Error| format!("cannot run {}: {error}", name.display());
-    program.args(args).current_dir("/").env_clear().envs(env.vars());
-    program.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut program = env.child(program);
+    program.args(args).current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let (mut child, group) = Group::start(&mut program).map_err(cannot)?;
     let (stdin, stderr, input) = (child.stdin.take(), child.stderr.take(), input.to_owned());
     // A program may ignore its input, so writing may block.

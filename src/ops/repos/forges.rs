@@ -181,16 +181,8 @@ impl<'c> Forges<'c> {
 }
 
 /// Returns the secret that one of the user's programs prints. It must never be shown.
-pub fn secret_from_command(env: &Env, mut program: Command, args: &[&str]) -> Option<Secret> {
-    let output = program
-        .args(args)
-        .current_dir(env.cwd())
-        .env_clear()
-        .envs(env.vars())
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
+pub fn secret_from_command(env: &Env, program: Command, args: &[&str]) -> Option<Secret> {
+    let output = env.child(program).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
     Secret::of(&text)
 }

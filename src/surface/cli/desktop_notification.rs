@@ -26,8 +26,7 @@ const SCRIPT: [&str; 3] =
 pub fn run(env: &Env, command: &OsStr, one: &Notification) -> Result<(), String> {
     let cannot = |error: std::io::Error| format!("cannot run {}: {error}", command.display());
     let json = serde_json::to_vec(one).unwrap_or_else(|error| unreachable!("notifications have a JSON form: {error}"));
-    let mut child =
-        of_user(env, process::shell()).arg("-c").arg(command).stdin(Stdio::piped()).spawn().map_err(cannot)?;
+    let mut child = env.child(process::shell()).arg("-c").arg(command).stdin(Stdio::piped()).spawn().map_err(cannot)?;
     if let Some(mut input) = child.stdin.take() {
         // A command may ignore its input.
         let _ = input.write_all(&json).and_then(|()| input.write_all(b"\n"));
@@ -66,7 +65,7 @@ impl Desktop {
     /// # Errors
     /// Returns an error if the program cannot be started or exits with a failure.
     pub fn show(&self, env: &Env, text: &str) -> Result<(), String> {
-        let mut command = of_user(env, Command::new(&self.program));
+        let mut command = env.child(Command::new(&self.program));
         if SYSTEM == System::MacOs {
             command.args(SCRIPT.iter().flat_map(|line| ["-e", line])).args(["git blue", text]);
         } else {
@@ -84,9 +83,4 @@ impl Desktop {
 /// Escapes text, since desktops read it as markup.
 fn plain(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-fn of_user(env: &Env, mut command: Command) -> Command {
-    command.current_dir(env.cwd()).env_clear().envs(env.vars());
-    command
 }

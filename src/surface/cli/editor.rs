@@ -1,7 +1,7 @@
 //! Lets the user edit text in the editor that git would start.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
 };
 
@@ -37,12 +37,9 @@ pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
     file.write_all(template.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     let editor = editor(ctx)?;
     // As in git, the editor is a shell command, and the file is its last argument.
-    let status = process::shell()
-        .args(["-c", &format!("{editor} \"$@\""), &editor])
-        .arg(file.path())
-        .current_dir(ctx.env.cwd())
-        .env_clear()
-        .envs(ctx.env.vars())
+    let mut shell = ctx.env.child(process::shell());
+    shell.args(["-c", &format!("{editor} \"$@\""), &editor]).arg(file.path());
+    let status = shell
         .status()
         .map_err(|error| OpError::cannot(ErrorCode::Editor, format!("cannot run the editor {editor}: {error}")))?;
     if !status.success() {
@@ -59,13 +56,11 @@ pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
 fn editor(ctx: &Ctx) -> Result<String, OpError> {
     // A bare repository that was not named explicitly must not choose the editor.
     let is_heard = !ctx.code.as_ref().is_some_and(CodeRepo::is_implicitly_bare);
-    let output = Command::new("git")
-        .args(["var", "GIT_EDITOR"])
-        .current_dir(if is_heard { ctx.env.cwd() } else { Path::new("/") })
-        .env_clear()
-        .envs(ctx.env.vars())
-        .stdin(Stdio::inherit())
-        .output();
+    let mut git = ctx.env.child(Command::new("git"));
+    if !is_heard {
+        git.current_dir("/");
+    }
+    let output = git.args(["var", "GIT_EDITOR"]).stdin(Stdio::inherit()).output();
     let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
     let text = text.and_then(|text| String::from_utf8(text).ok()).map(|text| text.trim().to_owned());
     text.filter(|text| !text.is_empty()).ok_or_else(|| {
