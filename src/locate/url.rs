@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::{
-    env::Env,
     error::OpError,
     machine::home::Home,
     model::repo_url::{RepoUrl, without_credentials},
@@ -86,10 +85,9 @@ pub fn absolute(cwd: &Path, url: &str) -> String {
 ///
 /// # Errors
 /// Returns a usage error if the URL is not accepted, or names the store of a realm of this machine.
-pub fn typed(env: &Env, home: &Home, url: &str) -> Result<String, OpError> {
-    let place = DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
-    let used = CodeRepo::url_for_others(&place, accept(url)?);
-    let url = absolute(env.cwd(), accept(&used)?);
+pub fn typed(place: &DiscoverOptions, home: &Home, url: &str) -> Result<String, OpError> {
+    let used = CodeRepo::url_for_others(place, accept(url)?);
+    let url = absolute(&place.cwd, accept(&used)?);
     let is_at = |path: &Path| is_same(&url, &path.display().to_string());
     let is_below_home = Path::new(&url).parent().is_some_and(|folder| {
         is_same(&folder.display().to_string(), &home.folder().join("realms").display().to_string())

@@ -20,7 +20,7 @@ use crate::{
         verdict::Judge,
     },
     repo::{CodeRepo, DiscoverOptions},
-    store::{FileCache, Signature, git::Options},
+    store::{FileCache, Signature, StoreError, git::Options},
 };
 
 /// The time limit for comparing schemas in one request.
@@ -61,8 +61,7 @@ impl Ctx {
     /// Returns an error if the repository cannot be opened, or there is no home folder.
     pub fn open(env: Env, realm: Option<RealmName>) -> Result<Self, OpError> {
         let home = locate::home(&env)?;
-        let place = DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
-        let code = CodeRepo::discover(&place)?;
+        let code = CodeRepo::discover(&place(&env))?;
         let here = locate::find(&env, &home, code.as_ref(), realm, options(&env)).map(RealmContext::from);
         let here = here.map_err(|error| joined::explain_missing_config(&home, code.as_ref(), error));
         match &here {
@@ -94,6 +93,15 @@ impl Ctx {
     pub fn clone_of(&self, repo: &RepoName) -> Result<Option<CodeRepo>, OpError> {
         let folder = self.home.repo_path(&self.realm()?.realm, repo)?.filter(|folder| folder.is_dir());
         Ok(folder.map(|folder| clone_in(&self.env, &folder)).transpose()?.flatten())
+    }
+
+    /// Opens the repository that contains another folder, regardless of variables that refer to this one.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be opened.
+    pub fn other_repo(&self, folder: &Path) -> Result<Option<CodeRepo>, StoreError> {
+        let vars = self.env.vars_for_other_repo();
+        CodeRepo::discover(&DiscoverOptions { cwd: folder.to_owned(), vars, in_hook: false })
     }
 
     /// Returns the path from the folder in which the command was started to the root of the working tree, with which
@@ -237,7 +245,7 @@ impl Ctx {
 
     /// Returns how the user's repositories are discovered.
     pub fn place(&self) -> DiscoverOptions {
-        DiscoverOptions { cwd: self.env.cwd().to_owned(), vars: self.env.vars().clone(), in_hook: self.env.in_hook() }
+        place(&self.env)
     }
 
     /// Returns the time limit for all comparisons of one request.
@@ -274,6 +282,10 @@ impl Ctx {
     pub fn options(&self) -> Options {
         options(&self.env)
     }
+}
+
+fn place(env: &Env) -> DiscoverOptions {
+    DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() }
 }
 
 fn clone_in(env: &Env, folder: &Path) -> Result<Option<CodeRepo>, OpError> {

@@ -56,7 +56,7 @@ runs!(RealmInit, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
     url::refuse_credentials(request.url.as_deref())?;
     let name = &request.name;
-    let url = request.url.as_deref().map(|url| url::typed(&ctx.env, &ctx.home, url)).transpose()?;
+    let url = request.url.as_deref().map(|url| url::typed(&ctx.place(), &ctx.home, url)).transpose()?;
     for known in ctx.home.realms()? {
         if known.name == *name {
             let message = format!("this machine already has a realm {name}, at {}", known.path.display());

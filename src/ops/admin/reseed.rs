@@ -186,7 +186,7 @@ fn move_to(
     remote: Remote,
     url: &str,
 ) -> Result<Answer<RealmReseed>, OpError> {
-    let url = url::typed(&ctx.env, &ctx.home, url)?;
+    let url = url::typed(&ctx.place(), &ctx.home, url)?;
     let remote = Remote { url, ..remote };
     // The remote is contacted before anything is recorded.
     let link = RemoteConnection::new(&known.path, &remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));

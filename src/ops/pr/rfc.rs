@@ -23,7 +23,7 @@ use crate::{
         repos::paths,
         worktree::{self, list::all_found},
     },
-    repo::{CodeRepo, DiscoverOptions, blue_files::Files},
+    repo::{CodeRepo, blue_files::Files},
     store::overview::{Line, Overview},
     wire::{RepoProblem, RfcBranch},
 };
@@ -38,24 +38,19 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// Reads the files at a commit of the repository in `folder`.
+    /// Reads the files at a commit of a repository.
     ///
     /// # Errors
-    /// Returns an error if there is no repository, or it cannot be read.
-    pub fn read(
-        ctx: &Ctx,
+    /// Returns an error if they cannot be read.
+    fn read(
         here: &RealmContext,
         overview: &Overview<'_>,
         repo: &RepoName,
-        (folder, commit): (&Path, &Oid),
+        (code, commit): (&CodeRepo, &Oid),
     ) -> Result<Self, OpError> {
-        let place = DiscoverOptions { cwd: folder.to_owned(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
-        let code = CodeRepo::discover(&place)?.ok_or_else(|| {
-            OpError::cannot(ErrorCode::NotInGit, format!("{} is not in a git repository", folder.display()))
-        })?;
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: None };
         let sources = contract::publish::sources(acting, Some(overview))?;
-        let candidate = candidate::read(&code, &Files::at(&code, commit)?, &sources)?;
+        let candidate = candidate::read(code, &Files::at(code, commit)?, &sources)?;
         Ok(Self { repo: repo.clone(), candidate })
     }
 
@@ -85,11 +80,10 @@ pub fn branches(
     let branch = worktree::rfc_worktrees::branch(ctx, rfc)?;
     let mut branches = Vec::new();
     for found in all_found(ctx, here)?.0 {
-        let place = DiscoverOptions { cwd: found.folder.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
-        let Some(code) = CodeRepo::discover(&place)? else { continue };
+        let Some(code) = ctx.other_repo(&found.folder)? else { continue };
         for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
             if let Some(commit) = code.reference(&name)? {
-                let read = Branch::read(ctx, here, overview, &found.name, (&found.folder, &commit))?;
+                let read = Branch::read(here, overview, &found.name, (&code, &commit))?;
                 branches.push((read, RfcBranch { repo: found.name, branch: name, commit }));
                 break;
             }
@@ -185,7 +179,8 @@ pub fn plan(
     let (mut branches, mut errors) = (Vec::new(), Vec::new());
     for Head { repo, folder, commit } in heads {
         let Ok(commit) = commit.parse() else { continue };
-        match Branch::read(ctx, here, &overview, repo, (folder, &commit)) {
+        let code = open(ctx, folder);
+        match code.and_then(|code| Branch::read(here, &overview, repo, (&code, &commit))) {
             Ok(branch) => branches.push(branch),
             Err(error) => errors.push(paths::failed(repo, error)),
         }
@@ -197,4 +192,9 @@ pub fn plan(
     let RealmWithBranches { domains, mut refused } = overlay(ctx, here, &overview, &branches, members)?;
     refused.extend(unreadable);
     Ok(Planned { plan: Plan::of(&domains, members), refused, errors })
+}
+
+fn open(ctx: &Ctx, folder: &Path) -> Result<CodeRepo, OpError> {
+    ctx.other_repo(folder)?
+        .ok_or_else(|| OpError::cannot(ErrorCode::NotInGit, format!("{} is not in a git repository", folder.display())))
 }

@@ -15,7 +15,7 @@ use crate::{
         text::shell_path,
     },
     ops::ctx::{Ctx, RealmContext},
-    repo::{CodeRepo, DiscoverOptions, work::Work},
+    repo::{CodeRepo, work::Work},
     wire::RepoProblem,
 };
 
@@ -159,8 +159,7 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<FoundRepo, OpError> {
 /// Opens the repository in exactly this folder.
 fn open(ctx: &Ctx, folder: &Path) -> Result<Option<CodeRepo>, OpError> {
     let Ok(folder) = dunce::canonicalize(folder) else { return Ok(None) };
-    let place = DiscoverOptions { cwd: folder.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
-    Ok(CodeRepo::discover(&place)?.filter(|code| code.main_folder() == folder))
+    Ok(ctx.other_repo(&folder)?.filter(|code| code.main_folder() == folder))
 }
 
 /// Returns the name under which the user joined this clone to the realm. Forks, and repositories made from one template,

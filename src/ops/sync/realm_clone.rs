@@ -56,7 +56,7 @@ pub struct Obtained {
 /// # Errors
 /// Returns an error if the URL is not accepted, cannot be reached, or has another realm.
 pub fn obtain(ctx: &Ctx, place: RealmLocation<'_>) -> Result<Option<Obtained>, OpError> {
-    let url = url::typed(&ctx.env, &ctx.home, place.url)?;
+    let url = url::typed(&ctx.place(), &ctx.home, place.url)?;
     let realms = ctx.home.realms()?;
     let known = match place.realm {
         Some(name) => realms.iter().find(|known| known.name == *name),

@@ -19,10 +19,7 @@ use crate::{
         runs,
         sync::url,
     },
-    repo::{
-        CodeRepo, DiscoverOptions,
-        work::{self, Work, Worktree},
-    },
+    repo::work::{self, Work, Worktree},
     store::{StoreError, overview::Overview},
     wire::{Answer, RepoProblem, WorktreeCreate},
 };
@@ -165,8 +162,7 @@ fn located(
     let to = dunce::canonicalize(&to).unwrap_or(to);
     ctx.home.record_repo(&here.realm, name, &to)?;
     // The user agreed to clone this repository from the URL in the realm.
-    let place = DiscoverOptions { cwd: to, vars: ctx.env.vars_for_other_repo(), in_hook: false };
-    if let Some(code) = CodeRepo::discover(&place)? {
+    if let Some(code) = ctx.other_repo(&to)? {
         joined::write(&ctx.home, &code, &here.realm, name, !repo.roots.is_empty())?;
     }
     repos::paths::find(ctx, here, repo)

@@ -21,10 +21,7 @@ use crate::{
             upkeep,
         },
     },
-    repo::{
-        CodeRepo, DiscoverOptions,
-        work::{Work, Worktree},
-    },
+    repo::work::{Work, Worktree},
     store::StoreError,
     wire::{Answer, WorktreeRemove},
 };
@@ -142,8 +139,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
 fn session_of(ctx: &Ctx, job: &Job) -> Option<SessionRef> {
     let path = &job.tree.path;
     let cwd = if job.tree.is_gone { &job.found.folder } else { path };
-    let place = DiscoverOptions { cwd: cwd.clone(), vars: ctx.env.vars_for_other_repo(), in_hook: false };
-    let code = CodeRepo::discover(&place).ok()??;
+    let code = ctx.other_repo(cwd).ok()??;
     if job.tree.is_gone {
         return marker::of_clone(&code)
             .deleted
