@@ -13,14 +13,20 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     locate::{self, Located},
-    machine::{home::Home, user_config},
+    machine::{
+        home::{Home, KnownRealm},
+        user_config,
+    },
     model::{
         name::{RealmName, RepoName},
         schema::Budget,
         verdict::Judge,
     },
     repo::{CodeRepo, DiscoverOptions},
-    store::{FileCache, Signature, StoreError, git::Options},
+    store::{
+        FileCache, Signature, StoreError,
+        git::{GitStore, Options},
+    },
 };
 
 /// The time limit for comparing schemas in one request.
@@ -276,6 +282,14 @@ impl Ctx {
     /// Returns the progress of the current request.
     pub fn progress(&self) -> RequestProgress {
         self.progress.borrow().clone()
+    }
+
+    /// Opens the store of a realm of this machine.
+    ///
+    /// # Errors
+    /// Returns an error if the store is missing or cannot be opened.
+    pub fn open_store(&self, known: &KnownRealm) -> Result<GitStore, OpError> {
+        locate::open(&self.home, known, self.options())
     }
 
     /// Returns how stores wait for locks.

@@ -80,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     if let Some(wanted) = request.auto_sync {
         choose_auto_sync(ctx, &realm, wanted)?;
     }
-    let auto_sync = match locate::open(&ctx.home, &known, ctx.options())?.remotes().is_empty() {
+    let auto_sync = match ctx.open_store(&known)?.remotes().is_empty() {
         true => None,
         false => sync::auto::chosen(ctx, &realm)?,
     };
@@ -129,7 +129,7 @@ fn provide(
     // clone that joined before the realm was shared keeps its name until the conflict is settled. Nothing is pushed
     // before the clone has joined.
     if let (Some(known), None) = (was_known, joined::read(&ctx.home, ctx.code()?)?) {
-        realm::sync::fetch_quietly(ctx, realm, &locate::open(&ctx.home, &known, ctx.options())?);
+        realm::sync::fetch_quietly(ctx, realm, &ctx.open_store(&known)?);
     }
     if ctx.home.realm(realm)?.is_some() {
         return Ok(());
@@ -172,7 +172,7 @@ enum NewRealm {
 /// Removes the new realm, unless another process uses it: a clone has joined it, or it has something that its remote
 /// lacks.
 fn remove(ctx: &Ctx, realm: &RealmName, new: NewRealm) -> Result<(), OpError> {
-    let store = locate::open(&ctx.home, &locate::known(&ctx.home, realm)?, ctx.options())?;
+    let store = ctx.open_store(&locate::known(&ctx.home, realm)?)?;
     store.delete(|store| {
         let is_changed = match new {
             NewRealm::Created => {

@@ -58,7 +58,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
 }
 
 fn delete(ctx: &Ctx, known: &KnownRealm) -> Result<(), OpError> {
-    let store = locate::open(&ctx.home, known, ctx.options())?;
+    let store = ctx.open_store(known)?;
     store.delete(|store| {
         let found = read::realm(store)?;
         if found.name != known.name {

@@ -75,7 +75,7 @@ runs!(RealmRename, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError> {
     let (realm, asking) = find(ctx, request)?;
     let known = locate::known(&ctx.home, &realm)?;
-    let store = locate::open(&ctx.home, &known, ctx.options())?;
+    let store = ctx.open_store(&known)?;
     let Request { repo: old, name: new } = request;
     if let Some(other) = asking.as_ref().filter(|asking| *asking != old && *asking != new) {
         let repos = read::repos(&store)?.repos;

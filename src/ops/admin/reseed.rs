@@ -22,12 +22,7 @@ use crate::{
         realm, runs,
         sync::{self, Syncing, same_realm::KnownHere, shared_refs, url},
     },
-    store::{
-        Store as _, StoreRef,
-        git::{GitStore, RemoteConnection},
-        history::Relation,
-        remote::Remote,
-    },
+    store::{Store as _, StoreRef, git::GitStore, history::Relation, remote::Remote},
     wire::{Answer, RealmReseed, SyncProblem},
 };
 
@@ -62,7 +57,7 @@ runs!(RealmReseed, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError> {
     url::refuse_credentials(request.url.as_deref())?;
     let known = locate::known(&ctx.home, &realm(ctx, request)?)?;
-    let store = locate::open(&ctx.home, &known, ctx.options())?;
+    let store = ctx.open_store(&known)?;
     if let Some((name, _)) = store.incomplete_refs(ctx.env.vars())?.first() {
         let message = format!("cannot restore {name}: this clone lacks some of its objects");
         return Err(OpError::cannot(ErrorCode::Damaged, message).next("git blue doctor --fix"));
@@ -112,7 +107,7 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
 fn repair(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Result<Answer<RealmReseed>, OpError> {
     url::accept(&remote.url)?;
     let sessions = ctx.shares_sessions();
-    let link = RemoteConnection::new(&known.path, remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));
+    let link = sync::realm_clone::connection(ctx, &known.path, remote);
     let syncing = Syncing { ctx, realm: &known.name, store, remote, link, sessions };
     let damaged = syncing.damaged(&syncing.link.list()?)?;
     let mut body = RealmReseed {
@@ -189,7 +184,7 @@ fn move_to(
     let url = url::typed(&ctx.place(), &ctx.home, url)?;
     let remote = Remote { url, ..remote };
     // The remote is contacted before anything is recorded.
-    let link = RemoteConnection::new(&known.path, &remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));
+    let link = sync::realm_clone::connection(ctx, &known.path, &remote);
     let here = KnownHere { ctx, realm: &known.name, store, remote: &remote };
     here.fetch_and_require_same(&link, &link.list()?)?;
     store.record_remote(&remote, ctx.env.vars())?;
@@ -204,7 +199,7 @@ fn move_to(
         let _lease = store.lock(&seen)?;
         store.forget(&seen, tip)?;
     }
-    let store = locate::open(&ctx.home, known, ctx.options())?;
+    let store = ctx.open_store(known)?;
     let request = realm::sync::Request { remote: Some(remote.name.clone()), ..realm::sync::Request::default() };
     let done = realm::sync::sync_realm(ctx, &known.name, &store, &request, || Ok(()))?;
     let problems = done.remotes.into_iter().flat_map(|remote| remote.problems).collect();

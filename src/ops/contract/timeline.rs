@@ -2,7 +2,6 @@
 
 use crate::{
     error::{ErrorCode, OpError},
-    locate,
     machine::home::KnownRealm,
     model::{
         clock,
@@ -86,7 +85,7 @@ fn of_realm(
     known: &KnownRealm,
     contract: &ContractRef,
 ) -> Result<Option<(TimelineRealm, Vec<TimelineEntry>)>, OpError> {
-    let store = locate::open(&ctx.home, known, ctx.options())?;
+    let store = ctx.open_store(known)?;
     read::realm(&store)?;
     let Some(tip) = store.tip(&StoreRef::Domain(contract.domain.clone()))? else { return Ok(None) };
     let view = read::contracts_at(&store, &contract.domain, &tip, &[contract.contract.clone()].into())?;

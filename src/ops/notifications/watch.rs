@@ -190,7 +190,7 @@ impl Watching<'_> {
     /// Opens the store again, so that nothing that git caches in memory is out of date.
     fn store(&self) -> Result<GitStore, OpError> {
         let known = locate::known(&self.ctx.home, self.here.realm)?;
-        locate::open(&self.ctx.home, &known, self.ctx.options())
+        self.ctx.open_store(&known)
     }
 
     /// Delivers pending notifications that were not shown yet. Returns whether the listener is still there.

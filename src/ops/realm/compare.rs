@@ -44,7 +44,7 @@ runs!(RealmCompare, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError> {
     let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &request.other)?;
-    let other = locate::open(&ctx.home, &known, ctx.options())?;
+    let other = ctx.open_store(&known)?;
     read::realm(&other)?;
     let (ours, theirs) = (Overview::open(&*here.store)?, Overview::open(&other)?);
     let mut unreadable = Vec::new();

@@ -5,11 +5,7 @@ use super::{Syncing, realm_clone};
 use crate::{
     error::{ErrorCode, OpError},
     model::oid::Oid,
-    store::{
-        StoreError, StoreRef,
-        git::{RemoteConnection, UnfinishedStore},
-        remote::Listing,
-    },
+    store::{StoreError, StoreRef, git::UnfinishedStore, remote::Listing},
 };
 
 impl Syncing<'_> {
@@ -42,12 +38,7 @@ impl Syncing<'_> {
     /// Returns an error if the remote cannot be reached.
     pub fn damaged(&self, listing: &Listing) -> Result<Vec<(StoreRef, Oid, String)>, OpError> {
         let aside = UnfinishedStore::new(&self.ctx.home.folder().join("realms"), self.ctx.options())?;
-        let link = RemoteConnection::new(
-            &aside.store.path(),
-            self.remote,
-            self.ctx.env.vars(),
-            realm_clone::transport_options(self.ctx),
-        );
+        let link = realm_clone::connection(self.ctx, &aside.store.path(), self.remote);
         let wanted = self.wanted(listing);
         let names: Vec<_> = wanted.iter().map(|(name, _)| name.clone()).collect();
         match link.fetch(&names, None) {

@@ -6,7 +6,6 @@ use std::{collections::BTreeMap, path::Path};
 use super::{fetch_sound, invalid_refs::Trace, realm_at, realm_place, same_realm::KnownHere, url};
 use crate::{
     error::{ErrorCode, OpError},
-    locate,
     machine::home::{KnownRealm, recordable},
     model::{
         name::{RealmName, RemoteName},
@@ -102,8 +101,8 @@ fn require_empty(ctx: &Ctx, url: &str) -> Result<(), OpError> {
 
 /// Checks that a remote has the same realm as this machine.
 fn require_same(ctx: &Ctx, known: &KnownRealm, remote: &Remote, listing: &Listing) -> Result<(), OpError> {
-    let store = locate::open(&ctx.home, known, ctx.options())?;
-    let link = RemoteConnection::new(&known.path, remote, ctx.env.vars(), transport_options(ctx));
+    let store = ctx.open_store(known)?;
+    let link = connection(ctx, &known.path, remote);
     let here = KnownHere { ctx, realm: &known.name, store: &store, remote };
     here.fetch_and_require_same(&link, listing)
 }
@@ -129,9 +128,14 @@ pub fn find_remote_realm(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<
 fn list(ctx: &Ctx, url: &str, mapping: Mapping) -> Result<(Remote, Listing), OpError> {
     let remote = Remote { name: origin(), url: url.to_owned(), mapping };
     // git needs a folder to run in, and there is no store yet.
-    let listing = RemoteConnection::new(Path::new("/"), &remote, ctx.env.vars(), transport_options(ctx)).list()?;
+    let listing = connection(ctx, Path::new("/"), &remote).list()?;
     realm_place::require_one(&remote, &listing)?;
     Ok((remote, listing))
+}
+
+/// Returns the connection from the store in a folder to a remote.
+pub fn connection<'a>(ctx: &Ctx, store: &Path, remote: &'a Remote) -> RemoteConnection<'a> {
+    RemoteConnection::new(store, remote, ctx.env.vars(), transport_options(ctx))
 }
 
 /// Returns the options for running git's network commands.
@@ -232,7 +236,7 @@ pub fn fetch_realm(
     depth: Option<u32>,
 ) -> Result<FetchedRealm, OpError> {
     let store = &aside.store;
-    let link = RemoteConnection::new(&store.path(), remote, ctx.env.vars(), transport_options(ctx));
+    let link = connection(ctx, &store.path(), remote);
     let is_wanted = |name: &StoreRef| !matches!(name, StoreRef::Sessions(_));
     let mut refs: Vec<_> = listing.refs.iter().filter(|(name, _)| is_wanted(name)).cloned().collect();
     let names: Vec<_> = refs.iter().map(|(name, _)| name.clone()).collect();
@@ -292,7 +296,7 @@ fn collisions(url: &str, refs: &[(StoreRef, Oid)]) -> Result<(), OpError> {
 /// # Errors
 /// Returns an error if another URL is recorded for it.
 pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Result<(), OpError> {
-    let store = locate::open(&ctx.home, known, ctx.options())?;
+    let store = ctx.open_store(known)?;
     let held = store.remotes().into_iter().find(|remote| remote.name == origin());
     let recorded = held.as_ref().map(|remote| &remote.url).or(known.url.as_ref());
     if recorded.is_some_and(|recorded| !url::is_same(recorded, url)) {

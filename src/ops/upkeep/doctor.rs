@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
 fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
     let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &here.realm)?;
-    let store = locate::open(&ctx.home, &known, ctx.options())?;
+    let store = ctx.open_store(&known)?;
     let restored = doctor_objects::restore(ctx, &here.realm, &store, name, to)?;
     Ok(answer(vec![restored]).next("git blue sync  # sync with the others").next("git blue check"))
 }
@@ -151,7 +151,7 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
     if is_unusable {
         return;
     }
-    let store = locate::open(&ctx.home, known, ctx.options());
+    let store = ctx.open_store(known);
     let store = match store.and_then(|store| Ok((read::realm(&store)?, store))) {
         Ok((realm, store)) if realm.name == known.name => {
             checks.push(check("store", subject, Health::Ok, known.path.display().to_string()));
@@ -176,7 +176,7 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
     let objects = doctor_objects::objects(ctx, request, known, &store);
     // The open store still reads the packs that were replaced.
     let store = match objects.iter().any(|check| check.fixed) {
-        true => locate::open(&ctx.home, known, ctx.options()).unwrap_or(store),
+        true => ctx.open_store(known).unwrap_or(store),
         false => store,
     };
     checks.extend(objects);

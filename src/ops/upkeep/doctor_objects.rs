@@ -12,7 +12,7 @@ use crate::{
     },
     store::{
         Store as _, StoreRef,
-        git::{GitStore, Recoverable, RemoteConnection, UnfinishedStore},
+        git::{GitStore, Recoverable, UnfinishedStore},
         layout,
         remote::Remote,
         validate_incoming,
@@ -112,8 +112,7 @@ fn remaining(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
 fn refetch(ctx: &Ctx, remote: &Remote, store: &GitStore) -> Result<(), OpError> {
     url::accept(&remote.url)?;
     let aside = UnfinishedStore::new(&ctx.home.folder().join("realms"), ctx.options())?;
-    let link =
-        RemoteConnection::new(&aside.store.path(), remote, ctx.env.vars(), sync::realm_clone::transport_options(ctx));
+    let link = sync::realm_clone::connection(ctx, &aside.store.path(), remote);
     let names: Vec<_> = link.list()?.refs.into_iter().map(|(name, _)| name).collect();
     link.fetch(&names, None)?;
     let _keep = store.keep()?;

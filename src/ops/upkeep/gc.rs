@@ -83,7 +83,7 @@ pub fn is_due(ctx: &Ctx) -> bool {
 fn git_store(ctx: &Ctx) -> Result<GitStore, OpError> {
     let here = ctx.realm()?;
     let known = locate::known(&ctx.home, &here.realm)?;
-    locate::open(&ctx.home, &known, ctx.options())
+    ctx.open_store(&known)
 }
 
 enum Forgotten {
