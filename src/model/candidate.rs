@@ -1,6 +1,9 @@
 //! A candidate: the content of one repository's `.blue/` files at a commit or in the working tree.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Display,
+};
 
 use super::{
     binding::Binding,
@@ -12,6 +15,11 @@ use super::{
 
 /// The folder of contracts: `.blue/contracts/<domain>/<name>.yaml`.
 pub const CONTRACTS: &str = ".blue/contracts";
+
+/// Returns the path of a contract's file.
+pub fn contract_path(domain: impl Display, contract: impl Display) -> String {
+    format!("{CONTRACTS}/{domain}/{contract}.yaml")
+}
 
 /// Returns the contract whose file this is, by its path.
 pub fn contract_of(path: &str) -> Option<(DomainName, ContractName)> {
@@ -126,7 +134,7 @@ impl Candidate {
     /// Returns the path where the contract's file should be, if the repository has no such file. A file that cannot be
     /// read still counts as present.
     pub fn missing_file(&self, domain: &DomainName, contract: &ContractName) -> Option<String> {
-        let path = format!("{CONTRACTS}/{domain}/{contract}.yaml");
+        let path = contract_path(domain, contract);
         let is_there = self.contracts.contains_key(&(domain.clone(), contract.clone()))
             || self.problems.iter().any(|problem| problem.path == path);
         (!is_there).then_some(path)

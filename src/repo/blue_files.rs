@@ -9,10 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use crate::model::candidate::{BINDINGS, CONTRACTS};
+pub use crate::model::candidate::{BINDINGS, CONTRACTS, contract_path};
 use crate::{
     error::{ErrorCode, OpError},
-    model::{oid::Oid, text::shell_word},
+    model::{name::DomainName, oid::Oid, text::shell_word},
     platform::paths,
     repo::CodeRepo,
     store::{EntryKind, Objects as _, StoreError, codec::MAX_SCHEMA, read},
@@ -24,6 +24,11 @@ pub const FOLDER: &str = ".blue";
 /// Returns the path of a repository's binding in a domain.
 pub fn binding(domain: impl fmt::Display) -> String {
     format!("{BINDINGS}/{domain}.yaml")
+}
+
+/// Returns the command that removes a repository's files of a domain.
+pub fn remove_command(domain: &DomainName) -> String {
+    format!("git rm -r --ignore-unmatch :/{CONTRACTS}/{domain} :/{}", binding(domain))
 }
 
 /// The maximum number of files that are read in one repository.

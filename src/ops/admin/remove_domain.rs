@@ -21,6 +21,7 @@ use crate::{
         runs,
         sync::auto,
     },
+    repo::blue_files,
     wire::{Answer, DomainRemoved},
 };
 
@@ -68,10 +69,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
     })?;
     let body =
         DomainRemoved { realm: here.realm.clone(), domain: name.clone(), members: members.into_iter().collect() };
-    let answer = Answer::new(body).next(format!(
-        "git rm -r --ignore-unmatch :/.blue/contracts/{name} :/.blue/bindings/{name}.yaml  # in each repository that has \
-            them"
-    ));
+    let remove = format!("{}  # in each repository that has them", blue_files::remove_command(name));
+    let answer = Answer::new(body).next(remove);
     auto::with_push(ctx, (&here.realm, &*here.store), true, answer)
 }
 
@@ -91,8 +90,9 @@ fn refuse_use(view: &DomainView) -> Result<(), OpError> {
     ];
     let why = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
     let mut error = OpError::no(ErrorCode::StillNeeded, format!("{name} is in use: it has {why}"));
+    let binding = blue_files::binding(name);
     for repo in bound.iter().take(MAX_NAMED) {
-        error = error.next(format!("git rm .blue/bindings/{name}.yaml && git commit -m \"Leave {name}\"  # in {repo}"));
+        error = error.next(format!("git rm {binding} && git commit -m \"Leave {name}\"  # in {repo}"));
     }
     for contract in active.iter().take(MAX_NAMED) {
         let (contract, owner) = (&contract.name, &contract.owner);

@@ -18,6 +18,7 @@ use crate::{
         runs,
         sync::auto,
     },
+    repo::blue_files,
     store::Store,
     wire::{Answer, MemberRemoved},
 };
@@ -62,8 +63,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
         Ok(Decision { changes: without(view, repo), events: Vec::new() })
     })?;
     let body = MemberRemoved { realm: here.realm.clone(), domain: name.clone(), repo: repo.clone() };
-    let remove =
-        format!("git rm -r --ignore-unmatch :/.blue/contracts/{name} :/.blue/bindings/{name}.yaml  # in {repo}");
+    let remove = format!("{}  # in {repo}", blue_files::remove_command(name));
     auto::with_push(ctx, (&here.realm, &*here.store), true, Answer::new(body).next(remove))
 }
 

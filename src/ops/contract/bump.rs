@@ -21,7 +21,7 @@ use crate::{
         domain,
         publish::{references, work_file::WorkFile},
     },
-    repo::blue_files::{CONTRACTS, Files},
+    repo::blue_files::{Files, contract_path},
     store::{self, codec},
     wire::{Answer, ContractBump},
 };
@@ -54,7 +54,7 @@ struct Need {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError> {
     let acting = ctx.acting_repo()?;
     let at = &request.contract;
-    let file = WorkFile::of(ctx.code()?, format!("{CONTRACTS}/{}/{}.yaml", at.domain, at.contract))?;
+    let file = WorkFile::of(ctx.code()?, contract_path(&at.domain, &at.contract))?;
     let (text, document) = read(ctx, acting, at, &file)?;
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;

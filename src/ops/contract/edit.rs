@@ -20,7 +20,7 @@ use crate::{
         publish::references,
         sync::auto,
     },
-    repo::blue_files::{CONTRACTS, Files},
+    repo::blue_files::{Files, contract_path},
 };
 
 /// The operation's entry in the table of operations.
@@ -85,7 +85,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         cycles: Vec::new(),
     });
     // Only the realm has this version; the repository's file still has the old one.
-    let (up, path) = (ctx.up_to_root(), format!("{CONTRACTS}/{name}/{contract}.yaml"));
+    let (up, path) = (ctx.up_to_root(), contract_path(name, contract));
     Ok(match answer.body.published.is_empty() || request.file == path {
         true => answer,
         false => answer.next(format!(

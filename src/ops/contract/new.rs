@@ -34,7 +34,7 @@ use crate::{
         },
         sync::auto,
     },
-    repo::blue_files::{CONTRACTS, Files},
+    repo::blue_files::{Files, contract_path},
     store::{StoreRef, codec, read},
     wire::{Answer, ContractNew, DomainSet},
 };
@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let acting = ctx.require_writable()?;
     let ContractRef { domain: domain_name, contract } = &request.contract;
     require_owner(acting, request)?;
-    let file = WorkFile::of(ctx.code()?, format!("{CONTRACTS}/{domain_name}/{contract}.yaml"))?;
+    let file = WorkFile::of(ctx.code()?, contract_path(domain_name, contract))?;
     file.require_absent()?;
     let is_member = require_new(ctx, acting, request)?;
     let (document, samples, sources) = document(ctx, acting.repo, request)?;

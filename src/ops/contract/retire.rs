@@ -11,7 +11,7 @@ use crate::ops::{
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        candidate::CONTRACTS,
+        candidate::contract_path,
         name::{ContractFields, ContractRef, contract_from_fields},
         publish,
     },
@@ -83,7 +83,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
 
 /// Returns the command that removes the file of a retired contract, if HEAD has it.
 fn remove_file(ctx: &Ctx, at: &ContractRef) -> Result<Option<String>, OpError> {
-    let file = format!("{CONTRACTS}/{}/{}.yaml", at.domain, at.contract);
+    let file = contract_path(&at.domain, &at.contract);
     let code = ctx.code()?;
     let tree = code.head()?.commit.map(|commit| code.tree_of(&commit)).transpose()?;
     let has_file = tree.map(|tree| read::lookup(code, &tree, &file)).transpose()?.flatten().is_some();

@@ -12,12 +12,12 @@ use crate::ops::{
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        candidate::BINDINGS,
         domain_view::DomainView,
         name::{ContractRef, RepoName},
         nearest::did_you_mean,
         publish,
     },
+    repo::blue_files::{self, CONTRACTS, contract_path},
     store::{codec, read},
     wire::{Answer, ContractTransfer},
 };
@@ -81,11 +81,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     let is_changed = answer.body.changed;
     let answer = auto::with_push(ctx, (acting.realm, acting.store), is_changed, answer)?;
     let Some(to) = &request.to else { return Ok(answer) };
-    let (up, file) = (ctx.up_to_root(), file(&request.contract));
-    let binding = WorkFile::of(ctx.code()?, format!("{BINDINGS}/{name}.yaml"))?.read().ok().flatten();
+    let (up, file) = (ctx.up_to_root(), contract_path(name, contract));
+    let binding = WorkFile::of(ctx.code()?, blue_files::binding(name))?.read().ok().flatten();
     let is_exported =
         binding.and_then(|text| codec::binding(text.as_bytes()).ok()?.export(contract).map(drop)).is_some();
-    let exported = if is_exported { format!("; also remove it from {BINDINGS}/{name}.yaml") } else { String::new() };
+    let exported =
+        if is_exported { format!("; also remove it from {}", blue_files::binding(name)) } else { String::new() };
     Ok(answer
         .next(format!(
             "{}  # at the root of {to}; committing it accepts the contract",
@@ -112,13 +113,9 @@ fn to_itself(view: &DomainView, me: &RepoName, at: &ContractRef, owner: &RepoNam
 /// `up` leads to the root of the new owner's working tree.
 pub fn accepting(contract: &ContractRef, to: &RepoName, up: &str) -> String {
     format!(
-        "mkdir -p {up}.blue/contracts/{} && git blue contract get {contract} --format yaml | sed 's/^owner: .*/owner: \
+        "mkdir -p {up}{CONTRACTS}/{} && git blue contract get {contract} --format yaml | sed 's/^owner: .*/owner: \
             {to}/' >{up}{}",
         contract.domain,
-        file(contract)
+        contract_path(&contract.domain, &contract.contract)
     )
-}
-
-fn file(contract: &ContractRef) -> String {
-    format!(".blue/contracts/{}/{}.yaml", contract.domain, contract.contract)
 }

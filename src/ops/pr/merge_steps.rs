@@ -58,8 +58,7 @@ impl<'a> Places<'a> {
         let mut ways: Vec<_> = self.widen(conflict).map(|step| step.text).into_iter().collect();
         if let (Some(range), Some(old)) = (&conflict.range_before, &conflict.old) {
             let ContractRef { domain, contract } = &conflict.at;
-            let file =
-                self.file(&conflict.provider, true, &format!("{}/{domain}/{contract}.yaml", blue_files::CONTRACTS));
+            let file = self.file(&conflict.provider, true, &blue_files::contract_path(domain, contract));
             ways.push(format!(
                 "{}: alternatively, if {old} is still served, write supported: [\"{range}\"] in {file}, and commit it",
                 conflict.provider

@@ -10,7 +10,7 @@ use crate::{
     model::oid::Oid,
     repo::{
         CodeRepo,
-        blue_files::{BINDINGS, CONTRACTS, Files},
+        blue_files::{self, BINDINGS, CONTRACTS, Files},
     },
     store::{EntryKind, Objects as _, codec, read},
 };
@@ -104,7 +104,7 @@ fn stale_contract_hint(step: &Step<'_>) -> Result<Option<String>, OpError> {
                     None => *sources.entry(file.clone()).or_insert(step.changed(file)?),
                 };
                 if is_changed {
-                    if !step.changed_contract(&format!("{CONTRACTS}/{domain}/{}.yaml", export.contract))? {
+                    if !step.changed_contract(&blue_files::contract_path(domain, &export.contract))? {
                         forgotten.push(format!("{file} changed, but the contract {} did not", export.contract));
                     }
                     break;
