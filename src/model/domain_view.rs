@@ -128,6 +128,12 @@ impl DomainView {
         self.info.has_member(repo) || self.bindings.contains_key(repo)
     }
 
+    /// Returns whether the version of a document was already published with different content.
+    pub fn has_other_content(&self, document: &Contract) -> bool {
+        let published = self.document(&document.name, &document.version);
+        published.is_some_and(|published| published.computed_content_hash() != document.computed_content_hash())
+    }
+
     /// Returns whether the file that should hold `contract` could not be read.
     pub fn is_damaged(&self, contract: &ContractName) -> bool {
         self.damage.iter().any(|damage| damage.subject.is_contract(contract))

@@ -204,9 +204,7 @@ fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainV
 
 /// Returns whether publishing accepts the version of a document that has the content of the published one.
 fn is_accepted(view: &DomainView, published: &Contract, document: &Contract) -> bool {
-    let known = view.document(&document.name, &document.version);
-    let is_taken = known.is_some_and(|known| known.computed_content_hash() != document.computed_content_hash());
-    document.version >= published.version && !is_taken
+    document.version >= published.version && !view.has_other_content(document)
 }
 
 /// Returns the bump that a change requires, and why, by the rules of publishing. Returns `None` if the content is

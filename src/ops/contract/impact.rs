@@ -119,7 +119,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let mut taken = None;
     let (candidate, source) = match (&request.to, drafted) {
         (_, Some((document, source))) => {
-            taken = Some(document.version.clone()).filter(|_| is_reused(&view, &document));
+            taken = Some(document.version.clone()).filter(|_| view.has_other_content(&document));
             let free = || next_version::with_version(&view, &document, &judge);
             (if taken.is_some() { free() } else { document }, source)
         }
@@ -205,12 +205,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
 fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
     let name = &request.contract.contract;
     domain::current(view, name).or_else(|error| view.newest(name).ok_or(error)).cloned()
-}
-
-/// Returns whether the version of a document was already published with different content.
-fn is_reused(view: &DomainView, document: &Contract) -> bool {
-    let held = view.document(&document.name, &document.version);
-    held.is_some_and(|held| held.computed_content_hash() != document.computed_content_hash())
 }
 
 /// Returns what `me` can do about broken importers: a consumer can adapt its code, and the owner can keep serving the
