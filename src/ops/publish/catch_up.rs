@@ -296,9 +296,12 @@ fn of_commit(
     // The published commit that is newer than this one.
     let (mut behind, mut newer): (Option<Behind>, Option<Oid>) = (None, None);
     for name in names {
-        let source = match name.parse::<DomainName>() {
-            Ok(domain) => source(acting, &domain, scope)?.map(|source| sources.entry(domain).or_insert(source).commit),
-            Err(_) => None,
+        let domain = name.parse::<DomainName>().ok();
+        let source = match &domain {
+            Some(domain) => {
+                source(acting, domain, scope)?.map(|source| sources.entry(domain.clone()).or_insert(source).commit)
+            }
+            None => None,
         };
         // Comparing a domain may mean reading all of its files, so it is done only where the result matters.
         let is_moved = || before_tree.map_or(Ok(true), |before| differ_in(code, [&before, &this.tree], &name));
@@ -315,29 +318,30 @@ fn of_commit(
         };
         if is_unpublished {
             is_fresh |= is_moved()?;
-            if let Ok(domain) = name.parse::<DomainName>()
-                && dispute::is_disputed(acting, &domain)?
-                && !dispute::merges_both_sides(acting, code, &domain, &commit)?
-            {
-                disputed = Some(domain);
-            }
-            let other = match (scope, name.parse::<DomainName>()) {
-                (Scope::All(_), Ok(domain)) => {
-                    dispute::missing_side(acting, code, &domain, &commit)?.map(|other| (other, domain))
+            if let Some(domain) = &domain {
+                if dispute::is_disputed(acting, domain)? && !dispute::merges_both_sides(acting, code, domain, &commit)?
+                {
+                    disputed = Some(domain.clone());
                 }
-                _ => None,
-            };
-            if let Some((published, domain)) = other {
-                // Both commits are published, and publishing this one again would undo the other.
-                let found = Behind { branch: branch.to_owned(), domains: Vec::new(), published };
-                behind.get_or_insert(found).domains.push(domain);
-            } else if let (Some(published), Ok(domain)) = (source, name.parse::<DomainName>()) {
-                if newer != Some(published) && is_behind(code, branch, &commit, &published)? {
-                    newer = Some(published);
-                }
-                if newer == Some(published) || has_nothing_new(acting, code, (branch, &commit), &published, &domain)? {
+                let mut note_behind = |published| {
                     let found = Behind { branch: branch.to_owned(), domains: Vec::new(), published };
-                    behind.get_or_insert(found).domains.push(domain);
+                    behind.get_or_insert(found).domains.push(domain.clone());
+                };
+                let other = match scope {
+                    Scope::All(_) => dispute::missing_side(acting, code, domain, &commit)?,
+                    Scope::Named => None,
+                };
+                if let Some(published) = other {
+                    // Both commits are published, and publishing this one again would undo the other.
+                    note_behind(published);
+                } else if let Some(published) = source {
+                    if newer != Some(published) && is_behind(code, branch, &commit, &published)? {
+                        newer = Some(published);
+                    }
+                    if newer == Some(published) || has_nothing_new(acting, code, (branch, &commit), &published, domain)?
+                    {
+                        note_behind(published);
+                    }
                 }
             }
             found.push(name);
