@@ -7,7 +7,7 @@ use rmcp::model::CompletionInfo;
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{ContractRef, DomainName},
-    ops::{ctx::Ctx, names, session},
+    ops::{ctx::Ctx, names},
 };
 
 /// Returns the values of `argument` that begin with `typed`, given the other arguments that are known.
@@ -38,10 +38,7 @@ pub fn values(
             (Some(domain), Some(contract)) => names::versions(ctx, &ContractRef { domain, contract })?,
             _ => Vec::new(),
         },
-        "rfc" => {
-            let sessions = session::list::run(ctx, &session::list::Request::default())?.body.sessions;
-            sessions.iter().filter_map(|session| Some(session.active_rfc.as_ref()?.to_string())).collect()
-        }
+        "rfc" => names::rfcs(ctx)?,
         _ => Vec::new(),
     };
     matching(all, typed)
