@@ -102,6 +102,8 @@ pub struct Operation {
     pub summary: &'static str,
     /// Whether the operation changes the realm, this machine's records, or the repository's hooks.
     pub writes: bool,
+    /// Whether the operation can read an earlier state of the realm.
+    pub reads_past: bool,
     /// The functions that run the operation; `None` if only the command line can.
     pub call: Option<Call>,
     /// When a model should call the operation; `None` if it is not a tool.
@@ -126,6 +128,7 @@ impl Operation {
             cli,
             summary,
             writes: false,
+            reads_past: false,
             call: None,
             tool: None,
             route: None,
@@ -164,6 +167,12 @@ impl Operation {
         summary: &'static str,
     ) -> Self {
         Self { writes: true, ..Self::reads::<R>(name, cli, summary) }
+    }
+
+    /// Lets the operation read an earlier state of the realm.
+    pub(crate) const fn reads_past(mut self) -> Self {
+        self.reads_past = true;
+        self
     }
 
     /// Makes the operation an MCP tool. `about` says when to call it.

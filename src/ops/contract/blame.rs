@@ -30,6 +30,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "blame"],
     "Show which version introduced each part of a contract",
 )
+.reads_past()
 .tool("Show which version introduced each part of a contract, when and by whom.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/blame");
 

@@ -26,6 +26,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>("contract_get", &["contract", "get"], "Show one contract")
+    .reads_past()
     .tool("Show a contract: schema, value, versions, who exports and imports it. Call it before using or changing it.")
     .route("GET", "/realms/{realm}/contracts/{domain}/{contract}");
 

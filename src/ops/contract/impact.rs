@@ -34,6 +34,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "impact"],
     "Show who imports a contract, and which consumers a version would break",
 )
+.reads_past()
 .tool(
     "Show who imports a contract, where, and whom a version would break (by proof or witness; \
     judged_by version-range: range only). Call it before raising a version.",

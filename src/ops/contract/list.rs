@@ -14,6 +14,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("contract_list", &["contract", "list"], "List the contracts of the realm")
+        .reads_past()
         .tool("List the contracts of the realm, or of one domain.")
         .route("GET", "/realms/{realm}/contracts");
 

@@ -23,6 +23,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("contract_log", &["contract", "log"], "Show the history of one contract")
+        .reads_past()
         .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/log");
 
 /// The arguments.

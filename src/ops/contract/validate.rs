@@ -33,6 +33,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "validate"],
     "Check payloads against a contract's schema",
 )
+.reads_past()
 .tool("Validate a payload against a contract's schema.")
 .route("POST", "/realms/{realm}/contracts/{domain}/{contract}/validate");
 

@@ -54,6 +54,7 @@ pub use steps::{UNCOMMITTED, command};
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports against the realm")
+        .reads_past()
         .tool(
             "Check what this repository's .blue/ would break, and which imports are broken (by proof or \
         witness; imports_by_range: range only). Call it after editing .blue/ and before a release.",

@@ -17,6 +17,7 @@ use crate::{
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_log", &["realm", "log"], "Show the history of the realm")
+        .reads_past()
         .tool("Show who changed what in the realm, and when, newest first.")
         .route("GET", "/realms/{realm}/log")
         .examples(&[

@@ -58,6 +58,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["realm", "status"],
     "Show the realm, its contracts, and what changed",
 )
+.reads_past()
 .tool(
     "Show the realm: repositories, domains, contracts, bindings, and this repository's imports. Call \
     it first.",

@@ -22,6 +22,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["realm", "topology"],
     "Show the provider and consumers of each contract",
 )
+.reads_past()
 .tool("Show who exports and imports each contract, by domain.")
 .route("GET", "/realms/{realm}/topology");
 
