@@ -37,6 +37,8 @@ pub mod tools;
 pub mod upkeep;
 pub mod worktree;
 
+use std::sync::LazyLock;
+
 use schemars::Schema;
 
 use crate::wire::schema;
@@ -65,31 +67,7 @@ const TABLES: &[&[Operation]] = &[
 ];
 
 /// All operations, in the order of the documentation.
-pub const TABLE: &[Operation] = &joined::<{ count() }>();
-
-const fn count() -> usize {
-    let (mut table, mut count) = (0, 0);
-    while table < TABLES.len() {
-        count += TABLES[table].len();
-        table += 1;
-    }
-    count
-}
-
-/// Returns the operations of all modules.
-const fn joined<const N: usize>() -> [Operation; N] {
-    let mut all = [init::OPERATION; N];
-    let (mut table, mut at, mut found) = (0, 0, 0);
-    while found < N {
-        if at == TABLES[table].len() {
-            (table, at) = (table + 1, 0);
-        } else {
-            all[found] = TABLES[table][at];
-            (at, found) = (at + 1, found + 1);
-        }
-    }
-    all
-}
+pub static TABLE: LazyLock<Vec<Operation>> = LazyLock::new(|| TABLES.concat());
 
 /// Returns the JSON Schemas of everything that `--json` may print, each with the name of its file: one for each
 /// operation, one for failures, and those that only the command line prints.
@@ -104,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_name_is_its_command_with_underscores() {
-        for operation in TABLE {
+        for operation in TABLE.iter() {
             assert_eq!(operation.name, operation.cli.join("_").replace('-', "_"));
         }
     }
@@ -115,7 +93,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), TABLE.len());
-        for operation in TABLE {
+        for operation in TABLE.iter() {
             assert!(!operation.summary.ends_with('.') && operation.summary.len() < 72, "{}", operation.summary);
         }
     }
