@@ -5,7 +5,11 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::{realm_argument, settings::Settings};
-use crate::{error::NextStep, model::name::RealmName};
+use crate::{
+    error::NextStep,
+    model::name::RealmName,
+    ops::{Operation, contract, notifications, pr, realm, session, worktree},
+};
 
 /// The maximum length of a reason or a piece of advice, in characters.
 const MAX_REASON: usize = 300;
@@ -36,8 +40,8 @@ impl FollowUp {
         let NextStep::Command { command, reason } = step else { return advice(step.reason()) };
         let reason = cut(reason);
         let call = words(command).and_then(|words| call(&words));
-        let step = match call.filter(|(tool, _)| self.may_write || !WRITING.contains(tool)) {
-            Some((tool, arguments)) => self.call(tool, arguments, reason),
+        let step = match call.filter(|(operation, _)| self.may_write || !operation.writes) {
+            Some((operation, arguments)) => self.call(operation.name, arguments, reason),
             None => self.command(NextStep::Command { command: command.clone(), reason }),
         };
         let length = match &step {
@@ -99,8 +103,9 @@ fn words(command: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// A command, its tool, and the arguments that its options and positional arguments are converted to.
-type Form = (&'static [&'static str], &'static str, &'static [(&'static str, Word)], &'static [Position]);
+/// An operation with a tool, and the arguments that the options and positional arguments of its command are converted
+/// to.
+type Form = (&'static Operation, &'static [(&'static str, Word)], &'static [Position]);
 
 /// The tool argument that an option is converted to.
 #[derive(Clone, Copy)]
@@ -138,47 +143,42 @@ const CHECK: &[(&str, Word)] = &[
     ("--rfc", Word::Text("rfc")),
 ];
 
-/// The tools that write.
-const WRITING: [&str; 3] = ["realm_worktree_create", "session_start", "session_stop"];
-
 /// The commands for which there is a tool.
 const FORMS: &[Form] = &[
-    (&["status"], "realm_status", &[], &[]),
-    (&["realm", "status"], "realm_status", &[], &[]),
-    (&["check"], "realm_check", CHECK, &[]),
-    (&["review"], "realm_review", &[], &[]),
-    (&["realm", "list"], "realm_list", &[], &[]),
-    (&["realm", "log"], "realm_log", LOG, &[]),
-    (&["realm", "topology"], "realm_topology", DOMAIN, &[]),
-    (&["realm", "pr", "status"], "realm_pr_status", RFC, &[]),
+    (&realm::status::OPERATION, &[], &[]),
+    (&realm::check::OPERATION, CHECK, &[]),
+    (&realm::review::OPERATION, &[], &[]),
+    (&realm::list::OPERATION, &[], &[]),
+    (&realm::log::OPERATION, LOG, &[]),
+    (&realm::topology::OPERATION, DOMAIN, &[]),
+    (&pr::status::OPERATION, RFC, &[]),
+    (&worktree::create::OPERATION, &[("--rfc", Word::Text("rfc")), ("--repos", Word::List("repos"))], &[]),
+    (&session::start::OPERATION, &[("--rfc", Word::Text("active_rfc"))], &[]),
+    (&session::stop::OPERATION, &[], &[]),
+    (&notifications::list::OPERATION, &[("--state", Word::Text("state"))], &[]),
+    (&contract::list::OPERATION, DOMAIN, &[]),
+    (&contract::get::OPERATION, &[("--version", Word::Text("version"))], &[Position::Contract]),
     (
-        &["realm", "worktree", "create"],
-        "realm_worktree_create",
-        &[("--rfc", Word::Text("rfc")), ("--repos", Word::List("repos"))],
-        &[],
-    ),
-    (&["session", "start"], "session_start", &[("--rfc", Word::Text("active_rfc"))], &[]),
-    (&["session", "stop"], "session_stop", &[], &[]),
-    (&["notifications", "list"], "notifications_list", &[("--state", Word::Text("state"))], &[]),
-    (&["contract", "list"], "contract_list", DOMAIN, &[]),
-    (&["contract", "get"], "contract_get", &[("--version", Word::Text("version"))], &[Position::Contract]),
-    (
-        &["contract", "diff"],
-        "contract_diff",
+        &contract::diff::OPERATION,
         &[("--worktree", Word::Is("new_version", "worktree"))],
         &[Position::Contract, Position::Text("old_version"), Position::Text("new_version")],
     ),
     (
-        &["contract", "impact"],
-        "contract_impact",
+        &contract::impact::OPERATION,
         &[("--to", Word::Text("to")), ("--worktree", Word::Flag("worktree"))],
         &[Position::Contract],
     ),
 ];
 
+/// Returns the words after the command of an operation, if a line is this command. The word `realm` may be left out.
+fn after<'l, 'w>(line: &'l [&'w str], operation: &Operation) -> Option<&'l [&'w str]> {
+    let short = operation.cli.strip_prefix(&["realm"]);
+    line.strip_prefix(operation.cli).or_else(|| line.strip_prefix(short?))
+}
+
 /// Returns the tool that does the same as a command, with its arguments. Returns `None` if there is no such tool, or it
 /// cannot express the whole command.
-fn call(words: &[String]) -> Option<(&'static str, Map<String, Value>)> {
+fn call(words: &[String]) -> Option<(&'static Operation, Map<String, Value>)> {
     let mut words = words.iter().map(String::as_str).skip_while(|word| *word == "git").peekable();
     words.next().filter(|word| *word == "blue")?;
     let mut arguments = Map::new();
@@ -186,9 +186,10 @@ fn call(words: &[String]) -> Option<(&'static str, Map<String, Value>)> {
         let folder = words.next().filter(|folder| folder.starts_with('/'))?;
         arguments.insert("cwd".into(), json!(folder));
     }
-    let rest: Vec<&str> = words.collect();
-    let (path, tool, options, positions) = FORMS.iter().find(|(path, ..)| rest.starts_with(path))?;
-    let mut rest = rest[path.len()..].iter().copied();
+    let line: Vec<&str> = words.collect();
+    let mut forms = FORMS.iter();
+    let (rest, (operation, options, positions)) = forms.find_map(|form| Some((after(&line, form.0)?, form)))?;
+    let mut rest = rest.iter().copied();
     let mut positions = positions.iter();
     while let Some(word) = rest.next() {
         if !word.starts_with('-') {
@@ -216,7 +217,7 @@ fn call(words: &[String]) -> Option<(&'static str, Map<String, Value>)> {
         };
         arguments.insert((*name).into(), value);
     }
-    Some((*tool, arguments))
+    Some((*operation, arguments))
 }
 
 #[cfg(test)]
@@ -253,6 +254,8 @@ mod tests {
             ),
             ("git blue check --worktree", tool("realm_check", json!({"worktree": true}), "")),
             ("git blue review", tool("realm_review", json!({}), "")),
+            ("git blue realm status", tool("realm_status", json!({}), "")),
+            ("git blue status", tool("realm_status", json!({}), "")),
             ("git blue realm log --realm r --all  # its history", tool("realm_log", json!({}), "its history")),
             ("git blue contract list  # list the contracts", tool("contract_list", json!({}), "list the contracts")),
         ] {
@@ -262,10 +265,8 @@ mod tests {
 
     #[test]
     fn every_named_tool_exists() {
-        use crate::surface::mcp::tools::TOOLS;
-        for (path, name, ..) in FORMS {
-            let tool = TOOLS.iter().find(|tool| tool.name() == *name).unwrap_or_else(|| panic!("{path:?}: {name}"));
-            assert_eq!(tool.operation.writes, WRITING.contains(name), "{name}");
+        for (operation, ..) in FORMS {
+            assert!(operation.tool.is_some(), "{}", operation.name);
         }
         let line = "git blue session start --rfc rfc-1  # track your work";
         let writing = FollowUp { may_write: true, ..FollowUp::default() };
