@@ -15,3 +15,4 @@ pub mod mcp;
 pub mod publication_summary;
 pub mod report;
 mod supervise;
+mod value_lines;

@@ -29,6 +29,7 @@ use crate::{
     surface::{
         cli::{contract_files, formats::Formats},
         report::{self, SideFile},
+        value_lines::value_lines,
     },
     wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared},
 };
@@ -41,8 +42,6 @@ const MAX_LINES: usize = 20;
 const MAX_WIDTH: usize = 200;
 /// The maximum number of breaking changes that are printed with their values.
 const MAX_BREAKS: usize = 5;
-/// The maximum length of a value that is printed on one line, in characters.
-const MAX_INLINE: usize = 80;
 
 #[derive(Debug, Args)]
 pub struct Diff {
@@ -175,18 +174,14 @@ fn render_difference(one: &Difference, text: &mut Text) {
 
 /// Prints a value on one line if it fits, and truncates a very long one.
 fn render_value(mark: &str, shown: Style, value: &Json, text: &mut Text) {
-    let mut rendered = value.to_string();
-    if rendered.len() > MAX_INLINE {
-        rendered = format!("{:#}", value);
-    }
-    let lines: Vec<_> = rendered.lines().collect();
-    for line in lines.iter().take(MAX_LINES) {
+    let (lines, more) = value_lines(value, MAX_LINES);
+    for line in &lines {
         let cut: String = line.chars().take(MAX_WIDTH).collect();
         let dots = if cut.len() < line.len() { " …" } else { "" };
         text.line(&[styled(format!("  {mark}{cut}{dots}"), shown)]);
     }
-    if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) {
-        text.line(&[styled(format!("  {mark}… {more} more lines"), Style::Dim)]);
+    if let Some(more) = more {
+        text.line(&[styled(format!("  {mark}{more}"), Style::Dim)]);
     }
 }
 

@@ -17,6 +17,7 @@ use crate::{
         verdict::{BothReadings, FLOW, SchemaDifference, ValuesCompared, VersionBump},
         version::Version,
     },
+    surface::value_lines::{MAX_INLINE, value_lines},
     wire::{ContractDiff, ContractGet, SchemaReading, SchemaVerdict, SchemasCompared},
 };
 
@@ -26,8 +27,6 @@ const MAX_SHOWN: usize = 100;
 const MAX_LINES: usize = 30;
 /// The maximum number of characters of a line.
 const MAX_WIDTH: usize = 300;
-/// The maximum length of a value that is shown on one line.
-const MAX_INLINE: usize = 80;
 
 /// Returns the differences. `documents` are both versions, if they can be read.
 pub fn differences(body: &ContractDiff, documents: Option<[&ContractGet; 2]>) -> Markup {
@@ -233,16 +232,9 @@ fn item(one: &Difference, contents: &[Value]) -> Option<String> {
 }
 
 fn value(mark: &str, value: &Json) -> Markup {
-    let mut rendered = value.to_string();
-    if rendered.len() > MAX_INLINE {
-        rendered = format!("{:#}", value);
-    }
-    let lines: Vec<_> = rendered.lines().collect();
+    let (lines, more) = value_lines(value, MAX_LINES);
     html! {
-        @for line in lines.iter().take(MAX_LINES) { (marked(mark, line)) }
-        @if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) {
-            (marked(mark, &format!("… {more} more lines")))
-        }
+        @for line in lines.iter().chain(&more) { (marked(mark, line)) }
     }
 }
 
