@@ -29,6 +29,11 @@ pub fn escape_in_json(json: &str) -> String {
     safe
 }
 
+/// Returns the text without characters that are markup in XML.
+pub fn escape_in_xml(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// Returns the text with all harmful characters escaped.
 pub fn clean(text: &str) -> Cow<'_, str> {
     // Nearly every word is printable ASCII, which can be tested quickly.

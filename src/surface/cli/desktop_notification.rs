@@ -11,6 +11,7 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     platform::{SYSTEM, System, paths, process},
+    surface::escape::escape_in_xml,
     wire::Notification,
 };
 
@@ -69,7 +70,8 @@ impl Desktop {
         if SYSTEM == System::MacOs {
             command.args(SCRIPT.iter().flat_map(|line| ["-e", line])).args(["git blue", text]);
         } else {
-            command.args(["--app-name=git blue", "--", "git blue", &plain(text)]);
+            // Desktops read the text as markup.
+            command.args(["--app-name=git blue", "--", "git blue", &escape_in_xml(text)]);
         }
         let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         match status {
@@ -78,9 +80,4 @@ impl Desktop {
             Err(error) => Err(format!("cannot run {}: {error}", self.program.display())),
         }
     }
-}
-
-/// Escapes text, since desktops read it as markup.
-fn plain(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -8,7 +8,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::text::shell_path,
     platform::{SYSTEM, System},
-    surface::http::Settings,
+    surface::{escape::escape_in_xml, http::Settings},
 };
 
 /// The service manager that starts the daemon.
@@ -75,7 +75,7 @@ impl Manager {
             }
             Self::Launchd => {
                 let words: String =
-                    arguments.iter().map(|word| format!("    <string>{}</string>\n", in_xml(word))).collect();
+                    arguments.iter().map(|word| format!("    <string>{}</string>\n", escape_in_xml(word))).collect();
                 format!(
                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
                      <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
@@ -86,7 +86,7 @@ impl Manager {
                      <string>{}</string>\n  </dict>\n  <key>RunAtLoad</key>\n  <true/>\n  \
                      <key>KeepAlive</key>\n  <dict>\n    <key>SuccessfulExit</key>\n    <false/>\n  </dict>\n\
                      </dict>\n</plist>\n",
-                    in_xml(&home),
+                    escape_in_xml(&home),
                 )
             }
         }
@@ -99,10 +99,6 @@ fn in_unit(word: &str) -> String {
     format!("\"{}\"", escaped.replace('\n', "\\n"))
 }
 
-fn in_xml(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +106,6 @@ mod tests {
     #[test]
     fn special_characters_are_escaped() {
         assert_eq!(in_unit("/a b/\"50%\" $x\\"), r#""/a b/\"50%%\" $$x\\""#);
-        assert_eq!(in_xml("a<b>&c"), "a&lt;b&gt;&amp;c");
+        assert_eq!(escape_in_xml("a<b>&c"), "a&lt;b&gt;&amp;c");
     }
 }
