@@ -41,14 +41,8 @@ pub fn line(body: &ContractPublish) -> Option<String> {
 }
 
 /// Returns the names of the first published items, and the number of the others.
-pub fn phrases<'p>(published: impl ExactSizeIterator<Item = &'p Published>) -> String {
-    let more = published.len().saturating_sub(MAX_PUBLISHED);
-    let mut names: Vec<_> = published.take(MAX_PUBLISHED).map(phrase).collect();
-    match more {
-        0 => {}
-        more => names.push(format!("and {more} more")),
-    }
-    names.join(", ")
+pub fn phrases<'p>(published: impl Iterator<Item = &'p Published>) -> String {
+    comma_separated_at_most(MAX_PUBLISHED, published.map(phrase))
 }
 
 /// Returns a short phrase for one published item.
@@ -205,6 +199,6 @@ mod tests {
     fn ten_thousand_contracts_make_one_short_line() {
         let all: Vec<_> = (0..10_000).map(published).collect();
         assert_eq!(phrases(all[..2].iter()), "s3/c0 1.0.0, s3/c1 1.0.0");
-        assert!(phrases(all.iter()).ends_with("s3/c7 1.0.0, and 9992 more"));
+        assert!(phrases(all.iter()).ends_with("s3/c7 1.0.0 and 9992 more"));
     }
 }
