@@ -71,7 +71,8 @@ pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u
         let handler = Arc::new(Handler::new(env, port, token, settings.rate_limit, streams, stopping.clone())?);
         tokio::spawn(catch_up::regularly(Contexts::new(env), settings.catch_up, stopping.clone()));
         sync::regularly(Contexts::new(env), settings.sync_interval, stopping.clone());
-        tokio::spawn(warm_up::once(Contexts::new(env), stopping.clone()));
+        let (contexts, until) = (Contexts::new(env), stopping.clone());
+        tokio::task::spawn_blocking(move || warm_up::read_realms(&contexts, &until));
         notify::regularly(Contexts::new(env), stopping.clone());
         let connections = Connections::new(CONNECTIONS);
         let accepting = listeners

@@ -7,19 +7,16 @@ use super::context::Contexts;
 use crate::{error::OpError, model::name::RealmName, ops::realm::status};
 
 /// Reads each realm once, until the daemon stops.
-pub async fn once(contexts: Contexts, stopping: watch::Receiver<bool>) {
-    let reading = tokio::task::spawn_blocking(move || {
-        for name in contexts.realms().unwrap_or_default() {
-            if *stopping.borrow() {
-                return;
-            }
-            // Its pages show the reason.
-            if let Err(error) = one(&contexts, &name) {
-                tracing::debug!(realm = %name, %error, "cannot read the realm");
-            }
+pub fn read_realms(contexts: &Contexts, stopping: &watch::Receiver<bool>) {
+    for name in contexts.realms().unwrap_or_default() {
+        if *stopping.borrow() {
+            return;
         }
-    });
-    let _ = reading.await;
+        // Its pages show the reason.
+        if let Err(error) = one(contexts, &name) {
+            tracing::debug!(realm = %name, %error, "cannot read the realm");
+        }
+    }
 }
 
 /// Brings the cached overview of a realm up to date, as its status does.
