@@ -159,8 +159,8 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     refused.dedup();
     refused.extend(not_executable(&hooks));
     let answer = place.answer(hooks);
-    let threats: Vec<_> = threats(&place, &answer.body.hooks).into_iter().map(|(_, step)| step).collect();
-    Ok(refused.into_iter().chain(threats).fold(answer, Answer::next))
+    refused.extend(against_threats(&place, &answer.body.hooks));
+    Ok(refused.into_iter().fold(answer, Answer::next))
 }
 
 /// Writes the block. Returns whether the file changed, or why the block would break it.
@@ -254,7 +254,7 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
         None => steps.extend(to_install(ctx, &hooks)?),
     }
     steps.extend(not_executable(&hooks));
-    steps.extend(threats(&place, &hooks).into_iter().map(|(_, step)| step));
+    steps.extend(against_threats(&place, &hooks));
     Ok(steps.into_iter().fold(place.answer(hooks), Answer::next))
 }
 
@@ -280,16 +280,17 @@ fn not_executable(hooks: &[HookState]) -> Vec<String> {
     disabled.map(|hook| format!("chmod +x {}  # git runs only executable hooks", shell_word(&hook.file))).collect()
 }
 
-/// Returns what other programs will do to our blocks, and the command that helps, without duplicates.
-fn threats(place: &Place<'_>, hooks: &[HookState]) -> Vec<(String, String)> {
+/// Returns the steps for blocks that other programs will change, without duplicates.
+fn against_threats(place: &Place<'_>, hooks: &[HookState]) -> Vec<String> {
     let in_files = hooks.iter().filter(|hook| hook.installed && hook.note.is_some());
-    let managers = in_files.filter_map(|hook| {
+    let steps = in_files.filter_map(|hook| {
         let file = HookFile::read(Path::new(&hook.file)).ok();
-        Manager::of(&place.folder, file.as_ref().and_then(HookFile::text))?.threat(&place.top)
+        let manager = Manager::of(&place.folder, file.as_ref().and_then(HookFile::text))?;
+        manager.threat(&place.top).map(|(_, step)| step)
     });
-    let mut found: Vec<_> = managers.map(|(what, step)| (what.to_owned(), step)).collect();
-    found.dedup();
-    found
+    let mut steps: Vec<_> = steps.collect();
+    steps.dedup();
+    steps
 }
 
 /// The suffix that pre-commit gives to existing hooks, which it still runs.
