@@ -78,7 +78,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let hooks = hooks::install(ctx, hooks::Request::default())?;
     let known = locate::known(&ctx.home, &realm)?;
     if let Some(wanted) = request.auto_sync {
-        choose_auto_sync(ctx, &realm, wanted)?;
+        ctx.home.record_auto_sync(&realm, wanted)?;
     }
     let auto_sync = match ctx.open_store(&known)?.remotes().is_empty() {
         true => None,
@@ -101,14 +101,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let steps = share.into_iter().chain(joined.next_steps).chain(hooks.next_steps);
     let answer = steps.fold(Answer::new(body), Answer::next);
     Ok(if answer.next_steps.is_empty() { answer.next("git blue  # show the status and next steps") } else { answer })
-}
-
-/// Records whether changes of a realm are shared and fetched automatically.
-///
-/// # Errors
-/// Returns an error if the choice cannot be recorded.
-pub fn choose_auto_sync(ctx: &Ctx, realm: &RealmName, wanted: bool) -> Result<(), OpError> {
-    Ok(ctx.home.record_auto_sync(realm, wanted)?)
 }
 
 /// Clones or creates the realm if this machine does not have it.

@@ -101,7 +101,7 @@ impl Init {
         let is_asked = has_url && answer.body.auto_sync.is_none() && !answer.body.remotes.is_empty();
         if is_asked && output.is_terminal() && ctx.env.is_error_terminal() && !output.json && !output.quiet {
             let wanted = output.ask("Sync this realm automatically? [y/N]")?;
-            init::choose_auto_sync(ctx, &answer.body.realm, wanted)?;
+            ctx.home.record_auto_sync(&answer.body.realm, wanted)?;
             answer.body.auto_sync = Some(wanted);
         }
         output.shown(&answer, |body, text| {

@@ -61,7 +61,7 @@ fn render(body: &ContractBlame, text: &mut Text) {
     render_cursor(body.next_cursor.as_deref(), text);
 }
 
-pub fn short(commit: Option<&str>) -> &str {
+fn short(commit: Option<&str>) -> &str {
     commit.map_or("-", short_commit)
 }
 

@@ -17,7 +17,7 @@ use crate::{
         contract::{Flow, Values},
         json::Json,
         name::{ContractRef, RepoName},
-        text::{comma_separated, count},
+        text::{comma_separated, count, short_commit},
         version::Version,
     },
     ops::{contract, ctx::Ctx, publish},
@@ -364,7 +364,7 @@ fn facts(body: &ContractGet) -> Vec<Vec<Word>> {
 }
 
 fn published(origin: &VersionOrigin) -> String {
-    let source = origin.source_commit.as_deref().map(|commit| format!(" from {}", super::blame::short(Some(commit))));
+    let source = origin.source_commit.as_deref().map(|commit| format!(" from {}", short_commit(commit)));
     let link = origin.commit_url.as_deref().map(|url| format!(" from {url}"));
     let ahead = if origin.in_future { " (in the future)" } else { "" };
     let date = origin.time.strftime("%Y-%m-%d");

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Verdict,
-    output::Output,
+    output::{self, Output},
     text::{Style, Text, plain, styled},
 };
 use crate::{
@@ -132,7 +132,7 @@ impl Command {
                     output.note(&format!("not offered: {problem}"));
                 }
                 if output.json {
-                    output.write(&pretty(&list))?;
+                    output.write(&output::json(&list))?;
                 } else {
                     let mut text = output.text();
                     render_tools(&list, &mut text);
@@ -157,7 +157,7 @@ impl Command {
                         output.note(note);
                     }
                 }
-                output.write(&pretty(&config.content))?;
+                output.write(&output::json(&config.content))?;
                 Ok(Verdict::Yes)
             }
         }
@@ -168,13 +168,9 @@ impl Command {
 fn shown(result: &Value, is_raw: bool) -> String {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     match serde_json::from_str::<Value>(text) {
-        Ok(answer) if !is_raw => pretty(&answer),
-        _ => pretty(result),
+        Ok(answer) if !is_raw => output::json(&answer),
+        _ => output::json(result),
     }
-}
-
-fn pretty(value: &Value) -> String {
-    super::output::json(value)
 }
 
 fn render_tools(list: &Value, text: &mut Text) {
