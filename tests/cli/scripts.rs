@@ -223,6 +223,20 @@ fn importer_script_gets_the_version_that_its_import_resolves_to() {
 }
 
 #[test]
+fn script_is_not_run_if_the_document_cannot_be_read() {
+    let world = World::pair();
+    script(&world, "access/scripts/own.sh", "touch ../ran");
+    world
+        .write(&format!("access/{BINDING_FILE}"), &(importing(">=1.0.0, <2.0.0") + "    validation: scripts/own.sh\n"));
+    world.commit("access", "Test the import");
+    world.plant("contracts/s3-permissions.json", "oops");
+    world.plant("versions/s3-permissions/1.0.0.json", "oops");
+    let failed = world.blue(&world.path("access"), &["check", "--run-scripts", "--mode", "importer"]).exits(1);
+    assert!(failed.stdout.contains("s3-permissions, failed: it cannot be run: "), "{failed}");
+    assert!(!world.path("ran").exists());
+}
+
+#[test]
 fn exporter_script_gets_the_version_that_publishing_chooses() {
     let world = World::pair();
     script(&world, SCRIPT, "read -r line; echo \"$line\" >../input.json");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::check_subject::{Found, Subject};
 use crate::{
-    error::OpError,
+    error::{Kind, OpError},
     locate,
     model::{
         binding::Import,
@@ -180,7 +180,10 @@ fn run_one(
         Ok(program) => program,
         Err(why) => return Ok(failed(why)),
     };
-    let line = input(ctx, named).to_string();
+    let line = match input(ctx, named) {
+        Ok(input) => input.to_string(),
+        Err(error) => return Ok(failed(format!("it cannot be run: {error}"))),
+    };
     let ended = match script::run(&ctx.env, &program, &root, &line, timeout) {
         Ok(ended) => ended,
         Err(error) => return Ok(failed(format!("it cannot be run: {error}"))),
@@ -224,17 +227,24 @@ fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Resul
     }
 }
 
-/// Returns the input of a script.
-fn input(ctx: &Ctx, named: &DeclaredScript<'_>) -> Value {
-    let document = document(ctx, named).ok();
-    json!({
+/// Returns the input of a script. Without a document to test, the fields of the document are null.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+fn input(ctx: &Ctx, named: &DeclaredScript<'_>) -> Result<Value, OpError> {
+    let document = match document(ctx, named) {
+        Ok(document) => Some(document),
+        Err(error) if error.kind == Kind::No => None,
+        Err(error) => return Err(error),
+    };
+    Ok(json!({
         "role": named.role,
         "domain": named.at.domain,
         "contract": named.at.contract,
         "version": document.as_ref().map(|document| &document.version),
         "schema": document.as_ref().map(|document| &document.schema),
         "value": document.as_ref().map(|document| &document.value),
-    })
+    }))
 }
 
 /// Returns the tested document: that of this repository's file with the version that publishing would choose, or the
