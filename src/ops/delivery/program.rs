@@ -7,9 +7,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{env::Env, platform::process::Group};
+use crate::{
+    env::Env,
+    platform::process::{self, Group},
+};
 
-/// The interval of polling.
+/// The interval at which the output is polled.
 const STEP: Duration = Duration::from_millis(10);
 /// The maximum number of bytes of output that are kept.
 const MAX_SAID: u64 = 300;
@@ -35,16 +38,7 @@ pub fn run(env: &Env, program: Command, args: &[&str], input: &str, limit: Durat
         Some(said)
     });
     let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(cannot)? {
-            break Some(status);
-        }
-        if begun.elapsed() >= limit {
-            break None;
-        }
-        thread::sleep(STEP);
-    };
-    match status {
+    match process::wait_at_most(&mut child, limit).map_err(cannot)? {
         Some(status) if status.success() => Ok(()),
         Some(status) => {
             // Its child processes may keep the output open.

@@ -14,7 +14,7 @@ use crate::{env::Env, platform::process};
 
 /// The maximum number of bytes of output that are kept, counted from its end.
 const MAX_OUTPUT: usize = 2 << 10;
-/// The interval at which the program is polled.
+/// The interval at which the output is polled.
 const STEP: Duration = Duration::from_millis(10);
 /// The maximum time to wait for remaining output once the program has ended.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -51,24 +51,17 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
         // If the input cannot be written, the exit status says why.
         let _ = stream.write_all(format!("{line}\n").as_bytes());
     }
-    let begun = Instant::now();
-    let code = loop {
-        if let Some(status) = child.try_wait()? {
-            break Some(process::code(status));
-        }
-        if begun.elapsed() >= timeout {
-            drop(input.take());
-            child.wait()?;
-            break None;
-        }
-        thread::sleep(STEP);
-    };
+    let status = process::wait_at_most(&mut child, timeout)?;
+    if status.is_none() {
+        drop(input.take());
+        child.wait()?;
+    }
     let ended = Instant::now();
     while !reader.is_finished() && ended.elapsed() < PATIENCE {
         thread::sleep(STEP);
     }
     let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Ended { code, output: String::from_utf8_lossy(&kept).trim().to_owned() })
+    Ok(Ended { code: status.map(process::code), output: String::from_utf8_lossy(&kept).trim().to_owned() })
 }
 
 /// Keeps the end of a stream.
