@@ -127,7 +127,8 @@ pub fn names(site: &Site, repos: &[&RepoName]) -> Markup {
     }
 }
 
-/// Returns `1 contract`, `2 contracts`, `10,000 contracts`.
+/// Returns `1 contract`, `2 contracts`, `10,000 contracts`. Unlike [`crate::model::text::count`], this separates
+/// thousands, and derives the plural, which is regular for all nouns of the pages.
 pub fn count(number: usize, noun: &str) -> String {
     let noun = match (number, noun.strip_suffix('y')) {
         (1, _) => noun.to_owned(),
