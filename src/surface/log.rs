@@ -8,7 +8,7 @@ use std::{
 };
 
 use tracing::Level;
-use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::{filter::Targets, fmt::MakeWriter, layer::SubscriberExt as _};
 
 use crate::{
     env::Env,
@@ -63,10 +63,12 @@ pub fn start_in(path: &Path) -> Result<(), OpError> {
     Ok(())
 }
 
+/// Logs only what this program says: the MCP library would log whole documents.
 fn log_to(writer: impl for<'a> MakeWriter<'a> + Send + Sync + 'static, level: Level) {
     let log = tracing_subscriber::fmt().with_ansi(false).with_max_level(level).with_target(false);
+    let own = Targets::new().with_target(env!("CARGO_CRATE_NAME"), level);
     // A second call finds that a subscriber is already installed, which is fine.
-    let _ = tracing::subscriber::set_global_default(log.with_writer(writer).finish());
+    let _ = tracing::subscriber::set_global_default(log.with_writer(writer).finish().with(own));
 }
 
 /// Opens the log. It may name files and people, so only the user can read it.
