@@ -26,9 +26,10 @@ pub fn binding(domain: impl fmt::Display) -> String {
     format!("{BINDINGS}/{domain}.yaml")
 }
 
-/// Returns the command that removes a repository's files of a domain.
+/// Returns the command that removes a repository's files of a domain, and commits that.
 pub fn remove_command(domain: &DomainName) -> String {
-    format!("git rm -r --ignore-unmatch :/{CONTRACTS}/{domain} :/{}", binding(domain))
+    let files = format!(":/{CONTRACTS}/{domain} :/{}", binding(domain));
+    format!("git rm -r --ignore-unmatch {files} && git commit -m \"Leave the domain {domain}\"")
 }
 
 /// The maximum number of files that are read in one repository.

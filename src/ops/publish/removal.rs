@@ -75,7 +75,7 @@ impl Removal {
             Self::Member => "or add it again",
         };
         let pull = code.origin_url().map(|_| "git pull  # another clone may have removed the files".to_owned());
-        let remove = format!("{} && git commit -m \"Leave the domain {name}\"", blue_files::remove_command(name));
+        let remove = blue_files::remove_command(name);
         let create = format!("git blue realm admin domain --name {name} --repos {repo}  # {again}");
         pull.into_iter().chain([remove, create]).collect()
     }
