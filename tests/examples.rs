@@ -29,12 +29,11 @@ fn machine_can_be_sent_to_threads() {
 }
 
 #[test]
-fn relative_home_folder_is_made_absolute() {
+fn relative_home_folder_is_refused() {
     let (example, home) = (Example::new(), "home/.blue");
     let env = example.sandbox().env(example.sandbox().path()).with("GIT_BLUE_HOME", home);
-    let machine = git_blue::Machine::with_env(env).unwrap();
-    assert_eq!(machine.realms().unwrap().body.realms.len(), 1);
-    assert_eq!(machine.repository("access").unwrap().name().as_str(), "access");
+    let Err(error) = git_blue::Machine::with_env(env) else { panic!("accepted") };
+    assert!(error.message.contains("not an absolute path"), "{}", error.message);
 }
 
 #[test]

@@ -184,6 +184,17 @@ fn misspelled_keyword_is_a_warning_of_check_and_publish() {
     assert!(check.stdout.contains(&format!("{CONTRACT_FILE}:{line}: warning: s3-access: {warning}")), "{check}");
 }
 
+/// The misspelled keyword is what changes the schema.
+#[test]
+fn misspelled_keyword_is_a_warning_if_the_version_was_not_raised() {
+    let world = World::pair();
+    let text = contract("1.0.0").replace("    read: {", "    read: { requierd: [],");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("[version-reused]"), "{check}");
+    assert!(check.stdout.contains("did you mean \"required\"?"), "{check}");
+}
+
 #[test]
 fn misspelled_keywords_are_all_listed_or_counted() {
     let world = World::pair();

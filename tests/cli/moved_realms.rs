@@ -101,7 +101,7 @@ fn realm_of_the_same_name_is_kept_apart() {
     assert!(!status.stderr.contains(&format!("reseed --url {hub}")), "{status}");
     let step = status.stderr.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap();
     assert!(step.starts_with("GIT_BLUE_HOME="), "{status}");
-    let apart = world.finish_shell(&clone, &step.replace("DIR", "../apart"));
+    let apart = world.finish_shell(&clone, &step.replace("DIR", world.path("apart").to_str().unwrap()));
     assert_eq!(apart.code, 0, "{step}: {apart}");
     // A URL that was typed does not replace that of another realm either.
     world.on("third");

@@ -335,7 +335,7 @@ fn session_needs_a_repository_of_the_realm() {
     let fungal = world.path("fungal");
     let left = world.blue_with(&fungal, &["session", "start"], &[("GIT_BLUE_REPO", "nobody".as_ref())]);
     assert_eq!(left.code, 1, "{left:?}");
-    assert!(left.stderr.contains("nobody is not in the realm"), "{left:?}");
+    assert!(left.stderr.contains("cannot write as nobody of aperture"), "{left:?}");
 }
 
 #[test]

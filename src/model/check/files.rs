@@ -21,7 +21,13 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
     for (contract, declared) in judged.candidate.contracts_in(name) {
         let document = next_version::settled(domain, &declared.document, judge);
         let of_contract = if declared.changed {
-            remarks((domain, after), after.document(contract, &document.version), declared, judge)
+            let published = after.document(contract, &document.version);
+            // If publishing it would be refused, a misspelled keyword may be the reason.
+            let remarks = match published.filter(|published| published.schema == document.schema) {
+                Some(published) => effects::remarks_on_contract((domain, after), published, judge),
+                None => effects::remarks_on_document(&document),
+            };
+            located(remarks, name, declared)
         } else {
             let held = domain.contracts.get(contract);
             let mut remarks = effects::remarks_on_document(&document);
@@ -66,17 +72,6 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
         Some(Finding { caused_by, ..finding })
     };
     served.filter_map(finding).collect()
-}
-
-/// Returns the remarks on a changed document that publishing it would report too. A refused document gets none.
-fn remarks(
-    domains: (&DomainView, &DomainView),
-    after: Option<&Contract>,
-    declared: &Declared<Contract>,
-    judge: &Judge<'_>,
-) -> Vec<Finding> {
-    let remarks = after.map(|after| effects::remarks_on_contract(domains, after, judge)).unwrap_or_default();
-    located(remarks, &domains.0.info.name, declared)
 }
 
 /// Converts remarks on a file to findings. Callers that have the file convert a place to its line.
