@@ -12,6 +12,7 @@ mod pairs;
 mod places;
 mod recursion;
 mod rules;
+mod texts;
 #[path = "../testutils/whole.rs"]
 mod whole;
 mod world;

@@ -3,7 +3,7 @@
 //! Every answer is a proof, a value that the validator accepts on one side and refuses on the other, or "unknown" with
 //! the reason. `verdict` asks the questions. `graph` reads both schemas into one set of keywords, `prove` searches for a
 //! value that one accepts and the other refuses, with `automata` for its strings, `confirm` has the validator confirm
-//! the value, and `explain` finds the keywords that differ. `docs/compatibility.md` explains the answers.
+//! the value, `walk` finds the keyword that refuses it, and `explain` describes the difference. `docs/compatibility.md` explains the answers.
 
 mod answer;
 mod automata;
@@ -19,8 +19,10 @@ mod places;
 mod prove;
 mod rules;
 mod sources;
+mod unevaluated;
 mod values;
 mod verdict;
+mod walk;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::evaluate;
-use super::explain::Leaf;
 use super::graph::node::{self, Id, Lit, Sym, Table};
 use super::sources::{Sources, Spot};
+use super::walk::Leaf;
 
 /// The maximum number of sub-schemas that are visited.
 const MAX_VISITED: usize = 500;

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::evaluate;
 use super::graph::node::{self, Check, Lit, Words};
 use super::numbers;
-use crate::model::{contract::BrokenDirection, text::count};
+use crate::model::{contract::BrokenDirection, schema::Draft, text::count};
 
 /// One kind of difference, with an example.
 #[derive(Debug, Clone, Copy)]
@@ -82,6 +83,8 @@ pub(super) struct Place<'a> {
     pub(super) value: &'a Value,
     pub(super) member: Option<Rc<str>>,
     pub(super) names_member: bool,
+    /// Whether the keyword is `unevaluatedProperties` or `unevaluatedItems`.
+    pub(super) is_unevaluated: bool,
     /// The number of alternatives of a `oneOf` that match.
     pub(super) matching: usize,
 }
@@ -124,7 +127,7 @@ fn origin(lit: &Lit) -> (&'static [&'static str], [&'static str; 2]) {
         Lit::PropNames(_) => (&["propertyNames"], ["narrowed-property-names", "widened-property-names"]),
         Lit::DepRequired(..) => (&["dependentRequired", "dependencies"], ["narrowed-dependency", "widened-dependency"]),
         Lit::DepSchema(..) => (&["dependentSchemas", "dependencies"], ["narrowed-dependency", "widened-dependency"]),
-        Lit::AnyOf(_) => (&["anyOf", "unevaluatedProperties", "unevaluatedItems"], ALTERNATIVES),
+        Lit::AnyOf(_) => (&["anyOf"], ALTERNATIVES),
         Lit::OneOf(_) => (&["oneOf"], ALTERNATIVES),
         Lit::If(..) => (&["if"], ALTERNATIVES),
         Lit::Sub(_) | Lit::Opaque(..) => (&[], ALTERNATIVES),
@@ -147,6 +150,8 @@ pub(super) fn describe(place: &Place<'_>, words: &Words) -> (&'static str, Strin
     (id, sentence(place, words))
 }
 
+const NOTHING_EVALUATES: &str = "no keyword that applies here evaluates it";
+
 fn sentence(place: &Place<'_>, words: &Words) -> String {
     let value = short(place.value);
     let number = |id: &u32| {
@@ -154,6 +159,9 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         numbers::to_json(number).map_or_else(|| number.to_string(), |value| value.to_string())
     };
     match place.lit {
+        Lit::Type(types) if types & node::WHOLE == 0 && evaluate::type_of(place.value) == node::WHOLE => {
+            format!("{value} is not {} in {}", names_of(*types), Draft::D4)
+        }
         Lit::Type(types) => format!("{value} is not {}", names_of(*types)),
         Lit::Enum(ids) if ids.len() == 1 => format!("{value} is not {}", short(&words.values[ids[0] as usize])),
         Lit::Enum(ids) => format!("{value} is not one of the {} allowed values", ids.len()),
@@ -167,7 +175,9 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         Lit::Pattern(pattern) => format!("{value} does not match {:?}", words.written(*pattern)),
         Lit::Check(check) => match &words.checks[*check as usize] {
             Check { format: Some(format), .. } => format!("{value} does not have the format {format:?}"),
-            Check { keywords, .. } => format!("{value} does not satisfy {keywords}"),
+            Check { encoding: Some(encoding), is_json: true, .. } => format!("{value} is not JSON in {encoding}"),
+            Check { encoding: Some(encoding), .. } => format!("{value} is not {encoding}"),
+            Check { .. } => format!("{value} is not JSON"),
         },
         Lit::Required(_) => format!("{} is missing", quoted(place)),
         Lit::MinItems(n) => format!("fewer than {}", count(*n, "item", "items")),
@@ -180,6 +190,11 @@ fn sentence(place: &Place<'_>, words: &Words) -> String {
         Lit::AtMost(_, 0) => "an item matches \"contains\"".to_owned(),
         Lit::AtMost(_, 1) => "more than 1 item matches \"contains\"".to_owned(),
         Lit::AtMost(_, n) => format!("more than {n} items match \"contains\""),
+        Lit::Items(..) if place.is_unevaluated => {
+            let index = place.member.as_deref().unwrap_or_default();
+            format!("the item at index {index} is not allowed: {NOTHING_EVALUATES}")
+        }
+        Lit::AddProp(..) if place.is_unevaluated => format!("{} is not allowed: {NOTHING_EVALUATES}", quoted(place)),
         Lit::Items(0, _) => "an item is not allowed".to_owned(),
         Lit::Items(1, _) => "an item after the first is not allowed".to_owned(),
         Lit::Items(n, _) => format!("an item after the first {n} is not allowed"),

@@ -7,7 +7,10 @@ use super::graph::Graph;
 use super::graph::intern::Classes;
 use super::graph::node::{Id, Lit, Sym, Table, index};
 use super::rules;
-use crate::model::schema::{Tree, external, uri};
+use crate::model::{
+    pointer,
+    schema::{Tree, external, official, uri},
+};
 
 /// A sub-schema, and how it was reached. Equal sub-schemas occur in many places. Its JSON Pointer is searched for only
 /// when it is needed, since there may be thousands of branches.
@@ -96,7 +99,8 @@ impl<'a> Sources<'a> {
             raws.filter(|raw| nodes.contains(&self.classes.of(*raw))).map(|raw| self.graph.tree(raw).id()).collect();
         let place = |document: usize| {
             let root = self.graph.documents[document].root;
-            root.pointer_to_any(&|part| part != root.id() && parts.contains(&part))
+            let found = root.pointer_to_any(&|part| part != root.id() && parts.contains(&part));
+            found.filter(|place| metaschema_of(place).is_none())
         };
         match (place(0), place(1)) {
             (Some(old), Some(new)) if old != new => format!(" (old: {old}, new: {new})"),
@@ -107,11 +111,58 @@ impl<'a> Sources<'a> {
 
     /// Returns the JSON Pointer by which a sub-schema of a document was reached.
     pub(super) fn place(&self, document: usize, spot: &Spot<'_>, table: &Table) -> String {
+        self.places(document, spot, table).pop().map(|(_, place)| place).unwrap_or_default()
+    }
+
+    /// Returns the sub-schemas on the way to one, and their places, from the root on.
+    fn places<'s>(&self, document: usize, spot: &'s Spot<'a>, table: &Table) -> Vec<(&'s Spot<'a>, String)> {
         let way: Vec<_> = std::iter::successors(Some(spot), |spot| Some(&spot.via.as_deref()?.from)).collect();
-        way.iter().rev().fold(String::new(), |pointer, spot| match &spot.via {
-            Some(via) => self.steps(document, &pointer, via, spot.id, table).unwrap_or(pointer),
-            None => pointer,
-        })
+        let mut pointer = String::new();
+        let place = |spot: &'s Spot<'a>| {
+            let steps = spot.via.as_ref().and_then(|via| self.steps(document, &pointer, via, spot.id, table));
+            if let Some(steps) = steps {
+                pointer = steps;
+            }
+            (spot, pointer.clone())
+        };
+        way.into_iter().rev().map(place).collect()
+    }
+
+    /// Returns the JSON Pointer to a place in a sub-schema or, if that is in a meta-schema, to the reference to it.
+    pub(super) fn shown(&self, document: usize, table: &Table, spot: &Spot<'a>, below: &str) -> String {
+        let places = self.places(document, spot, table);
+        let is_own = |(_, place): &&(&Spot<'_>, String)| metaschema_of(place).is_none();
+        let own = places.iter().take_while(is_own).count();
+        let Some((last, place)) = own.checked_sub(1).map(|at| &places[at]) else { return String::new() };
+        if own == places.len() {
+            return format!("{place}{below}");
+        }
+        let schema = self.graph.tree(last.id);
+        let keyword = REFERENCES.into_iter().find(|keyword| schema.get(keyword).is_some());
+        keyword.map_or_else(|| place.clone(), |keyword| format!("{place}/{keyword}"))
+    }
+
+    /// Returns the URI of the place of a sub-schema, if that is in a meta-schema.
+    pub(super) fn metaschema_place(&self, document: usize, table: &Table, spot: &Spot<'a>) -> Option<String> {
+        let place = self.place(document, spot, table);
+        let (uri, below) = metaschema_of(&place)?;
+        Some(format!("{}#{below}", uri.trim_end_matches('#')))
+    }
+
+    /// Returns the pointers to the conditions and unions on the way to a sub-schema, the innermost first.
+    pub(super) fn choices(&self, document: usize, table: &Table, spot: &Spot<'a>) -> Vec<String> {
+        let places = self.places(document, spot, table);
+        let steps = places.iter().zip(places.iter().skip(1)).rev();
+        let choice = |((_, place), (spot, _)): (&(&Spot<'a>, String), &(&Spot<'a>, String))| {
+            let keyword = match spot.via.as_ref()?.lit {
+                Lit::If(..) => "if",
+                Lit::AnyOf(_) => "anyOf",
+                Lit::OneOf(_) => "oneOf",
+                _ => return None,
+            };
+            Some(format!("{place}/{keyword}"))
+        };
+        steps.filter_map(choice).collect()
     }
 
     /// Returns the pointer to a child that a literal of the sub-schema at `pointer` names, or `None` if the child
@@ -145,12 +196,19 @@ impl<'a> Sources<'a> {
 
     /// Returns the pointer to the target of the reference in a sub-schema that leads to `child`.
     fn referred(&self, document: usize, from: Id, child: Id) -> Option<String> {
-        let (schema, part) = (self.graph.tree(from), self.graph.tree(child).id());
-        let base = self.graph.context(from).base;
-        let document = &self.graph.documents[document];
-        let references =
-            ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().filter_map(|word| schema.get(word)?.as_str());
-        let mut targets = references.filter_map(|to| document.resolve(to, &base).ok());
-        targets.find(|pointer| document.root.pointer(pointer).is_some_and(|found| found.id() == part))
+        let part = self.graph.tree(child).id();
+        let root = self.graph.documents[document].root;
+        let mut targets = self.graph.targets(from, document).into_iter();
+        targets.find(|pointer| root.pointer(pointer).is_some_and(|found| found.id() == part))
     }
+}
+
+/// The keywords that refer to another sub-schema.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// Splits a pointer into a meta-schema, which was added to the document, into its URI and a pointer.
+fn metaschema_of(place: &str) -> Option<(String, &str)> {
+    let within = place.strip_prefix('/')?.strip_prefix(official::MEMBER)?.strip_prefix('/')?;
+    let (key, below) = within.split_at(within.find('/').unwrap_or(within.len()));
+    Some((pointer::unescape(key), below))
 }

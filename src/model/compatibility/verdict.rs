@@ -8,7 +8,6 @@ use super::answer::{BothReadings, Comparison, SchemaDifference, SchemaVerdict, V
 use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
 use super::evaluate;
-use super::explain::Leaf;
 use super::graph::dialect;
 use super::graph::intern;
 use super::graph::node::{Id, Lit, Table};
@@ -16,6 +15,7 @@ use super::prove::sender;
 use super::prove::{Answer, Atom, Engine};
 use super::rules::ALTERNATIVES;
 use super::sources::Sources;
+use super::walk::Leaf;
 use crate::model::{
     contract::{BrokenDirection, SchemaReading},
     schema::{Draft, Tree, document::Document},
@@ -344,7 +344,8 @@ impl<'a> Judge<'a> {
             are_all_listed &= !is_crowded;
             // A keyword that was treated as allowed for some values only is listed once.
             let mask = leaf.as_ref().filter(|leaf| leaf.foreign.is_none()).and_then(|leaf| leaf.mask.clone());
-            let is_repeated = mask.is_some_and(|mask| self.is_explained(&mask.1, &difference) || !general.insert(mask));
+            let is_repeated = mask.is_some_and(|mask| self.is_explained(&mask.1, &difference) || !general.insert(mask))
+                || self.is_told(&difference);
             if !is_crowded && !is_repeated {
                 if self.differences.len() == most {
                     break false;
@@ -413,10 +414,12 @@ impl<'a> Judge<'a> {
 
     /// Returns whether a difference at the same place is listed.
     fn is_listed(&self, found: &SchemaDifference) -> bool {
-        let place = |one: &SchemaDifference| {
-            (one.direction, one.rule.clone(), one.old_pointer.clone(), one.new_pointer.clone())
-        };
         self.differences.iter().any(|one| place(one) == place(found))
+    }
+
+    /// Returns whether a difference with the same text is listed, of another case of `unevaluated…`.
+    fn is_told(&self, found: &SchemaDifference) -> bool {
+        self.differences.iter().any(|one| place(one) == place(found) && one.message == found.message)
     }
 
     /// Searches for the same difference at other places. Returns whether all were found and listed.
@@ -453,6 +456,11 @@ impl<'a> Judge<'a> {
         }
         is_complete
     }
+}
+
+/// Returns the place of a difference.
+fn place(one: &SchemaDifference) -> (BrokenDirection, &str, Option<&str>, Option<&str>) {
+    (one.direction, &one.rule, one.old_pointer.as_deref(), one.new_pointer.as_deref())
 }
 
 /// Returns which document's values must be within the other's, as indexes.

@@ -129,10 +129,7 @@ pub(super) fn contained(word: &str, draft: Draft) -> Option<Contained> {
     let is_known = match word {
         "$defs" => draft >= Draft::D2019,
         "dependencies" => draft <= Draft::D7,
-        _ => {
-            let range = SOMETIMES.iter().find(|(keyword, ..)| *keyword == word);
-            range.is_none_or(|(_, first, last)| (*first..=*last).contains(&draft))
-        }
+        _ => is_of(word, draft),
     };
     match word {
         _ if !is_known => None,
@@ -140,6 +137,12 @@ pub(super) fn contained(word: &str, draft: Draft) -> Option<Contained> {
         _ if IN_PLACE.contains(&word) || BELOW.contains(&word) => Some(Contained::OneOrList),
         _ => None,
     }
+}
+
+/// Returns whether a keyword that asserts something does so in a draft.
+pub fn is_of(keyword: &str, draft: Draft) -> bool {
+    let range = SOMETIMES.iter().find(|(one, ..)| *one == keyword);
+    range.is_none_or(|(_, first, last)| (*first..=*last).contains(&draft))
 }
 
 /// Returns whether a word is a keyword that asserts something in some draft.

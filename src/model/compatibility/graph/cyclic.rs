@@ -95,7 +95,7 @@ impl Cycle<'_> {
             return *copy;
         }
         let lits = self.below(graph, at, path);
-        let copy = graph.add(lits, self.members[at]);
+        let copy = graph.copy(lits, self.members[at]);
         self.copies.insert((at, path), copy);
         copy
     }

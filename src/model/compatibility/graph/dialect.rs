@@ -39,9 +39,9 @@ fn read_one(graph: &mut Graph<'_>, number: usize) -> Result<Id, String> {
     let Reader { graph, pending, .. } = reader;
     graph.evaluates_all.extend(pending.iter().map(|(id, kind, _)| (*id, *kind)));
     for (id, kind, child) in pending {
+        let first = graph.len();
         let more = unevaluated::rewrite(graph, id, kind, child);
-        let lits = graph.lits(id).iter().cloned().chain(more).collect();
-        graph.set(id, lits);
+        graph.add_cases(id, more, first);
     }
     Ok(root)
 }

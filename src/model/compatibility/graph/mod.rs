@@ -25,8 +25,18 @@ struct Raw {
     lits: (u32, u32),
     part: PartId,
     scope: ScopeId,
-    /// Whether the sub-schema is in a document. Otherwise, it was derived from one that is.
-    is_written: bool,
+    origin: Origin,
+}
+
+/// Where a sub-schema comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// It is in a document.
+    Document,
+    /// It was derived from one that is.
+    Derived,
+    /// It was derived from one that has `unevaluatedProperties` or `unevaluatedItems`, as a case or a condition of it.
+    Case,
 }
 
 /// The context that determines the meaning of a sub-schema: its document, the base and draft there, and the path to it.
@@ -59,6 +69,9 @@ pub(super) struct Graph<'a> {
     ids: HashMap<(PartId, ScopeId), Id>,
     /// The sub-schemas that leave nothing unevaluated, because they contain such a keyword themselves.
     pub(super) evaluates_all: HashSet<(Id, Unevaluated)>,
+    /// The number of literals of a sub-schema before those that `unevaluatedProperties` and `unevaluatedItems` were
+    /// rewritten to.
+    written: HashMap<Id, usize>,
 }
 
 impl<'a> Graph<'a> {
@@ -74,6 +87,7 @@ impl<'a> Graph<'a> {
             dynamic_scopes: 0,
             ids: HashMap::new(),
             evaluates_all: HashSet::new(),
+            written: HashMap::new(),
         }
     }
 
@@ -101,7 +115,30 @@ impl<'a> Graph<'a> {
 
     /// Returns whether a sub-schema occurs in a document.
     pub(super) fn is_written(&self, id: Id) -> bool {
-        self.raws[id as usize].is_written
+        self.raws[id as usize].origin == Origin::Document
+    }
+
+    /// Returns whether a sub-schema is a case or a condition that `unevaluatedProperties` or `unevaluatedItems` was
+    /// rewritten to.
+    pub(super) fn is_case(&self, id: Id) -> bool {
+        self.raws[id as usize].origin == Origin::Case
+    }
+
+    /// Returns the literals of a sub-schema, split into those of its keywords and those that `unevaluatedProperties`
+    /// and `unevaluatedItems` were rewritten to.
+    pub(super) fn split(&self, id: Id) -> (&[Lit], &[Lit]) {
+        let lits = self.lits(id);
+        let first = if self.is_case(id) { Some(0) } else { self.written.get(&id).copied() };
+        lits.split_at(first.unwrap_or(lits.len()))
+    }
+
+    /// Adds the literals that `unevaluatedProperties` or `unevaluatedItems` of a sub-schema was rewritten to. Their
+    /// cases are the sub-schemas from `first` on.
+    pub(super) fn add_cases(&mut self, id: Id, more: Vec<Lit>, first: usize) {
+        self.raws[first..].iter_mut().for_each(|raw| raw.origin = Origin::Case);
+        let lits = self.lits(id).to_vec();
+        self.written.entry(id).or_insert(lits.len());
+        self.set(id, lits.into_iter().chain(more).collect());
     }
 
     /// Returns the context within a sub-schema.
@@ -111,9 +148,21 @@ impl<'a> Graph<'a> {
 
     /// Adds a sub-schema that is derived from `like` and occurs in no document.
     pub(super) fn add(&mut self, lits: Vec<Lit>, like: Id) -> Id {
-        let raw = Raw { is_written: false, ..self.raws[like as usize] };
+        let raw = Raw { origin: Origin::Derived, ..self.raws[like as usize] };
         let id = self.push(raw);
         self.set(id, lits);
+        id
+    }
+
+    /// Adds a copy of a sub-schema whose literals have other children.
+    pub(super) fn copy(&mut self, lits: Vec<Lit>, of: Id) -> Id {
+        let id = self.add(lits, of);
+        if self.is_case(of) {
+            self.raws[id as usize].origin = Origin::Case;
+        }
+        if let Some(written) = self.written.get(&of).copied() {
+            self.written.insert(id, written);
+        }
         id
     }
 
@@ -134,7 +183,7 @@ impl<'a> Graph<'a> {
         if let Some(id) = self.ids.get(&key) {
             return (*id, false);
         }
-        let id = self.push(Raw { lits: (0, 0), part: part.id(), scope, is_written: true });
+        let id = self.push(Raw { lits: (0, 0), part: part.id(), scope, origin: Origin::Document });
         self.ids.insert(key, id);
         (id, true)
     }
@@ -173,6 +222,16 @@ impl<'a> Graph<'a> {
     /// Returns the dynamic scope of `scope`.
     pub(super) fn dynamic(&self, scope: ScopeId) -> &DynamicScope {
         &self.scopes[scope as usize].dynamic
+    }
+
+    /// Returns the pointers to what the references of a sub-schema lead to in its document.
+    pub(super) fn targets(&self, id: Id, document: usize) -> Vec<String> {
+        let part = self.tree(id);
+        let Scope { document: own, context, dynamic } = &self.scopes[self.raws[id as usize].scope as usize];
+        let inside = context.within(part);
+        let dynamic = if part.has_names() { self.entered(*own, dynamic, &inside) } else { dynamic.clone() };
+        let found = self.documents[document].references(part, &inside, &dynamic);
+        found.filter_map(|(_, pointer)| pointer.ok()).collect()
     }
 
     /// Returns the scope for sub-schemas that mean the same in every document.

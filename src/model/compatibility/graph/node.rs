@@ -181,6 +181,9 @@ pub struct Check {
     pub keywords: String,
     /// The format, if it is one.
     pub format: Option<String>,
+    /// The encoding, if strings must have one, and whether they must encode JSON.
+    pub encoding: Option<String>,
+    pub is_json: bool,
     validator: Option<Validator<Metered>>,
 }
 
@@ -342,9 +345,13 @@ impl Words {
         let id = index(self.checks.len());
         let mut keywords = schema.clone();
         keywords.as_object_mut().and_then(|keywords| keywords.remove("$schema"));
-        let check =
-            Check { keywords: keywords.to_string(), format: format.map(str::to_owned), validator: validator(schema) };
-        self.checks.push(check);
+        self.checks.push(Check {
+            keywords: keywords.to_string(),
+            format: format.map(str::to_owned),
+            encoding: schema.get("contentEncoding").and_then(Value::as_str).map(str::to_owned),
+            is_json: schema.get("contentMediaType").is_some(),
+            validator: validator(schema),
+        });
         self.check_ids.insert(key, id);
         id
     }
