@@ -6,7 +6,7 @@ use super::engine::Engine;
 use crate::model::compatibility::{
     automata::{approximate, automaton::Pattern, formats, repetition::Lengths, search::Search},
     found::Found,
-    graph::node::Sym,
+    graph::node::{Check, Sym},
 };
 use serde_json::Value;
 
@@ -47,12 +47,9 @@ impl Wanted {
 
     fn is_contradiction(&self, engine: &Engine<'_>) -> bool {
         let is_both = |list: &[(u32, bool)]| list.iter().any(|(id, sign)| *sign && list.contains(&(*id, false)));
-        let format = |check: &u32| engine.table.words.checks[*check as usize].format.clone();
+        let check = |id: &u32| &engine.table.words.checks[*id as usize];
         let is_implied = |(one, sign): &(u32, bool)| {
-            *sign
-                && self.checks.iter().any(|(other, sign)| {
-                    !sign && format(one).zip(format(other)).is_some_and(|(one, other)| formats::implies(&one, &other))
-                })
+            *sign && self.checks.iter().any(|(other, sign)| !sign && implies(check(one), check(other)))
         };
         is_both(&self.patterns) || is_both(&self.checks) || self.checks.iter().any(is_implied)
     }
@@ -261,6 +258,15 @@ impl Automata {
             cases.retain(|case| !case.lengths.is_empty());
         }
         cases
+    }
+}
+
+/// Returns whether every string that passes one check is known to pass the other.
+fn implies(one: &Check, other: &Check) -> bool {
+    match (&one.format, &other.format) {
+        (Some(one), Some(other)) => formats::implies(one, other),
+        // JSON in an encoding is decoded first.
+        _ => one.encoding.is_some() && one.encoding == other.encoding && !other.is_json,
     }
 }
 
