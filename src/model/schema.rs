@@ -251,6 +251,12 @@ mod tests {
             (json!({"type": "arrray"}), "\"arrray\" is not a type; expected array, boolean"),
             (json!({"$ref": "other.json"}), "\"other.json\" points outside the schema"),
             (json!({"$schema": "https://example.com/own"}), "$schema names an unknown dialect"),
+            (json!({"$schema": "https://example.com/own", "items": [{}]}), "$schema names an unknown dialect"),
+            (json!({"$schema": "http://json-schema.org/draft-03/schema#"}), "$schema names draft-03, which is not"),
+            (
+                json!({"$schema": "http://json-schema.org/draft-03/schema#", "items": [{}]}),
+                "$schema names draft-03, which is not",
+            ),
             (json!({"pattern": "("}), "cannot read the regular expression \"(\""),
             (
                 json!({"pattern": "a{2}{3}"}),

@@ -167,6 +167,19 @@ fn documents_that_are_no_schema_are_named() {
 }
 
 #[test]
+fn unsupported_dialects_are_named() {
+    let world = world();
+    for (uri, said) in [
+        ("http://json-schema.org/draft-03/schema#", "$schema names draft-03, which is not supported"),
+        ("https://example.com/own", "write the draft that it extends"),
+    ] {
+        world.write("own.json", &json!({"$schema": uri, "type": "object"}).to_string());
+        let refused = world.blue(&world.root(), &["compat", "own.json", "own.json"]).exits(128);
+        assert!(refused.stderr.contains(said), "{refused}");
+    }
+}
+
+#[test]
 fn warns_of_misspelled_keywords() {
     let world = world();
     world.write("slip.json", r#"{"type": "object", "properties": {"indent": {"type": "integer", "maximun": 24}}}"#);

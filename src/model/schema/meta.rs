@@ -5,14 +5,14 @@ use serde_json::json;
 use super::{
     Draft, Part, Problem, Tree,
     metered::{Metered, MeteredValue},
+    problem::of_dialect,
 };
 
 /// Returns the first problem of a schema according to the meta-schema of its draft.
 pub(super) fn problem(schema: Tree<'_>) -> Option<Problem> {
     let named = schema.get("$schema").and_then(Tree::as_str);
     let Some(draft) = named.map_or(Some(Draft::D2020), Draft::of) else {
-        let message = format!("the dialect {:?} is not known", named.unwrap_or_default());
-        return Some(Problem { part: Part::Schema, pointer: "/$schema".to_owned(), message });
+        return named.map(of_dialect);
     };
     problem_in(schema, draft)
 }

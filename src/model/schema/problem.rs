@@ -77,6 +77,11 @@ fn problem_in(part: Part, error: &ValidationError<'_>, parts: &str) -> Problem {
 /// Returns the problem of a schema whose patterns were rewritten for the validator. It shows a pattern as it is
 /// written.
 pub(super) fn of_schema(schema: &Value, error: &ValidationError<'_>) -> Problem {
+    // By the rules of another dialect, any other problem may be none.
+    let dialect = schema.get("$schema").and_then(Value::as_str);
+    if let Some(uri) = dialect.filter(|uri| Draft::of(uri).is_none()) {
+        return of_dialect(uri);
+    }
     let has = |keyword: &str| schema.get(keyword).is_some();
     let found = problem_in(Part::Schema, error, if has(OLDER_PARTS) && !has(PARTS) { OLDER_PARTS } else { PARTS });
     let is_pattern = matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex");
@@ -84,6 +89,28 @@ pub(super) fn of_schema(schema: &Value, error: &ValidationError<'_>) -> Problem 
         Some(written) => Problem { message: of_pattern(written), ..found },
         None => found,
     }
+}
+
+/// Returns the problem of a schema whose `$schema` names none of the drafts.
+pub(super) fn of_dialect(uri: &str) -> Problem {
+    let official = uri.split_once("://").and_then(|(_, rest)| rest.strip_prefix("json-schema.org/"));
+    let draft = official.and_then(|path| path.split('/').next()).filter(|name| name.starts_with("draft-"));
+    let message = match draft {
+        Some(draft) => shortened(format!(
+            "$schema names {draft}, which is not supported; rewrite the schema for a later draft, such as {}",
+            Draft::D7.uri()
+        )),
+        None => unknown_dialect(),
+    };
+    Problem { part: Part::Schema, pointer: "/$schema".to_owned(), message }
+}
+
+fn unknown_dialect() -> String {
+    format!(
+        "$schema names an unknown dialect; write the draft that it extends, such as {} or {}",
+        Draft::D7.uri(),
+        Draft::D2020.uri()
+    )
 }
 
 /// Returns the message for a pattern that the validator does not accept.
@@ -114,9 +141,7 @@ fn advice(pointer: &str, error: &ValidationError<'_>, parts: &str) -> Option<Str
         return Some(advice);
     }
     if said.starts_with("Unknown meta-schema") {
-        return Some(
-            "$schema names an unknown dialect; remove it, or write https://json-schema.org/draft/2020-12/schema".into(),
-        );
+        return Some(unknown_dialect());
     }
     if matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex") {
         return Some(of_pattern(error.instance().as_str().unwrap_or_default()));
