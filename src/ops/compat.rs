@@ -133,6 +133,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
     let mut forest = Forest::default();
     let mut parts = [parse(&mut forest, &request.old)?, parse(&mut forest, &request.new)?];
     let assumed = schema::assume_draft(&mut forest, &mut parts);
+    schema::remove_empty_required(&mut forest, &mut parts);
     let is_one_file = request.old.name == request.new.name;
     let external = schema::replace_external(&mut forest, &mut parts, is_one_file);
     let forest = forest.closed();

@@ -167,6 +167,19 @@ fn documents_that_are_no_schema_are_named() {
 }
 
 #[test]
+fn empty_required_of_draft_04_is_compared() {
+    let world = world();
+    let draft = "http://json-schema.org/draft-04/schema#";
+    for (file, kind) in [("four.json", "string"), ("changed.json", "integer")] {
+        let schema = json!({"$schema": draft, "properties": {"a": {"type": kind}}, "required": []});
+        world.write(file, &schema.to_string());
+    }
+    world.blue(&world.root(), &["compat", "four.json", "four.json"]).exits(0);
+    let found = world.blue(&world.root(), &["compat", "four.json", "changed.json", "--json"]).exits(1).json();
+    assert_eq!(found["differences"][0]["new_pointer"], "/properties/a/type");
+}
+
+#[test]
 fn unsupported_dialects_are_named() {
     let world = world();
     for (uri, said) in [
