@@ -31,6 +31,22 @@ pub fn newer(store: &dyn Store, name: &RepoName) -> Result<Option<RepoName>, Sto
     }
 }
 
+/// Returns the current name of a repository and its former ones.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn names(store: &dyn Store, current: &RepoName) -> Result<Vec<RepoName>, StoreError> {
+    let mut found = vec![current.clone()];
+    let Some(root) = read::tip_tree(store, &StoreRef::Realm)? else { return Ok(found) };
+    for entry in read::folder(store, &root, layout::RENAMES)? {
+        let Some(Ok(name)) = entry.name.strip_suffix(".json").map(str::parse) else { continue };
+        if newer(store, &name)?.as_ref() == Some(current) {
+            found.push(name);
+        }
+    }
+    Ok(found)
+}
+
 /// Refuses a name that its repository no longer has.
 ///
 /// # Errors

@@ -26,12 +26,14 @@ pub enum Conflict {
 }
 
 /// The current state of a contract in conflict.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Standing<'d> {
     /// The owner of the contract, if only another repository can resolve the conflict.
     pub elsewhere: Option<&'d RepoName>,
     /// Whether a later version has been published.
     pub is_superseded: bool,
+    /// The step that writes a new version, if the contract's file says `version: auto` and can therefore not be bumped.
+    pub write_version: Option<String>,
 }
 
 impl Conflict {
@@ -73,6 +75,7 @@ impl Conflict {
                 let bump = format!(
                     "git blue contract bump {within}{name} patch  # {first}once its file has the intended content; then commit"
                 );
+                let bump = standing.write_version.unwrap_or(bump);
                 let yank =
                     format!("git blue contract yank {within}{name} {version} --reason \"published twice\"{second}");
                 (!standing.is_superseded).then_some(bump).into_iter().chain([yank]).collect()

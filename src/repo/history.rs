@@ -6,7 +6,7 @@ use crate::repo::CodeRepo;
 use crate::{
     model::oid::Oid,
     store::{
-        StoreError,
+        Objects as _, StoreError,
         git::objects::{native, to_git, to_oid},
     },
 };
@@ -48,6 +48,12 @@ impl CodeRepo {
         Ok(old == new || (self.has(old) && self.merge_base(old, new)? == Some(*old)))
     }
 
+    /// Returns a commit and its first parents, as far as this clone has them, up to `most`.
+    pub fn first_parents(&self, tip: Oid, most: usize) -> impl Iterator<Item = Oid> {
+        let parent = |commit: &Oid| self.commit(commit).ok()?.parents.first().copied();
+        std::iter::successors(Some(tip), parent).take_while(|commit| self.has(commit)).take(most)
+    }
+
     /// Returns whether `branch` once pointed to `commit` in this clone, which shows that the commit was amended,
     /// rebased or reset here.
     ///
@@ -64,18 +70,20 @@ impl CodeRepo {
         Ok(self.reflog(&name, |mut lines| lines.any(is_wanted))?.unwrap_or_default())
     }
 
-    /// Returns the previous position of a branch, according to its reflog.
+    /// Returns the previous positions of a branch, according to its reflog, the latest first, up to `most`.
     ///
     /// # Errors
     /// Returns an error if the reflog cannot be read.
-    pub fn previous_tip(&self, branch: &str) -> Result<Option<Oid>, StoreError> {
+    pub fn previous_tips(&self, branch: &str, most: usize) -> Result<Vec<Oid>, StoreError> {
         let name = format!("refs/heads/{branch}");
         if self.is_reftable {
-            let line = self.git.line(&["rev-parse", "--verify", "--quiet", &format!("{name}@{{1}}")]);
-            return Ok(line.ok().and_then(|line| line.parse().ok()));
+            let limit = format!("--max-count={}", most + 1);
+            let text = self.git.text(&["reflog", "show", "--format=%H", &limit, &name]).unwrap_or_default();
+            return Ok(text.lines().skip(1).filter_map(|line| line.parse().ok()).collect());
         }
-        let last = self.reflog(&name, |mut lines| lines.next())?.flatten();
-        Ok(last.map(|line| line.previous_oid).filter(|id| !id.is_null()).map(|id| to_oid(&id)))
+        let former = |line: Line| (!line.previous_oid.is_null()).then(|| to_oid(&line.previous_oid));
+        let tips = self.reflog(&name, |lines| lines.take(most).filter_map(former).collect())?;
+        Ok(tips.unwrap_or_default())
     }
 
     /// Reads the reflog of a ref, latest first, if there is one. Lines that cannot be read are left out.

@@ -281,3 +281,32 @@ fn schema_outside_of_the_commit_is_not_referred_to() {
     }
     world.ok(&fungal, &["contract", "new", "s3-access/x", "--schema", "lib/s.json", "--inline"]);
 }
+
+/// A hook that was disabled or failed did not publish the commit.
+#[test]
+fn bump_before_the_first_publication_publishes_the_commit() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let other = contract("1.0.0").replace("s3-permissions", "s3-paths");
+    world.write("fungal/.blue/contracts/s3-access/s3-paths.yaml", &other);
+    let bump = || world.blue(&fungal, &["contract", "bump", "s3-access/s3-paths", "patch"]).exits(1);
+    let add = world.next_step(&bump());
+    assert!(add.starts_with("git add "), "{add}");
+    world.git(&fungal, &["add", "--all"]);
+    world.git(&fungal, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-m", "Paths"]);
+    let publish = world.next_step(&bump());
+    assert_eq!(world.finish_shell(&fungal, &publish).code, 0, "{publish}");
+    world.ok(&fungal, &["contract", "bump", "s3-access/s3-paths", "patch"]);
+}
+
+#[test]
+fn yank_without_the_file_brings_it_back() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["rm", "--quiet", CONTRACT_FILE]);
+    world.commit("fungal", "Remove it");
+    let yank = world.ok(&fungal, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "wrong"]);
+    let step = yank.stdout.lines().find(|line| line.trim_start().starts_with("mkdir -p ")).unwrap();
+    assert_eq!(world.finish_shell(&fungal, step).code, 0, "{yank}");
+    world.ok(&fungal, &["contract", "bump", "s3-access/s3-permissions", "patch"]);
+}

@@ -89,6 +89,7 @@ mod teamwork;
 mod terminal;
 mod transfer_races;
 mod transfers;
+mod two_machines;
 mod upkeep;
 mod values;
 mod verdicts;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::world::{BINDING_FILE, REALM, World, importing};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, REALM, World, importing};
 
 /// `git blue` names what was removed, and its first step that changes something is to remove the files.
 fn told(world: &World, dir: &Path, what: &str, again: &str) {
@@ -72,4 +72,61 @@ fn repository_that_is_gone_is_removed_by_a_new_one() {
     assert_eq!(run.code, 0, "{run}");
     world.ok(&fungal, &retire);
     assert_eq!(world.stored("domain.json")["members"], serde_json::json!(["fungal"]));
+}
+
+/// Contracts are never deleted, so those that are retired may belong to a repository that left.
+#[test]
+fn owner_of_retired_contracts_may_leave() {
+    let world = World::solo();
+    let (fungal, other) = (world.path("fungal"), world.join("other"));
+    world.ok(&other, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "other"]);
+    world.ok(&fungal, &["contract", "retire", "s3-access/s3-permissions", "--reason", "gone"]);
+    world.git(&fungal, &["rm", "-q", CONTRACT_FILE, BINDING_FILE]);
+    world.commit("fungal", "Retire the contract");
+    world.ok(&fungal, &["realm", "admin", "remove-member", "fungal", "--domain", "s3-access"]);
+    world.ok(&fungal, &["check"]);
+    world.ok(&fungal, &["leave"]);
+    for args in [&["check", "--all"][..], &["check", "--published", "--all"]] {
+        world.ok(&other, args);
+    }
+}
+
+/// A repository that is no member but still owns a contract, because it published on one machine and left on another,
+/// has to be added again to retire the contract.
+#[test]
+fn removed_owner_is_added_again() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let members = world.stored("domain.json").to_string().replace("\"fungal\"", "");
+    world.plant("domain.json", &members);
+    let add = "git blue realm admin domain --name s3-access --repos fungal";
+    let check = world.blue(&fungal, &["check"]).exits(1);
+    assert!(world.next_step(&check).starts_with(add), "{check}");
+    world.bump("1.1.0");
+    let status = world.blue(&fungal, &["status"]);
+    assert!(world.next_step(&status).starts_with(add), "{status}");
+    assert!(!status.all().contains("git rm"), "{status}");
+    // Without files, there is nothing to publish.
+    world.git(&fungal, &["rm", "-rq", ".blue/contracts", ".blue/bindings"]);
+    world.commit("fungal", "Leave");
+    let status = world.json(&fungal, &["status"]);
+    assert_eq!(status["unpublished"], serde_json::Value::Null, "{status}");
+    let check = world.blue(&fungal, &["check"]).exits(1);
+    assert!(world.next_steps(&check).iter().any(|step| step.starts_with(add)), "{check}");
+    world.finish_shell(&fungal, add);
+    world.ok(&fungal, &["contract", "retire", "s3-access/s3-permissions", "--reason", "gone"]);
+}
+
+/// Once the missing member is added, the failure is over.
+#[test]
+fn refused_member_that_was_added_has_no_failure() {
+    let world = World::solo();
+    let other = world.join("other");
+    world.write(&format!("other/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
+    let refused = world.commit("other", "Read");
+    assert!(refused.all().contains("has no member other"), "{refused}");
+    let failed = |world: &World| world.ok(&other, &["status", "--peek"]).all().contains("failed");
+    assert!(failed(&world));
+    world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "other"]);
+    assert!(!failed(&world));
 }

@@ -37,8 +37,20 @@ fn deleting_the_name_fails_the_pull_request() {
     assert!(later.stdout.contains("warning: it is deleted"), "{later}");
     let restore = world.next_steps(&world.blue(&fungal, &["check"]).exits(1)).remove(0);
     assert_eq!(world.finish_shell(&fungal, &restore).code, 0, "{restore}");
-    world.commit("fungal", "Restore the configuration");
     world.blue(&fungal, &["check"]).exits(0);
+}
+
+/// On the publishing branch no other branch may have the file.
+#[test]
+fn deleted_name_can_be_restored_on_main() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["rm", "--quiet", ".blue/config.yaml"]);
+    world.commit("fungal", "No configuration");
+    world.commit("fungal", "More");
+    let restore = world.next_step(&world.blue(&fungal, &["status"]));
+    assert_eq!(world.finish_shell(&fungal, &restore).code, 0, "{restore}");
+    world.ok(&fungal, &["status"]);
 }
 
 #[test]

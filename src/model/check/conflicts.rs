@@ -4,17 +4,24 @@ use std::collections::BTreeSet;
 
 use super::{Finding, Severity};
 use crate::model::{
+    candidate::CONTRACTS,
     conflict::{Conflict, Standing},
     domain_summary::DomainSummary,
-    name::{DomainName, RepoName},
+    name::{ContractName, DomainName, RepoName},
     set_aside::SetAside,
+    version::{Level, Version},
 };
 
 /// Returns the open conflicts of a domain as findings. Those that do not concern `me` are warnings.
-pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Finding> {
+/// `is_auto` returns whether the file of a contract says `version: auto`.
+pub(super) fn check(
+    domain: &DomainSummary,
+    me: Option<&RepoName>,
+    is_auto: impl Fn(&ContractName) -> bool,
+) -> Vec<Finding> {
     let name = &domain.info.name;
     let finding = |conflict: &Conflict| {
-        let finding = finding(conflict, Some(name), standing(conflict, domain, me)).domain(name);
+        let finding = finding(conflict, Some(name), standing(conflict, domain, me, &is_auto)).domain(name);
         match (conflict, me) {
             (Conflict::SetAside(record), Some(me)) if !concerns(record, domain, me) => {
                 Finding { severity: Severity::Warning, ..finding }
@@ -25,13 +32,34 @@ pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Findin
     domain.open_conflicts().iter().map(finding).collect()
 }
 
-/// Returns the current state of the contract in conflict, for the repository `me`.
-pub fn standing<'d>(conflict: &Conflict, domain: &'d DomainSummary, me: Option<&RepoName>) -> Standing<'d> {
+/// Returns the current state of the contract in conflict, for the repository `me`. `is_auto` returns whether the file of
+/// a contract says `version: auto`.
+pub fn standing<'d>(
+    conflict: &Conflict,
+    domain: &'d DomainSummary,
+    me: Option<&RepoName>,
+    is_auto: impl Fn(&ContractName) -> bool,
+) -> Standing<'d> {
     let Conflict::Contract(name, version) = conflict else { return Standing::default() };
     Standing {
+        write_version: is_auto(name).then(|| {
+            let (next, file) =
+                (next_patch(domain, name, version), format!("{CONTRACTS}/{}/{name}.yaml", domain.info.name));
+            format!("write version: \"{next}\" in {file}, with the intended content, and commit")
+        }),
         elsewhere: domain.owner(name).filter(|owner| me.is_some_and(|me| me != *owner)),
         is_superseded: domain.contracts.get(name).is_some_and(|held| held.version > *version),
     }
+}
+
+/// Returns the first patch after `version` that was never published.
+fn next_patch(domain: &DomainSummary, name: &ContractName, version: &Version) -> Version {
+    let is_known = |version: &Version| domain.versions.get(name).is_some_and(|known| known.contains(version));
+    let mut next = version.raised(Level::Patch);
+    while is_known(&next) {
+        next = next.raised(Level::Patch);
+    }
+    next
 }
 
 /// Returns whether a conflict concerns a repository: it is about the repository itself or one of its domains, or about
@@ -72,7 +100,13 @@ pub(super) fn of_realm(records: &[SetAside], me: Option<&RepoName>) -> impl Iter
 }
 
 fn finding(conflict: &Conflict, domain: Option<&DomainName>, standing: Standing<'_>) -> Finding {
-    let between = if matches!(conflict, Conflict::SetAside(_)) { ", or " } else { " && " };
+    let between = match conflict {
+        Conflict::SetAside(_) => ", or ",
+        Conflict::Contract(..) if standing.write_version.is_some() => ", then ",
+        // The yanked version may be current, so the new one has to be published before.
+        Conflict::Contract(..) => " && git commit -am \"Resolve the conflict\" && ",
+        Conflict::Binding(_) | Conflict::Repo(_) => " && ",
+    };
     let resolution = conflict.resolution(domain, standing);
     let commands: Vec<_> = resolution.iter().map(|step| step.split("  # ").next().unwrap_or_default()).collect();
     let message = format!("{}; to resolve it: {}", conflict.meaning(domain), commands.join(between));

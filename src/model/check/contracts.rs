@@ -22,7 +22,10 @@ pub(super) fn check(
     let importers = domain.all_importers();
     for (name, contract) in &domain.contracts {
         let mut of_contract = Vec::new();
-        of_contract.extend(owner(repos, domain, name, &contract.owner));
+        // The owner of a retired contract may leave.
+        if contract.retired.is_none() {
+            of_contract.extend(owner(repos, domain, name, &contract.owner));
+        }
         of_contract.extend(examination.findings.remove(name).unwrap_or_default());
         let importers = importers.get(name).map_or(0, Vec::len);
         of_contract.extend(life(domain, (name, contract), importers, today));
@@ -42,7 +45,8 @@ fn owner(
         Some(Finding::error("unknown-owner", message))
     } else if !domain.info.has_member(owner) {
         let message = format!("{domain_name}/{name} belongs to {owner}, which is not a member of {domain_name}");
-        Some(Finding::error("owner-not-member", message))
+        let add = format!("git blue realm admin domain --name {domain_name} --repos {owner}  # add it to the members");
+        Some(Finding { resolution: vec![add], ..Finding::error("owner-not-member", message) })
     } else {
         None
     }

@@ -226,7 +226,13 @@ impl<'a> Check<'a> {
         let (CheckInput { repos, mode, .. }, name) = (self.input, &domain.info.name);
         let mut findings: Vec<_> = domain.damage.iter().map(|damage| damaged(damage).domain(name)).collect();
         // Files settle a conflict only once they are published.
-        findings.extend(conflicts::check(published, self.input.me));
+        let own = self.input.judged.iter().filter(|judged| Some(judged.repo) == self.input.me);
+        let is_auto = |contract: &ContractName| {
+            own.clone()
+                .flat_map(|judged| judged.candidate.contracts_in(name))
+                .any(|(declared, file)| declared == contract && file.document.version.is_auto())
+        };
+        findings.extend(conflicts::check(published, self.input.me, is_auto));
         if mode != Mode::Importer {
             contracts::check(repos, domain, examination, self.today, &mut findings);
         }

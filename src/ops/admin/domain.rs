@@ -17,13 +17,14 @@ use crate::{
     },
     ops::{
         Operation,
-        ctx::{Ctx, RealmContext},
+        ctx::{ActingRepo, Ctx, RealmContext},
         domain,
         inboxes::{
             arrival,
             inbox::{self, NewBaseline},
         },
         message::Message,
+        publish::publish_log,
         runs,
         sync::auto,
     },
@@ -65,6 +66,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
     let body = set(ctx, here, request, &[])?;
     let (name, has_members) = (&request.name, !body.members.is_empty());
     let is_changed = body.created || !body.added.is_empty();
+    for repo in &body.added {
+        let added = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: None };
+        publish_log::clear_remedied(ctx, added, &format!("--name {name} --repos {repo}"));
+    }
     let answer = Answer::new(body);
     let answer = match has_members {
         true => answer

@@ -73,7 +73,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
         Ok(publish::approve(view, acting.repo, approval)?)
     })?;
     let approval = approved.ok_or_else(|| OpError::cannot(ErrorCode::Io, "nothing was decided"))?;
-    publish_log::clear_refusal(ctx, acting, &approval.fingerprint);
+    publish_log::clear_remedied(ctx, acting, &approval.fingerprint.to_string());
     let answer = Answer::new(ContractApproved {
         realm: acting.realm.clone(),
         domain: name.clone(),

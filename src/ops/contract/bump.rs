@@ -21,7 +21,10 @@ use crate::{
         domain,
         publish::{references, work_file::WorkFile},
     },
-    repo::blue_files::{Files, contract_path},
+    repo::{
+        CodeRepo,
+        blue_files::{Files, contract_path},
+    },
     store::{self, codec},
     wire::{Answer, ContractBump},
 };
@@ -152,7 +155,7 @@ fn read(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) ->
     let Some(text) = file.read()? else {
         let error = OpError::no(ErrorCode::NoSuchFile, format!("this repository has no {}", file.relative()));
         return Err(match domain::contract(acting.store, at) {
-            Ok(held) if held.owner == *acting.repo => error.next(bring_back(ctx, at, file)?),
+            Ok(held) if held.owner == *acting.repo => error.next(bring_back(ctx, at, file, "try again")?),
             Ok(held) => error.next(format!("run it in {}, which owns {at}", held.owner)),
             Err(unknown) if matches!(unknown.code, ErrorCode::UnknownDomain | ErrorCode::UnknownContract) => unknown,
             Err(_) => error,
@@ -163,18 +166,31 @@ fn read(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) ->
     Ok((text, document))
 }
 
-/// Returns the command that brings back the missing file of this repository's contract.
-fn bring_back(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<String, OpError> {
+/// Returns the step that raises the version of a contract whose current version was yanked.
+pub fn after_yank(ctx: &Ctx, at: &ContractRef) -> String {
+    let missing = || {
+        let file = WorkFile::of(ctx.code()?, contract_path(&at.domain, &at.contract))?;
+        let then = "correct it and bump its version: the yanked one is the current one";
+        file.read()?.is_none().then(|| bring_back(ctx, at, &file, then)).transpose()
+    };
+    // The yank succeeded, so a file that cannot be read is no error.
+    missing().ok().flatten().unwrap_or_else(|| {
+        format!("git blue contract bump {at} patch  # first correct its file: the yanked version is the current one")
+    })
+}
+
+/// Returns the command that brings back the missing file of this repository's contract, and what to do `then`.
+fn bring_back(ctx: &Ctx, at: &ContractRef, file: &WorkFile, then: &str) -> Result<String, OpError> {
     let code = ctx.code()?;
     let tree = code.head()?.commit.map(|commit| code.tree_of(&commit)).transpose()?;
     let committed = tree.map(|tree| store::read::lookup(code, &tree, file.relative())).transpose()?.flatten();
     let path = file.relative();
     Ok(match committed {
         Some(_) => {
-            format!("git restore --staged --worktree {}{path}  # bring it back, then try again", ctx.up_to_root())
+            format!("git restore --staged --worktree {}{path}  # bring it back, then {then}", ctx.up_to_root())
         }
         None => {
-            format!("{}  # write its file, then try again", write_file(&at.domain, &at.contract, &ctx.up_to_root()))
+            format!("{}  # write its file, then {then}", write_file(&at.domain, &at.contract, &ctx.up_to_root()))
         }
     })
 }
@@ -185,17 +201,10 @@ fn in_another_file(file: &WorkFile, from: &str, new: &Version) -> OpError {
 }
 
 fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainView) -> Result<&'a Contract, OpError> {
-    let published = domain::current(view, &at.contract).map_err(|error| match error.code {
-        ErrorCode::UnknownContract => {
-            let path = file.pathspec(ctx);
-            OpError::no(
-                ErrorCode::NotPublished,
-                format!("{at} is not published yet: its first version is the one in its file"),
-            )
-            .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
-        }
-        _ => error,
-    })?;
+    let published = match domain::current(view, &at.contract) {
+        Err(error) if error.code == ErrorCode::UnknownContract => return Err(unpublished(ctx, at, file)?),
+        published => published?,
+    };
     match &published.retired {
         Some(retired) => Err(OpError::no(ErrorCode::Retired, format!("{at} is retired: {}", retired.reason))),
         None => Ok(published),
@@ -205,6 +214,23 @@ fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainV
 /// Returns whether publishing accepts the version of a document that has the content of the published one.
 fn is_accepted(view: &DomainView, published: &Contract, document: &Contract) -> bool {
     document.version >= published.version && !view.has_other_content(document)
+}
+
+/// Returns the error for a contract that is not published yet.
+fn unpublished(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<OpError, OpError> {
+    let message = format!("{at} is not published yet: its first version is the one in its file");
+    let step = match is_committed_as_is(ctx.code()?, file)? {
+        true => "git blue contract publish  # its file is committed".to_owned(),
+        false => format!("git add {} && git commit -m \"Add the contract {at}\"", file.pathspec(ctx)),
+    };
+    Ok(OpError::no(ErrorCode::NotPublished, message).next(step))
+}
+
+/// Returns whether HEAD has the file with the content of the working tree.
+fn is_committed_as_is(code: &CodeRepo, file: &WorkFile) -> Result<bool, OpError> {
+    let (Some(commit), Some(text)) = (code.head()?.commit, file.read()?) else { return Ok(false) };
+    let committed = store::read::lookup(code, &code.tree_of(&commit)?, file.relative())?;
+    Ok(committed.map(|entry| code.is_content(text.as_bytes(), &entry.id)).transpose()?.unwrap_or_default())
 }
 
 /// Returns the bump that a change requires, and why, by the rules of publishing. Returns `None` if the content is

@@ -299,7 +299,7 @@ impl Work<'_> {
             && self.candidate.domains().contains(name)
             && let Some(removal) = Removal::of(self.store(), name, self.acting.repo)?
         {
-            return Err(removal.refusal(self.code, name, self.acting.repo));
+            return Err(removal.refusal(self.store(), self.code, name, self.acting.repo)?);
         }
         Ok((tip, view))
     }
@@ -342,7 +342,11 @@ impl Work<'_> {
             source.commit.short(),
             self.commit.short()
         );
-        let pull = behind::pull(self.code, self.branch, &source.commit, "then publish again")?;
+        let reason = match behind::absent(self.acting, self.code, &view.info.name, &source.commit)? {
+            Some(absent) => format!("then publish again; if {absent} stays missing, it is not pushed yet"),
+            None => "then publish again".to_owned(),
+        };
+        let pull = behind::pull(self.code, self.branch, &source.commit, &reason)?;
         Err(OpError::no(ErrorCode::FetchFirst, message)
             .next(pull)
             .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))

@@ -1,6 +1,9 @@
 //! `contract_yank`: the owner marks a version as one that should no longer be used. Its content stays.
 
-use super::verdict::{self, Upcoming};
+use super::{
+    bump,
+    verdict::{self, Upcoming},
+};
 use crate::ops::{
     Operation,
     ctx::Ctx,
@@ -86,13 +89,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         importers,
         breaks,
     });
-    let bump = format!(
-        "git blue contract bump {} patch  # first correct its file: the yanked version is the current one",
-        request.contract
-    );
     let is_changed = answer.body.changed;
     let impact = format!("git blue contract impact {}  # show what the broken consumers import", request.contract);
     let answer = if answer.body.breaks.is_empty() { answer } else { answer.next(impact) };
-    let answer = if is_current { answer.next(bump) } else { answer };
+    let answer = if is_current { answer.next(bump::after_yank(ctx, &request.contract)) } else { answer };
     auto::with_push(ctx, (acting.realm, acting.store), is_changed, answer)
 }

@@ -7,7 +7,7 @@ use crate::ops::{ctx::ActingRepo, message};
 use crate::{
     error::{ErrorCode, OpError},
     model::oid::Oid,
-    store::{CommitInfo, Entry, TreePath, layout, read},
+    store::{CommitInfo, Entry, TreePath, history::Relation, layout, read},
 };
 
 /// The maximum number of commits to walk.
@@ -46,18 +46,28 @@ impl From<&CommitInfo> for Origin {
     }
 }
 
-/// Returns the commit that introduced the content of each path at `tip`. A merge introduced only what none of its
-/// parents has. Each commit is compared with the next one only once, whatever the number of paths. For a change that is
-/// older than the limit of the walk, the last commit of the walk is returned.
+/// Returns the commits that introduced the content of each path at `tip`. Each path has the blob that the reader knows.
+/// There are several commits if concurrent changes were merged: those on each side that the reader does not know. Each
+/// commit is compared with the next one only once, whatever the number of paths. For a change that is older than the
+/// limit of the walk, the last commit of the walk is returned.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read. Missing history only makes the times less exact.
-pub fn origins(acting: ActingRepo<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<Origin>, OpError> {
-    let mut walk = Walk { acting, paths, origins: vec![Origin::default(); paths.len()], commits: 0, entries: 0 };
+pub fn origins(
+    acting: ActingRepo<'_>,
+    tip: &Oid,
+    paths: &[(&TreePath, Option<Oid>)],
+) -> Result<Vec<Vec<Origin>>, OpError> {
+    let mut walk = Walk { acting, paths, origins: vec![Vec::new(); paths.len()], commits: 0, entries: 0 };
     let all = paths.iter().enumerate().map(|(at, (path, _))| (path.as_str(), at)).collect();
     let mut lines = vec![(*tip, all)];
     while let Some((tip, open)) = lines.pop() {
         lines.extend(walk.line(tip, open)?);
+    }
+    for origins in &mut walk.origins {
+        if origins.is_empty() {
+            origins.push(Origin::default());
+        }
     }
     Ok(walk.origins)
 }
@@ -68,13 +78,13 @@ type Open<'p> = BTreeMap<&'p str, usize>;
 struct Walk<'a, 'p> {
     acting: ActingRepo<'a>,
     paths: &'p [(&'p TreePath, Option<Oid>)],
-    origins: Vec<Origin>,
+    origins: Vec<Vec<Origin>>,
     commits: usize,
     entries: usize,
 }
 
 impl<'p> Walk<'_, 'p> {
-    /// Walks along first parents. Returns the other parents of merges that introduced content, with the paths.
+    /// Walks along first parents. Returns the parents of merges whose content has its origin there, with the paths.
     fn line(&mut self, tip: Oid, mut open: Open<'p>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut others = Vec::new();
         let mut newer: Option<(CommitInfo, [Folder; FOLDERS.len()])> = None;
@@ -111,29 +121,65 @@ impl<'p> Walk<'_, 'p> {
         }
         if let Some((oldest, _)) = newer {
             for at in open.into_values() {
-                self.origins[at] = Origin::from(&oldest);
+                self.origins[at].push(Origin::from(&oldest));
             }
         }
         Ok(others)
     }
 
-    /// Records the paths that a commit introduced. Returns the paths that one of its other parents has as well.
+    /// Records the paths that a commit introduced. Returns the paths that it merged, with the parents to go on with.
     fn settle(&mut self, commit: &CommitInfo, brought: Vec<(&'p str, usize)>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut lines: BTreeMap<Oid, Open<'p>> = BTreeMap::new();
-        'brought: for (path, at) in brought {
-            for parent in commit.parents.iter().skip(1) {
-                let tree = match self.acting.store.commit(parent) {
-                    Err(error) if error.is_damage() => continue,
-                    info => info?.tree,
-                };
-                if read::lookup(self.acting.store, &tree, path)?.map(|entry| entry.id) == self.paths[at].1 {
-                    lines.entry(*parent).or_default().insert(path, at);
-                    continue 'brought;
-                }
+        for (path, at) in brought {
+            let sides = self.merged_sides(commit, path, self.paths[at].1)?;
+            if sides.is_empty() {
+                self.origins[at].push(Origin::from(commit));
             }
-            self.origins[at] = Origin::from(commit);
+            for side in sides {
+                lines.entry(side).or_default().insert(path, at);
+            }
         }
         Ok(lines.into_iter().collect())
+    }
+
+    /// Returns the parents of a merge that have its content of a path, or, if none has, those that changed the path to
+    /// something else than the reader knows.
+    fn merged_sides(&self, commit: &CommitInfo, path: &str, known: Option<Oid>) -> Result<Vec<Oid>, OpError> {
+        let [first, others @ ..] = &commit.parents[..] else { return Ok(Vec::new()) };
+        if others.is_empty() {
+            return Ok(Vec::new());
+        }
+        let merged = self.blob(&commit.tree, path)?;
+        for other in others {
+            if self.blob_at(other, path)?.is_some_and(|held| held == merged) {
+                return Ok(vec![*other]);
+            }
+        }
+        let bases = match Relation::of(self.acting.store, first, &others[0]) {
+            Err(error) if error.is_damage() => return Ok(Vec::new()),
+            relation => relation?.bases,
+        };
+        let of_bases = bases.iter().map(|base| self.blob_at(base, path)).collect::<Result<Vec<_>, _>>()?;
+        let mut sides = Vec::new();
+        for parent in [first, &others[0]] {
+            let held = self.blob_at(parent, path)?;
+            if held.is_some_and(|held| held != known) && !of_bases.contains(&held) {
+                sides.push(*parent);
+            }
+        }
+        Ok(sides)
+    }
+
+    /// Returns the blob at a path of a commit, if the commit can be read.
+    fn blob_at(&self, commit: &Oid, path: &str) -> Result<Option<Option<Oid>>, OpError> {
+        match self.acting.store.commit(commit) {
+            Err(error) if error.is_damage() => Ok(None),
+            info => Ok(Some(self.blob(&info?.tree, path)?)),
+        }
+    }
+
+    fn blob(&self, tree: &Oid, path: &str) -> Result<Option<Oid>, OpError> {
+        Ok(read::lookup(self.acting.store, tree, path)?.map(|entry| entry.id))
     }
 }
 

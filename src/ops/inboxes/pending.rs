@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     error::OpError,
+    locate,
     model::{
         binding::{Binding, Import},
         clock,
@@ -187,8 +188,8 @@ impl Pending {
         let is_new = |path: &TreePath| paths.as_ref().is_none_or(|paths| paths.contains(path));
         let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
         let mut is_silent = found.is_silent;
-        for (difference, change, origin) in &found.changes {
-            let writer = if change.is_mine { Writer::of(acting, origin) } else { Writer::Other };
+        for (difference, change, origins) in &found.changes {
+            let Some((writer, origin)) = farthest(acting, change, origins) else { continue };
             if writer == Writer::ThisClone {
                 is_silent = true;
                 continue;
@@ -291,7 +292,7 @@ pub struct NotificationBatch {
 #[derive(Debug)]
 struct Found {
     /// Changes to notify of, with the commits that introduced them.
-    changes: Vec<(Difference, Change, Origin)>,
+    changes: Vec<(Difference, Change, Vec<Origin>)>,
     /// Paths that currently cannot be read, with the known blobs.
     unreadable: Vec<(TreePath, Option<Oid>)>,
     /// Whether there are differences that need no notification.
@@ -349,10 +350,10 @@ impl Found {
                 Decoded::Unreadable => unreadable.push((difference.path, difference.old)),
             }
         }
-        let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.new)).collect();
+        let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.old)).collect();
         let origins = origins::origins(acting, &line.tip, &paths)?;
         let changes =
-            found.into_iter().zip(origins).map(|((difference, change), origin)| (difference, *change, origin));
+            found.into_iter().zip(origins).map(|((difference, change), origins)| (difference, *change, origins));
         Ok(Self { changes: changes.collect(), unreadable, is_silent })
     }
 }
@@ -422,8 +423,16 @@ fn notification(
     }
 }
 
-/// The writer of a change to a contract or binding of this repository, according to its commit. This is not verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Returns the writer of a change, with the commit. If concurrent commits made it, these are the ones farthest from the
+/// reader.
+fn farthest<'o>(acting: ActingRepo<'_>, change: &Change, origins: &'o [Origin]) -> Option<(Writer, &'o Origin)> {
+    let writer = |origin| if change.is_mine { Writer::of(acting, origin) } else { Writer::Other };
+    origins.iter().map(|origin| (writer(origin), origin)).max_by_key(|(writer, origin)| (*writer, origin.time))
+}
+
+/// The writer of a change to a contract or binding of this repository, according to its commit, the nearest first. This
+/// is not verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Writer {
     /// The user of this clone, or somebody whose commit this clone has.
     ThisClone,
@@ -435,7 +444,7 @@ enum Writer {
 
 impl Writer {
     fn of(acting: ActingRepo<'_>, origin: &Origin) -> Self {
-        if origin.repo.as_deref() != Some(acting.repo.as_str()) {
+        if !origin.repo.as_deref().is_some_and(|repo| is_own_name(acting, repo)) {
             return Self::Other;
         }
         let Some(code) = acting.code else { return Self::ThisClone };
@@ -448,4 +457,10 @@ impl Writer {
             None => Self::Other,
         }
     }
+}
+
+/// Returns whether a repository is the current one, under its current or a former name.
+fn is_own_name(acting: ActingRepo<'_>, name: &str) -> bool {
+    let newer = |name: RepoName| locate::renamed::newer(acting.store, &name).ok().flatten();
+    name == acting.repo.as_str() || name.parse().is_ok_and(|name| newer(name).as_ref() == Some(acting.repo))
 }

@@ -4,9 +4,9 @@
 use crate::{
     error::{NextStep, OpError},
     model::{name::DomainName, oid::Oid, text::shell_word},
-    ops::ctx::ActingRepo,
+    ops::{ctx::ActingRepo, message},
     repo::CodeRepo,
-    store::{StoreError, StoreRef, history, layout, read},
+    store::{StoreError, StoreRef, history},
 };
 
 /// The maximum number of commits that are searched for a publisher.
@@ -54,24 +54,32 @@ pub fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, StoreError> 
     Ok(true)
 }
 
-/// Returns who published the last published commit of the repository in a domain.
+/// Names a published commit that this clone lacks, with its publisher. Returns `None` if this clone has it.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn publisher(acting: ActingRepo<'_>, name: &DomainName) -> Result<Option<String>, StoreError> {
+pub fn absent(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    domain: &DomainName,
+    published: &Oid,
+) -> Result<Option<String>, StoreError> {
+    if code.has(published) {
+        return Ok(None);
+    }
+    let publisher = publisher(acting, domain, published)?.map(|name| format!(" by {name}")).unwrap_or_default();
+    Ok(Some(format!("{}{publisher}", published.short())))
+}
+
+/// Returns who published a commit in a domain: the author of the oldest commit of the domain that names it.
+fn publisher(acting: ActingRepo<'_>, name: &DomainName, published: &Oid) -> Result<Option<String>, StoreError> {
     let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else { return Ok(None) };
-    let path = layout::source(acting.repo);
-    let source = |commit: &Oid| {
-        let tree = acting.store.commit(commit)?.tree;
-        Ok::<_, StoreError>(read::lookup(acting.store, &tree, path.as_str())?.map(|entry| entry.id))
-    };
-    let held = source(&tip)?;
+    let published = published.to_string();
     let mut publisher = None;
-    // The oldest one: a merge of two publications can return to the commit that was published before both.
     for commit in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
         let info = acting.store.commit(&commit)?;
-        let before = info.parents.iter().map(source).collect::<Result<Vec<_>, _>>()?;
-        if source(&commit)? == held && !before.contains(&held) {
+        let (_, _, source) = message::parse(&info.message);
+        if source.as_ref() == Some(&published) {
             publisher = info.author.split_once(" <").map(|(name, _)| name.to_owned());
         }
     }

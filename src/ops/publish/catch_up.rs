@@ -12,7 +12,11 @@ use super::{
 use crate::repo::blue_files::{self, BINDINGS, CONTRACTS};
 use crate::{
     error::{ErrorCode, OpError},
-    model::{domain::Source, name::DomainName, oid::Oid},
+    model::{
+        domain::{Domain, Source},
+        name::DomainName,
+        oid::Oid,
+    },
     ops::{
         contract::{self, publish::Request},
         ctx::{ActingRepo, Ctx},
@@ -24,6 +28,9 @@ use crate::{
 
 /// The maximum number of commits that are searched for a publisher.
 const MAX_HISTORY: usize = 200;
+
+/// The maximum number of former tips of a branch among which a published commit is searched that was dropped since.
+const MAX_FORMER_TIPS: usize = 20;
 
 /// The value of `blue.publish`: when commits are published automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -271,14 +278,17 @@ fn of_commit(
     scope: Scope<'_>,
 ) -> Result<Option<UnpublishedCommit>, OpError> {
     let this = code.commit(&commit)?;
-    let moved_from = code.previous_tip(branch)?.filter(|before| code.has(before));
+    let former_tips = code.previous_tips(branch, MAX_FORMER_TIPS)?;
+    let moved_from = former_tips.first().copied().filter(|before| code.has(before));
     let before = moved_from.or_else(|| this.parents.first().copied().filter(|parent| code.has(parent)));
     let before_tree = before.map(|before| code.tree_of(&before)).transpose()?;
-    // If a branch was amended or rebased, no other clone has the commit that was published from it.
     let grew = match moved_from {
         Some(from) => this.parents.contains(&from) || code.is_ancestor(&from, &commit)?,
         None => true,
     };
+    // If a branch was amended, rebased or reset, no other clone may have the commit that was published from it.
+    let is_dropped =
+        |source: &Oid| Ok::<_, OpError>((!grew || former_tips.contains(source)) && !code.is_ancestor(source, &commit)?);
     let tip = code.reference(&format!("refs/heads/{branch}"))?.filter(|tip| *tip != commit);
     let is_later = |source: &Oid| match &tip {
         Some(tip) => Ok(code.is_ancestor(&commit, source)? && code.is_ancestor(source, tip)?),
@@ -311,12 +321,9 @@ fn of_commit(
             // A later commit of the branch was published, before `blue.publish` was set to pushed.
             Some(source) if is_later(&source)? => false,
             Some(source) if !code.has(&source) => matches!(scope, Scope::All(_)) || is_moved()?,
-            Some(source) => {
-                differ_in(code, [&code.tree_of(&source)?, &this.tree], &name)?
-                    || !(grew || code.is_ancestor(&source, &commit)?)
-            }
+            Some(source) => differ_in(code, [&code.tree_of(&source)?, &this.tree], &name)? || is_dropped(&source)?,
         };
-        if is_unpublished {
+        if is_unpublished && (declared.contains(&name) || is_member(acting, &name)?) {
             is_fresh |= is_moved()?;
             if let Some(domain) = &domain {
                 if dispute::is_disputed(acting, domain)? && !dispute::merges_both_sides(acting, code, domain, &commit)?
@@ -429,6 +436,16 @@ fn has_nothing_new(
         }
     }
     Ok(false)
+}
+
+/// Returns whether the repository is a member of a domain. One that left has nothing to publish there without files.
+fn is_member(acting: ActingRepo<'_>, domain: &str) -> Result<bool, OpError> {
+    let Ok(domain) = domain.parse().map(StoreRef::Domain) else { return Ok(false) };
+    let Some(tree) = read::tip_tree(acting.store, &domain)? else { return Ok(false) };
+    match read::file::<Domain>(acting.store, &domain, &tree, &layout::domain()) {
+        Err(error) if error.is_damage() => Ok(true),
+        info => Ok(info?.is_some_and(|info| info.has_member(acting.repo))),
+    }
 }
 
 /// Returns whether the repository is still in its realm. A repository that left may keep its files, but they have no

@@ -1,9 +1,16 @@
 //! Disputes: two machines published different commits of one repository that are not merged yet,
 //! and their bindings differ.
 
+use super::candidate::Sources;
 use crate::{
     error::OpError,
-    model::{domain::Source, name::DomainName, oid::Oid},
+    locate::renamed,
+    model::{
+        candidate::Candidate,
+        domain::Source,
+        name::{DomainName, RepoName},
+        oid::Oid,
+    },
     ops::{contract::publish, ctx::ActingRepo},
     repo::CodeRepo,
     store::{StoreRef, history, layout, read},
@@ -35,10 +42,10 @@ pub fn merges_both_sides(
     let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
         return Ok(false);
     };
+    let names = renamed::names(acting.store, acting.repo)?;
     for one in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
         let parents = acting.store.commit(&one)?.parents;
-        let sides =
-            parents.iter().map(|parent| publish::source(acting, name, parent)).collect::<Result<Vec<_>, _>>()?;
+        let sides = parents.iter().map(|parent| source(acting, &names, name, parent)).collect::<Result<Vec<_>, _>>()?;
         if let [Some(ours), Some(theirs)] = &sides[..]
             && ours != theirs
         {
@@ -67,7 +74,8 @@ pub fn missing_side(
     let Some(mut tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
         return Ok(None);
     };
-    let source = |at: &Oid| publish::source(acting, name, at);
+    let names = renamed::names(acting.store, acting.repo)?;
+    let source = |at: &Oid| source(acting, &names, name, at);
     for _ in 0..MAX_SINCE_MERGE {
         let parents = acting.store.commit(&tip)?.parents;
         let (now, sides) = (source(&tip)?, parents.iter().map(source).collect::<Result<Vec<_>, _>>()?);
@@ -84,6 +92,43 @@ pub fn missing_side(
             }
             [first, ..] if *first == now => tip = parents[0],
             _ => break,
+        }
+    }
+    Ok(None)
+}
+
+/// Replaces the last published commit of each domain that `commit` changes by the one that `commit` lacks, if two machines
+/// published different commits.
+///
+/// # Errors
+/// Returns an error if the realm or the repository cannot be read.
+pub fn with_missing_sides(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    mut sources: Sources,
+    candidate: &Candidate,
+    commit: &Oid,
+) -> Result<Sources, OpError> {
+    for (domain, source) in &mut sources {
+        if candidate.contracts_in(domain).any(|(_, declared)| declared.changed)
+            && let Some(commit) = missing_side(acting, code, domain, commit)?
+        {
+            *source = Source { commit };
+        }
+    }
+    Ok(sources)
+}
+
+/// Returns the last published commit of the repository in a domain at `tip`, under the first of its names that has one.
+fn source(
+    acting: ActingRepo<'_>,
+    names: &[RepoName],
+    domain: &DomainName,
+    tip: &Oid,
+) -> Result<Option<Source>, OpError> {
+    for repo in names {
+        if let Some(source) = publish::source(ActingRepo { repo, ..acting }, domain, tip)? {
+            return Ok(Some(source));
         }
     }
     Ok(None)

@@ -14,7 +14,6 @@ use crate::ops::ctx::{ActingRepo, Ctx};
 use crate::{
     error::{NextStep, OpError},
     model::{
-        approval::Fingerprint,
         name::{RealmName, RepoName},
         oid::Oid,
     },
@@ -80,10 +79,9 @@ pub fn record(ctx: &Ctx, acting: ActingRepo<'_>, commit: Oid, outcome: Result<()
     }
 }
 
-/// Clears the last failure if its next steps name `fingerprint`, since that change is approved now.
-pub fn clear_refusal(ctx: &Ctx, acting: ActingRepo<'_>, fingerprint: &Fingerprint) {
-    let fingerprint = fingerprint.to_string();
-    let names = |step: &NextStep| step.command().is_some_and(|command| command.contains(&fingerprint));
+/// Clears the last failure if one of its next steps is a command with these `arguments`, since that was done now.
+pub fn clear_remedied(ctx: &Ctx, acting: ActingRepo<'_>, arguments: &str) {
+    let names = |step: &NextStep| step.command().is_some_and(|command| command.contains(arguments));
     if let Some(refused) = last_failure(ctx, acting).filter(|refused| refused.next_steps.iter().any(names)) {
         record(ctx, acting, refused.commit, Ok(()));
     }

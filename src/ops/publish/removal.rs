@@ -8,7 +8,7 @@ use crate::{
     model::{
         check::Finding,
         domain::Domain,
-        name::{DomainName, RepoName},
+        name::{ContractName, DomainName, RepoName},
     },
     repo::{CodeRepo, blue_files},
     store::{Store, StoreError, StoreRef, history, layout, read},
@@ -53,13 +53,23 @@ impl Removal {
     }
 
     /// Returns the error for publishing files of the domain.
-    pub fn refusal(self, code: &CodeRepo, name: &DomainName, repo: &RepoName) -> OpError {
+    ///
+    /// # Errors
+    /// Returns an error if the domain cannot be read.
+    pub fn refusal(
+        self,
+        store: &dyn Store,
+        code: &CodeRepo,
+        name: &DomainName,
+        repo: &RepoName,
+    ) -> Result<OpError, StoreError> {
         let reason = match self {
             Self::Domain => ErrorCode::UnknownDomain,
             Self::Member => ErrorCode::NotMember,
         };
         let message = format!("{}; nothing was published", self.meaning(name, repo));
-        self.steps(code, name, repo).into_iter().fold(OpError::no(reason, message), OpError::next)
+        let steps = self.steps(store, code, name, repo)?;
+        Ok(steps.into_iter().fold(OpError::no(reason, message), OpError::next))
     }
 
     fn meaning(self, name: &DomainName, repo: &RepoName) -> String {
@@ -69,16 +79,34 @@ impl Removal {
         }
     }
 
-    fn steps(self, code: &CodeRepo, name: &DomainName, repo: &RepoName) -> Vec<String> {
+    fn steps(
+        self,
+        store: &dyn Store,
+        code: &CodeRepo,
+        name: &DomainName,
+        repo: &RepoName,
+    ) -> Result<Vec<String>, StoreError> {
+        let create = format!("git blue realm admin domain --name {name} --repos {repo}");
+        // Only a member can retire its contracts.
+        if let (Self::Member, Some(contract)) = (self, served(store, name, repo)?) {
+            return Ok(vec![format!("{create}  # add it again: it still owns {name}/{contract}")]);
+        }
         let again = match self {
             Self::Domain => "or create the domain again",
             Self::Member => "or add it again",
         };
         let pull = code.origin_url().map(|_| "git pull  # another clone may have removed the files".to_owned());
         let remove = blue_files::remove_command(name);
-        let create = format!("git blue realm admin domain --name {name} --repos {repo}  # {again}");
-        pull.into_iter().chain([remove, create]).collect()
+        Ok(pull.into_iter().chain([remove, format!("{create}  # {again}")]).collect())
     }
+}
+
+/// Returns a contract of the repository in a domain that is not retired.
+fn served(store: &dyn Store, name: &DomainName, repo: &RepoName) -> Result<Option<ContractName>, StoreError> {
+    let within = StoreRef::Domain(name.clone());
+    let Some(tip) = store.tip(&within)? else { return Ok(None) };
+    let held = read::domain_at(store, name, &tip)?.contracts;
+    Ok(held.into_iter().find(|(_, held)| held.owner == *repo && held.retired.is_none()).map(|(name, _)| name))
 }
 
 /// Explains in findings about files of a repository that their domains were removed.
@@ -87,9 +115,11 @@ pub fn explain(store: &dyn Store, code: &CodeRepo, repo: &RepoName, findings: &m
     let about = |finding: &&mut Finding| matches!(&*finding.code, "unknown-domain" | "not-member");
     for finding in findings.iter_mut().filter(is_own).filter(about) {
         let Some(name) = finding.domain.clone() else { continue };
-        if let Ok(Some(removal)) = Removal::of(store, &name, repo) {
+        if let Ok(Some(removal)) = Removal::of(store, &name, repo)
+            && let Ok(steps) = removal.steps(store, code, &name, repo)
+        {
             finding.message = removal.meaning(&name, repo);
-            finding.resolution = removal.steps(code, &name, repo);
+            finding.resolution = steps;
         }
     }
 }

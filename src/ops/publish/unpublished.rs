@@ -160,12 +160,11 @@ impl CaughtUp {
 /// Returns the reason to pull a published commit. It may not be pushed yet: then its publisher is named.
 fn reason_to_pull(acting: ActingRepo<'_>, code: &CodeRepo, lacking: &Behind) -> String {
     let reason = "get the published commit";
-    if code.has(&lacking.published) {
-        return reason.to_owned();
+    let absent = |domain| behind::absent(acting, code, domain, &lacking.published).ok().flatten();
+    match lacking.domains.first().and_then(absent) {
+        Some(absent) => format!("{reason}, {absent}; if it stays missing, it is not pushed yet"),
+        None => reason.to_owned(),
     }
-    let publisher = lacking.domains.first().and_then(|domain| behind::publisher(acting, domain).ok().flatten());
-    let publisher = publisher.map(|name| format!(" by {name}")).unwrap_or_default();
-    format!("{reason}, {}{publisher}; if it stays missing, it is not pushed yet", lacking.published.short())
 }
 
 /// Records that publishing failed, so that commands which publish nothing can say so. The same failure is recorded

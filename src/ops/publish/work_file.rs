@@ -6,11 +6,17 @@ use std::path::{Path, PathBuf};
 use crate::{
     error::{ErrorCode, OpError},
     locate::CONFIG,
-    model::text::{shell_path, shell_word},
+    model::{
+        name::{ContractName, DomainName},
+        text::{shell_path, shell_word},
+    },
     ops::ctx::Ctx,
     platform::files::{self, Access},
-    repo::{CodeRepo, blue_files::Files},
-    store::codec::MAX_FILE,
+    repo::{
+        CodeRepo,
+        blue_files::{CONTRACTS, Files},
+    },
+    store::codec::{self, MAX_FILE},
 };
 
 /// A file under `.blue/` in the working tree.
@@ -225,6 +231,13 @@ impl WorkFile {
 pub fn is_committed(code: &CodeRepo, path: &str) -> Result<bool, OpError> {
     let Some(commit) = code.head()?.commit else { return Ok(false) };
     Ok(Files::at(code, &commit)?.file(path)?.is_some())
+}
+
+/// Returns whether the file of a contract in the working tree says `version: auto`.
+pub fn says_auto(code: &CodeRepo, domain: &DomainName, contract: &ContractName) -> bool {
+    let text = WorkFile::of(code, format!("{CONTRACTS}/{domain}/{contract}.yaml")).and_then(|file| file.read());
+    let document = text.ok().flatten().and_then(|text| codec::contract(text.as_bytes(), contract).ok());
+    document.is_some_and(|document| document.version.is_auto())
 }
 
 /// Returns the command that adds a file to a sparse checkout.

@@ -33,7 +33,7 @@ use crate::{
         operation::given_as,
         pr::rfc,
         publish::{
-            candidate, places, removal,
+            candidate, dispute, places, removal,
             unpublished::{self, CaughtUp},
         },
         runs,
@@ -255,6 +255,7 @@ impl<'a> Work<'a> {
         let code = self.ctx.code()?;
         let mut candidate = Candidate { up: self.ctx.up_to_root(), ..candidate::read(code, files, &sources)? };
         if let Some(commit) = found.commit.or(code.head()?.commit) {
+            let sources = dispute::with_missing_sides(acting, code, sources, &candidate, &commit)?;
             candidate::mark_behind(code, &commit, &sources, &mut candidate)?;
         }
         Ok(candidate)

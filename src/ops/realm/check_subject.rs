@@ -13,7 +13,7 @@ use crate::{
     },
     ops::{ctx::Ctx, operation::given_as, repos::joined},
     repo::{CodeRepo, blue_files::Files},
-    store::{Objects as _, read},
+    store::read,
 };
 
 /// The maximum number of ancestors of the judged commit that are searched for the name of the repository.
@@ -179,7 +179,11 @@ pub fn removed_config(
         Some(false) => Finding { caused_by: Cause::AlreadyInTheRealm, ..Finding::warning("config-removed", message) },
         _ => Finding::error("config-removed", message),
     };
-    let restore = format!("git checkout {named} -- :/{CONFIG}  # restore it, unless {repo} leaves: git blue leave");
+    let restore = match found.commit {
+        Some(_) => joined::restore_config(&named),
+        None => format!("git checkout {named} -- :/{CONFIG}"),
+    };
+    let restore = format!("{restore}  # restore it, unless {repo} leaves: git blue leave");
     Ok(Some(Finding { resolution: vec![restore], ..finding.repo(&repo).at(CONFIG, None) }))
 }
 
@@ -196,15 +200,7 @@ fn named_before(
         Some(revision) => Some(check_base::named(code, commit, revision)?),
         None => check_base::on_a_runner(ctx, code, commit)?.commit,
     };
-    let mut next = Some(*commit);
-    let mut left = MAX_COMMITS;
-    let parents = std::iter::from_fn(|| {
-        let this = next.filter(|commit| left > 0 && code.has(commit))?;
-        left -= 1;
-        next = code.commit(&this).ok().and_then(|info| info.parents.first().copied());
-        Some(this)
-    });
-    for commit in [*commit].into_iter().chain(base).chain(parents) {
+    for commit in [*commit].into_iter().chain(base).chain(code.first_parents(*commit, MAX_COMMITS)) {
         if let Some(config) = proposed_at(code, &commit)? {
             return Ok(Some((commit, config.repo)).filter(|_| config.realm.name == *realm));
         }

@@ -31,7 +31,10 @@ use crate::{
             inbox::Receipt,
             pending::{self, MAX_DELIVERED, NotificationBatch, Pending},
         },
-        publish::unpublished::{self, CaughtUp},
+        publish::{
+            unpublished::{self, CaughtUp},
+            work_file,
+        },
         realm::check,
         repos::roots,
         runs, session,
@@ -190,7 +193,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
         remotes: remote_status::all(&*here.store, ctx.home.realm(&here.realm)?.map(|known| known.path).as_deref())?,
-        conflicts: conflicts(here, &overview, &digests)?,
+        conflicts: conflicts(ctx, here, &overview, &digests)?,
         unreadable_domains: unreadable_domains(&overview),
         unreadable: unreadable(&overview)?
             .into_iter()
@@ -223,6 +226,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
 
 /// Returns the open conflicts that concern the current repository, or all if there is none.
 fn conflicts(
+    ctx: &Ctx,
     here: &RealmContext,
     overview: &Overview<'_>,
     digests: &Digests<'_>,
@@ -238,7 +242,9 @@ fn conflicts(
         let domain = overview.summary(line)?;
         let open = domain.open_conflicts().into_iter().filter(|one| concerns(one, Some(&domain)));
         conflicts.extend(open.map(|one| {
-            let standing = standing(&one, &domain, me);
+            let is_auto =
+                |contract: &_| ctx.code.as_ref().is_some_and(|code| work_file::says_auto(code, &line.name, contract));
+            let standing = standing(&one, &domain, me, is_auto);
             conflict(Some(&line.name), one, standing)
         }));
     }

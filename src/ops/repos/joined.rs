@@ -15,9 +15,13 @@ use crate::{
     error::{ErrorCode, OpError},
     locate,
     machine::home::{Home, recordable},
-    model::name::{RealmName, RepoName},
+    model::{
+        name::{RealmName, RepoName},
+        oid::Oid,
+    },
     ops::{random, realm_context::ActingRepo},
     repo::CodeRepo,
+    store,
 };
 
 /// The file in the common git dir.
@@ -222,9 +226,31 @@ pub fn explain_missing_config(home: &Home, code: Option<&CodeRepo>, error: OpErr
     let Some(Joined { realm, repo, .. }) = joined else { return error };
     let config = locate::CONFIG;
     let message = format!("this clone is joined to the realm {realm} as {repo}, but this commit has no {config}");
+    let restore = code.and_then(last_config).map(|commit| format!("{}  # restore it", restore_config(&commit)));
     OpError::cannot(ErrorCode::NotInRealm, message)
-        .next("git switch BRANCH  # to a branch that has the file")
+        .next(restore.unwrap_or_else(|| "git switch BRANCH  # to a branch that has the file".to_owned()))
         .next(format!("git blue --realm {realm} status  # or read the realm from here"))
+}
+
+/// The maximum number of commits that are searched for a removed `.blue/config.yaml`.
+const MAX_HISTORY: usize = 200;
+
+/// Returns the last commit of the current branch that had `.blue/config.yaml`.
+fn last_config(code: &CodeRepo) -> Option<Oid> {
+    let head = code.head().ok()?;
+    let has_config = |commit: &Oid| {
+        let tree = code.tree_of(commit).ok()?;
+        store::read::lookup(code, &tree, locate::CONFIG).ok()?
+    };
+    head.branch
+        .and(head.commit)
+        .and_then(|tip| code.first_parents(tip, MAX_HISTORY).find(|one| has_config(one).is_some()))
+}
+
+/// Returns the command that commits `.blue/config.yaml` again as it was in a commit.
+pub fn restore_config(commit: &Oid) -> String {
+    let config = locate::CONFIG;
+    format!("git checkout {commit} -- :/{config} && git commit -m \"Restore {config}\"")
 }
 
 fn record(home: &Home, number: &str) -> PathBuf {
