@@ -33,7 +33,7 @@ fn relative_home_folder_is_refused() {
     let (example, home) = (Example::new(), "home/.blue");
     let env = example.sandbox().env(example.sandbox().path()).with("GIT_BLUE_HOME", home);
     let Err(error) = git_blue::Machine::with_env(env) else { panic!("accepted") };
-    assert!(error.message.contains("not an absolute path"), "{}", error.message);
+    assert!(error.message().contains("not an absolute path"), "{}", error.message());
 }
 
 #[test]
