@@ -23,7 +23,7 @@ fn fish_completes_git_blue() {
         assert_eq!(offered(&format!("{name} contract get {contract} --version ")), ["1.0.0"]);
         assert_eq!(
             offered(&format!("{name} check --mode=i")),
-            ["--mode=importer\tImports only, and the scripts that test them"]
+            ["--mode=importer\tImports, and the scripts that test them"]
         );
         assert_eq!(offered(&format!("{name} contract edit a/b --file READ")), ["README.md"]);
         assert_eq!(offered(&format!("{name} --realm ")), ["aperture"]);

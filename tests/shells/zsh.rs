@@ -44,7 +44,7 @@ fn zsh_completes_git_blue() {
         assert_eq!(shown(line).0, whole);
     }
     let (_, listed) = shown("git blue check --mode ");
-    assert!(listed.contains("importer") && listed.contains("Imports only, and the scripts that test them"), "{listed}");
+    assert!(listed.contains("importer") && listed.contains("Imports, and the scripts that test them"), "{listed}");
     let (_, listed) = shown("git blue contract get ");
     assert!(listed.contains("other/") && listed.contains("s3-access/"), "{listed}");
     let (_, listed) = shown("git bl");

@@ -53,7 +53,7 @@ pub enum Mode {
     Contract,
     /// Contracts only, and the owner's scripts that test them
     Exporter,
-    /// Imports, and the scripts that test them. Files that cannot be read or published are reported too
+    /// Imports, and the scripts that test them
     Importer,
     /// Compatibility between versions
     Compatibility,
