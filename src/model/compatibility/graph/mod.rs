@@ -28,7 +28,7 @@ struct Raw {
     origin: Origin,
 }
 
-/// Where a sub-schema comes from.
+/// The origin of a sub-schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// It is in a document.
