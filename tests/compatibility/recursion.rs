@@ -71,7 +71,7 @@ fn entangled(mut number: usize) -> Value {
 fn cycles_mean_what_they_mean_to_the_validator() {
     let values = [json!(null), json!("a"), json!("ab"), json!({}), json!({"a": "b"}), json!({"a": {}})];
     // A step that is coprime to the number of combinations, so that all parts vary.
-    for number in (0..6usize.pow(6) * 8).step_by(1_009) {
+    for number in (0..6usize.pow(6) * 8).step_by(3_001) {
         let schema = entangled(number);
         let validator = validator(&schema).unwrap();
         for value in &values {

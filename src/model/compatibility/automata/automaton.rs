@@ -7,6 +7,7 @@ use regex_automata::nfa::thompson;
 use regex_automata::util::primitives::StateID;
 use regex_automata::{Anchored, Input, MatchKind};
 
+use super::bytes::BYTES;
 use super::lookaround::{self, Looking};
 use super::repetition::{self, Lengths, WithLengths};
 
@@ -100,11 +101,11 @@ impl Machine {
         }
     }
 
-    /// Returns a key that is the same for bytes that the automaton does not distinguish.
-    pub fn byte_key(&self, byte: u8) -> Vec<u32> {
+    /// Returns the class of each byte. The automaton does not distinguish bytes of the same class.
+    pub fn byte_classes(&self) -> [u8; 256] {
         match self {
-            Self::Plain(dfa) => vec![u32::from(dfa.byte_classes().get(byte))],
-            Self::Looking(looking) => looking.byte_key(byte),
+            Self::Plain(dfa) => BYTES.map(|byte| dfa.byte_classes().get(byte)),
+            Self::Looking(looking) => looking.byte_classes(),
         }
     }
 

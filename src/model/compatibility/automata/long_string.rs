@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::bytes::is_continuation;
 use super::product::{MAX_STATES, Product};
 use super::repetition::Lengths;
 use crate::model::compatibility::{budget::Budget, found::Found};
@@ -27,12 +28,8 @@ pub fn find(product: &Product, lengths: Lengths, budget: &mut Budget<'_>) -> Fou
     }
 }
 
-fn is_start(byte: u8) -> bool {
-    byte & 0xC0 != 0x80
-}
-
 fn characters(text: &[u8]) -> u64 {
-    text.iter().filter(|byte| is_start(**byte)).count() as u64
+    text.iter().filter(|byte| !is_continuation(**byte)).count() as u64
 }
 
 /// Returns the string that leads to a state.
@@ -119,7 +116,7 @@ impl Graph {
         for state in order {
             let Some((length, ..)) = best[*state] else { continue };
             for (byte, to) in &self.edges[*state] {
-                let (length, to) = (length + u64::from(is_start(*byte)), *to as usize);
+                let (length, to) = (length + u64::from(!is_continuation(*byte)), *to as usize);
                 if best[to].is_none_or(|(known, ..)| known < length) {
                     best[to] = Some((length, *byte, *state));
                 }

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::bytes::{BYTES, is_continuation};
 use super::lookaround_steps::{self, Alphabet, Step, StepId, Steps};
 use crate::model::compatibility::graph::node::index;
 use crate::model::components;
@@ -72,9 +73,13 @@ impl Looking {
         state.is_multiple_of(self.bytes.count()) && self.always[(state / self.bytes.count()) as usize]
     }
 
-    /// Returns a key that is the same for bytes that lead to the same states from every state.
-    pub fn byte_key(&self, byte: u8) -> Vec<u32> {
-        self.bytes.column(byte)
+    /// Returns the class of each byte. Bytes of the same class lead to the same states from every state.
+    pub fn byte_classes(&self) -> [u8; 256] {
+        let mut known = HashMap::new();
+        BYTES.map(|byte| {
+            let fresh = u8::try_from(known.len()).unwrap_or(u8::MAX);
+            *known.entry(self.bytes.column(byte)).or_insert(fresh)
+        })
     }
 
     /// Returns the approximate memory use in bytes.
@@ -346,18 +351,13 @@ impl Bytes {
     fn after(&self, node: u32, byte: u8) -> After {
         match node {
             0 => self.nodes[0][byte as usize],
-            _ if byte & 0xC0 == 0x80 => self.nodes[node as usize][(byte & 0x3F) as usize],
+            _ if is_continuation(byte) => self.nodes[node as usize][(byte & 0x3F) as usize],
             _ => After::Nothing,
         }
     }
 
-    fn column(&self, byte: u8) -> Vec<u32> {
-        let key = |after: After| match after {
-            After::Nothing => 0,
-            After::Class(class) => 1 + u32::try_from(class).unwrap_or(u32::MAX - 1) * 2,
-            After::Node(node) => 2 + node * 2,
-        };
-        (0..self.count()).map(|node| key(self.after(node, byte))).collect()
+    fn column(&self, byte: u8) -> Vec<After> {
+        (0..self.count()).map(|node| self.after(node, byte)).collect()
     }
 }
 

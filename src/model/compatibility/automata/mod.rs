@@ -3,6 +3,7 @@
 
 pub mod approximate;
 pub mod automaton;
+mod bytes;
 pub mod formats;
 mod long_string;
 mod lookaround;

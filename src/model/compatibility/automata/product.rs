@@ -1,8 +1,10 @@
 //! Runs several automata at once, and finds a shortest string that some accept and others refuse.
 
 use std::collections::HashMap;
+use std::mem;
 
 use super::automaton::{DEAD, MATCHED, Machine};
+use super::bytes::{BYTES, PREFERRED, is_continuation, split};
 use crate::model::compatibility::{budget::Budget, found::Found};
 
 /// The maximum number of states of a product automaton that are visited.
@@ -33,8 +35,7 @@ impl Product {
                 return spell(&order, at).map_or(Found::Unsure, Found::One);
             }
             for byte in &alphabet {
-                let is_start = byte & 0xC0 != 0x80;
-                let count = if is_start { count + 1 } else { count };
+                let count = if is_continuation(*byte) { count } else { count + 1 };
                 if self.most.is_some_and(|most| count > most) {
                     continue;
                 }
@@ -57,23 +58,13 @@ impl Product {
 
     /// Returns one byte of each class that the automata distinguish, preferring letters.
     pub fn alphabet(&self) -> Vec<u8> {
-        let rank = |byte: u8| match byte {
-            b'a'..=b'z' => 0,
-            b'0'..=b'9' => 1,
-            b'A'..=b'Z' => 2,
-            b'!'..=b'~' => 3,
-            b' ' => 4,
-            0x80.. => 5,
-            _ => 6,
-        };
-        let mut bytes: Vec<u8> = (0..=255).collect();
-        bytes.sort_by_key(|byte| (rank(*byte), *byte));
-        let mut seen = std::collections::HashSet::new();
-        bytes.retain(|byte| {
-            let kind: Vec<_> = self.dfas.iter().map(|machine| machine.byte_key(*byte)).collect();
-            seen.insert((kind, byte & 0xC0 == 0x80))
-        });
-        bytes
+        let mut classes = BYTES.map(|byte| u8::from(is_continuation(byte)));
+        for machine in &self.dfas {
+            split(&mut classes, &machine.byte_classes());
+        }
+        let mut is_seen = [false; 256];
+        let mut is_first = |byte: u8| !mem::replace(&mut is_seen[usize::from(classes[usize::from(byte)])], true);
+        PREFERRED.iter().copied().filter(|byte| is_first(*byte)).collect()
     }
 
     pub fn next(&self, states: &[u32], byte: u8) -> Option<Vec<u32>> {
