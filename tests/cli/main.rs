@@ -39,6 +39,7 @@ mod comparison_reports;
 mod comparisons;
 mod compat;
 mod completions;
+mod concurrent_edits;
 mod conventions;
 mod damage;
 mod drafts;

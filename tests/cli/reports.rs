@@ -66,7 +66,7 @@ fn annotations_are_limited_to_ten() {
     world.commit("fungal", "Twelve mistakes");
     let (run, summary) = in_workflow(&world, &[]);
     assert_eq!(run.stdout.lines().filter(|line| line.starts_with("::error ")).count(), 9, "{run}");
-    assert!(run.stdout.contains("::error::and 4 more, listed in the summary of this step\n"), "{run}");
+    assert!(run.stdout.contains("::error::and 4 more: git blue check lists them\n"), "{run}");
     assert_eq!(summary.lines().filter(|line| line.starts_with("| error |")).count(), 13, "{summary}");
 }
 

@@ -302,7 +302,7 @@ fn pre_commit_hook_checks_the_work_tree() {
 fn hub_workflow_notifies_consumers() {
     let place = place();
     let workflow = yaml("docs/ci/consumers.yml");
-    assert_eq!(workflow["on"]["push"]["branches"][0], "blue/**");
+    assert!(workflow["on"]["push"].is_null(), "the commits of a realm contain no workflow");
     let steps = workflow["jobs"]["issues"]["steps"].as_array().unwrap();
     assert_eq!(steps[0]["env"]["VERSION"], env!("CARGO_PKG_VERSION"));
     // The realm is stored in branches.

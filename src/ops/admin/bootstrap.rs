@@ -49,6 +49,10 @@ pub struct Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpError> {
     let here = ctx.require_writable_realm()?;
     let blueprint: Blueprint = codec::document(&request.document).map_err(|problem| problem.in_file(&request.file))?;
+    if blueprint == Blueprint::default() {
+        let message = format!("{}: it lists no repositories and no domains", request.file);
+        return Err(OpError::no(ErrorCode::UnreadableFile, message));
+    }
     let problems = blueprint.contradictions();
     if !problems.is_empty() {
         let error = OpError::no(ErrorCode::Contradiction, format!("{}: {}", request.file, problems.join("; ")));

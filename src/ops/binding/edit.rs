@@ -1,6 +1,6 @@
 //! Edits `.blue/bindings/<domain>.yaml` in place, so that comments are kept.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, fs::File, path::Path};
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -38,6 +38,8 @@ pub struct Editing<'a> {
     pub binding: Binding,
     /// The files of the expectations that this edit names.
     expected: BTreeSet<String>,
+    /// Another command could otherwise replace the file after it was read.
+    _lock: Option<File>,
 }
 
 impl<'a> Editing<'a> {
@@ -48,13 +50,14 @@ impl<'a> Editing<'a> {
     pub fn open(ctx: &'a Ctx, at: &'a ContractRef, role: Role) -> Result<Self, OpError> {
         let acting = ctx.acting_repo()?;
         let file = WorkFile::of(ctx.code()?, blue_files::binding(&at.domain))?;
+        let lock = WorkFile::lock(ctx.code()?);
         let before = file.read()?;
         let binding = match &before {
             Some(text) => codec::binding(text.as_bytes()).map_err(|problem| problem.in_file(file.relative()))?,
             None => Binding { role, exports: Vec::new(), imports: Vec::new() },
         };
         let text = Some(before.clone().unwrap_or_else(|| beginning(acting, at, role)));
-        Ok(Self { ctx, acting, at, file, before, text, binding, expected: BTreeSet::new() })
+        Ok(Self { ctx, acting, at, file, before, text, binding, expected: BTreeSet::new(), _lock: lock })
     }
 
     /// Returns the realm and the repository.

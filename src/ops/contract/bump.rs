@@ -19,7 +19,7 @@ use crate::{
         Operation,
         ctx::{ActingRepo, Ctx},
         domain,
-        publish::{references, work_file::WorkFile},
+        publish::{catch_up::Policy, references, work_file::WorkFile},
     },
     repo::{
         CodeRepo,
@@ -58,6 +58,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let acting = ctx.acting_repo()?;
     let at = &request.contract;
     let file = WorkFile::of(ctx.code()?, contract_path(&at.domain, &at.contract))?;
+    let _lock = WorkFile::lock(ctx.code()?);
     let (text, document) = read(ctx, acting, at, &file)?;
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
@@ -219,11 +220,15 @@ fn is_accepted(view: &DomainView, published: &Contract, document: &Contract) -> 
 /// Returns the error for a contract that is not published yet.
 fn unpublished(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<OpError, OpError> {
     let message = format!("{at} is not published yet: its first version is the one in its file");
-    let step = match is_committed_as_is(ctx.code()?, file)? {
-        true => "git blue contract publish  # its file is committed".to_owned(),
-        false => format!("git add {} && git commit -m \"Add the contract {at}\"", file.pathspec(ctx)),
+    let code = ctx.code()?;
+    let step = match is_committed_as_is(code, file)? {
+        true if matches!(Policy::of(code)?, Policy::Ci | Policy::Off) => None,
+        true => Some("git blue contract publish  # its file is committed".to_owned()),
+        false => Some(format!("git add {} && git commit -m \"Add the contract {at}\"", file.pathspec(ctx))),
     };
-    Ok(OpError::no(ErrorCode::NotPublished, message).next(step))
+    let has_remotes = !ctx.acting_repo()?.store.remotes().is_empty();
+    let sync = has_remotes.then(|| "git blue sync  # if it was published on another machine".to_owned());
+    Ok(sync.into_iter().chain(step).fold(OpError::no(ErrorCode::NotPublished, message), OpError::next))
 }
 
 /// Returns whether HEAD has the file with the content of the working tree.

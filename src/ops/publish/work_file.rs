@@ -1,7 +1,10 @@
 //! Reads and writes one file under `.blue/` in the working tree. Never follows a symbolic link, and
 //! replaces files atomically.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -18,6 +21,9 @@ use crate::{
     },
     store::codec::{self, MAX_FILE},
 };
+
+/// The file in the git dir that commands lock while they edit files.
+const LOCK: &str = "blue-edit.lock";
 
 /// A file under `.blue/` in the working tree.
 #[derive(Debug, Clone)]
@@ -110,6 +116,15 @@ impl WorkFile {
         Ok(arguments.join(" "))
     }
 
+    /// Waits until no other command edits files of this working tree, and keeps others waiting until the returned file
+    /// is dropped. Lock before reading what is to be edited, and only once in a command. Returns `None` if the git dir
+    /// cannot be written.
+    pub fn lock(code: &CodeRepo) -> Option<File> {
+        let lock = File::create(code.git_dir().join(LOCK)).ok()?;
+        lock.lock().ok()?;
+        Some(lock)
+    }
+
     /// Returns the text of the file, or `None` if it does not exist.
     ///
     /// # Errors
@@ -121,7 +136,7 @@ impl WorkFile {
         use std::io::Read as _;
         let path = self.path();
         let mut bytes = Vec::new();
-        let file = std::fs::File::open(&path).map_err(OpError::io("read", &path))?;
+        let file = File::open(&path).map_err(OpError::io("read", &path))?;
         file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes).map_err(OpError::io("read", &path))?;
         if bytes.len() > MAX_FILE {
             let message = format!("{} is larger than {} MiB", self.relative, MAX_FILE >> 20);

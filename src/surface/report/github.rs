@@ -17,7 +17,8 @@ pub fn render(report: &Report) -> String {
         all.iter().take(MAX).for_each(|entry| text += &annotation(entry));
         if all.len() > MAX {
             let more = all.len() - MAX;
-            text += &format!("::{}::and {more} more, listed in the summary of this step\n", command(level));
+            let all = data(&report.command);
+            text += &format!("::{}::and {more} more: {all} lists them\n", command(level));
         }
     }
     format!("{text}{}: {}\n", report.outcome.word(), report.counts)
