@@ -181,6 +181,10 @@ impl<'a> Judge<'a> {
         self.try_answer(key, is_decided, || Ok::<_, Infallible>(compute())).unwrap_or_else(|never| match never {})
     }
 
+    fn stored<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        serde_json::from_slice(self.answers.as_ref()?.get(key)?).ok()
+    }
+
     fn try_answer<T: Serialize + DeserializeOwned, E>(
         &self,
         key: &str,
@@ -188,8 +192,8 @@ impl<'a> Judge<'a> {
         compute: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         let Some(answers) = &self.answers else { return compute() };
-        if let Some(known) = answers.get(key).and_then(|json| serde_json::from_slice(json).ok()) {
-            return Ok(known);
+        if let Some(stored) = self.stored(key) {
+            return Ok(stored);
         }
         let found = compute()?;
         let json =
@@ -266,12 +270,12 @@ impl<'a> Judge<'a> {
         let known = self.expects_answers.borrow().get(&key).cloned();
         let is_decided = |(answer, _): &(SchemaVerdict, Vec<String>)| answer.is_decided();
         let compute = || {
-            let answer = self.expected(expects, document);
+            let answer = self.expected(expects, document, reading);
             let is_asked = answer.is_compatible() && reading == SchemaReading::Lenient;
             let unnamed = match document.flow {
                 Flow::ProviderToConsumer if is_asked && !says_nothing(&document.schema) => {
                     unnamed::unnamed(&expects.value(), &mut |expects| {
-                        self.expected(&expects.clone().into(), document).is_compatible()
+                        self.expected(&expects.clone().into(), document, reading).is_compatible()
                     })
                 }
                 _ => Vec::new(),
@@ -289,8 +293,8 @@ impl<'a> Judge<'a> {
         Verdict { verdict, basis, direction, reading, difference, reason, unnamed, ..versions }
     }
 
-    fn expected(&self, expects: &Json, document: &Contract) -> SchemaVerdict {
-        let found = self.within(document.compatibility.reading, |options| {
+    fn expected(&self, expects: &Json, document: &Contract, reading: SchemaReading) -> SchemaVerdict {
+        let found = self.within(reading, |options| {
             let (forest, parts) = Forest::of_schemas([expects, &document.schema]);
             let [expects, provided] = parts.map(|part| forest.tree(part));
             compatibility::satisfies(expects, provided, document.flow, options, &*self.clock)
@@ -330,7 +334,30 @@ impl<'a> Judge<'a> {
     /// Returns the verdict on two documents for the side that does not own the contract: whether code written for the
     /// older one works with the newer one. Returns `None` if neither schema restricts values.
     pub fn for_importers(&self, old: &Contract, new: &Contract) -> Option<Verdict> {
-        flow::verdict(old, new).or_else(|| self.verdict(old, new, new.flow.direction()))
+        if let Some(reversed) = flow::verdict(old, new) {
+            return Some(reversed);
+        }
+        let direction = new.flow.direction();
+        if self.suits_importers(old, new) {
+            let verdict = Verdict::compatible(&old.version, &new.version);
+            return Some(Verdict { direction, reading: reading(old, new), ..verdict });
+        }
+        self.verdict(old, new, direction)
+    }
+
+    /// Returns whether the side that does not own the contract is proved to work with the new schema, without the full
+    /// comparison, which takes several times as long. A full one that was made already answers this too.
+    fn suits_importers(&self, old: &Contract, new: &Contract) -> bool {
+        if says_nothing(&old.schema) && says_nothing(&new.schema) || old.schema == new.schema {
+            return false;
+        }
+        let (reading, direction) = (reading(old, new), new.flow.direction());
+        let key = self.key(&old.schema, &new.schema, reading);
+        if let Some(compared) = self.compared(&key) {
+            return compared.of(direction, reading).is_compatible();
+        }
+        let compute = || self.expected(&old.schema, new, reading).is_compatible();
+        self.answer(&format!("{key}-{direction:?}"), |is_compatible| *is_compatible, compute)
     }
 
     /// Returns the full comparison of the schemas of two documents.
@@ -340,8 +367,8 @@ impl<'a> Judge<'a> {
         }
         let reading = reading(old, new);
         let key = self.key(&old.schema, &new.schema, reading);
-        if let Some(known) = self.known.borrow().get(&key) {
-            return Rc::clone(known);
+        if let Some(known) = self.compared(&key) {
+            return known;
         }
         let compute = || {
             let found = self.within(reading, |options| {
@@ -358,6 +385,16 @@ impl<'a> Judge<'a> {
         let compared = Rc::new(self.answer(&key, Comparison::is_decided, compute));
         self.known.borrow_mut().insert(key, Rc::clone(&compared));
         compared
+    }
+
+    /// Returns the full comparison with a key if it was made before.
+    fn compared(&self, key: &str) -> Option<Rc<Comparison>> {
+        if let Some(known) = self.known.borrow().get(key) {
+            return Some(Rc::clone(known));
+        }
+        let stored = Rc::new(self.stored(key)?);
+        self.known.borrow_mut().insert(key.to_owned(), Rc::clone(&stored));
+        Some(stored)
     }
 
     /// Returns the cache key of a comparison: the exact text of both schemas, the reading, and the limit of witnesses.
@@ -475,6 +512,25 @@ mod tests {
             keys.0.into_inner().len()
         };
         assert_eq!([stored(5), stored(150)], [1, 0]);
+    }
+
+    #[test]
+    fn schemas_are_compared_in_full_only_if_they_break_importers() {
+        let asked = |properties: Value| {
+            let [mut old, mut new] = [contract("integer"), contract("integer")];
+            old.schema = json!({"properties": {"id": {"type": "integer"}}}).into();
+            new.schema = json!({"properties": properties}).into();
+            let keys = Keys::default();
+            let judge =
+                Judge::new(Budget::default(), || Duration::ZERO, Duration::from_secs(9)).with_answers(Some(&keys));
+            let verdict = judge.for_importers(&old, &new).unwrap();
+            assert_eq!(Some(&verdict), judge.verdict(&old, &new, BrokenDirection::Backwards).as_ref());
+            drop(judge);
+            (verdict.verdict, keys.0.into_inner().len())
+        };
+        // The second one is the full comparison.
+        assert_eq!(asked(json!({"id": {"type": "integer"}, "note": {"type": "string"}})), (Outcome::Compatible, 2));
+        assert_eq!(asked(json!({"id": {"type": "number"}})), (Outcome::Breaks, 1));
     }
 
     #[test]
