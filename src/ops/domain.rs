@@ -182,6 +182,7 @@ fn apply(
     decide: &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
     let author = ctx.signature()?;
+    let time = author.time.timestamp();
     let mut decided = Decision::default();
     let mut before = None;
     let written = write(store, &StoreRef::Domain(name.clone()), |tip| {
@@ -200,7 +201,7 @@ fn apply(
         Ok::<_, OpError>(Some(commit(&decided.changes, message.text(), author.clone())))
     })?;
     if let Some(after) = written {
-        arrival::record_local_change(store, name, before, after);
+        arrival::record_local_change(store, name, (before, after), time);
     }
     Ok(decided)
 }

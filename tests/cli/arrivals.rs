@@ -69,3 +69,32 @@ fn status_without_news_writes_nothing() {
     world.ok(&world.path("access"), &["notifications", "list"]);
     assert_eq!(refs(), before);
 }
+
+/// A machine may not know the time when it starts.
+#[test]
+fn changes_made_while_the_clock_is_in_the_past_are_notified() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    assert_eq!(told(&world, "access").len(), 1);
+    world.set("GIT_BLUE_NOW", "2020-01-01T00:00:00Z");
+    world.bump("1.2.0");
+    world.bump("2.0.0");
+    world.set("GIT_BLUE_NOW", "2026-03-01T00:00:00Z");
+    let told = told(&world, "access");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0]["created_at"].as_str().unwrap().starts_with("2020-01-01"), "{told:?}");
+    assert!(told[0]["arrived_at"].as_str().unwrap().starts_with("2026-03-01"), "{told:?}");
+}
+
+#[test]
+fn a_change_that_follows_one_from_the_future_expires() {
+    let world = World::pair();
+    world.set("GIT_BLUE_NOW", "2099-01-01T00:00:00Z");
+    world.bump("1.1.0");
+    world.set("GIT_BLUE_NOW", "2026-03-01T00:00:00Z");
+    world.bump("1.2.0");
+    assert_eq!(pending(&world, "access"), 1);
+    assert!(listed(&world, "access", "pending")[0]["arrived_at"].as_str().unwrap().starts_with("2026-03-01"));
+    world.set("GIT_BLUE_NOW", "2026-03-09T00:00:00Z");
+    assert_eq!(pending(&world, "access"), 0);
+}

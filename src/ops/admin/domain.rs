@@ -88,6 +88,7 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
     known_repos(here, &request.repos)?;
     require_no_collision(here, &request.name)?;
     let author = ctx.signature()?;
+    let time = author.time.timestamp();
     let mut outcome = None;
     let mut tip_before = None;
     let written = write(&*here.store, &StoreRef::Domain(request.name.clone()), |tip| {
@@ -126,7 +127,7 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
         Ok::<_, OpError>(Some(domain::commit(&changes, message, author.clone())))
     })?;
     if let Some(after) = written {
-        arrival::record_local_change(&*here.store, &request.name, tip_before, after);
+        arrival::record_local_change(&*here.store, &request.name, (tip_before, after), time);
     }
     let (created, members, added) = outcome.unwrap_or_default();
     Ok(DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, members, added })

@@ -120,16 +120,24 @@ fn record_first_seen(store: &dyn Store, sighting: &FirstSeen, now: &jiff::Zoned)
     Ok(record_known(store, domain, *tip, |_| Ok(true))?)
 }
 
-/// Records that this machine changed a domain, whose commit was `before`. If that commit was known, the new one becomes
-/// known too. Otherwise the arrivals in between are found at the next read.
-pub fn record_local_change(store: &dyn Store, domain: &DomainName, before: Option<Oid>, after: Oid) {
+/// Records that this machine changed a domain at `time`, whose commit was `before`. If that commit was known, the new one
+/// becomes known too. Otherwise the arrivals in between are found at the next read, as is a change dated before the
+/// commit that it follows: the clock was wrong, so that the date says nothing about the age of the change.
+pub fn record_local_change(
+    store: &dyn Store,
+    domain: &DomainName,
+    (before, after): (Option<Oid>, Oid),
+    time: Timestamp,
+) {
     let is_known = |known: Option<Oid>| {
-        Ok(known == before
-            || match (known, before) {
-                // A merge may have changed nothing.
-                (Some(known), Some(before)) => tree_of(store, known)? == tree_of(store, before)?,
-                _ => false,
-            })
+        let Some(before) = before else { return Ok(known.is_none()) };
+        let follows = store.commit(&before)?;
+        // The dates of commits have no fractions of seconds.
+        if time.as_second() < follows.time.as_second() {
+            return Ok(false);
+        }
+        // A merge may have changed nothing.
+        Ok(known == Some(before) || known.map(|known| tree_of(store, known)).transpose()? == Some(follows.tree))
     };
     let _ = record_known(store, domain, after, is_known);
 }

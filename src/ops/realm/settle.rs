@@ -27,6 +27,7 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Decision) -> Result<Answer<Co
     let acting = ctx.require_writable()?;
     let name = find(acting, id)?;
     let author = ctx.signature()?;
+    let time = author.time.timestamp();
     let (mut settled, mut before) = (None, None);
     let written = write(acting.store, &name, |tip| {
         before = tip;
@@ -52,7 +53,7 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Decision) -> Result<Answer<Co
         Ok(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
     })?;
     if let (Some(after), Some(domain)) = (written, name.domain()) {
-        arrival::record_local_change(acting.store, domain, before, after);
+        arrival::record_local_change(acting.store, domain, (before, after), time);
     }
     let record = settled.ok_or_else(|| unknown(id))?;
     let answer = Answer::new(ConflictSettled {
