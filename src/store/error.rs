@@ -176,14 +176,13 @@ fn without_number(error: &std::io::Error) -> String {
     text.strip_suffix(&number).unwrap_or(&text).to_owned()
 }
 
-/// Returns an error without the path of a temporary file, which the error of the `tempfile` crate contains.
+/// Returns an error without the path of a temporary file, which the error of the `tempfile` crate contains. The crate
+/// does not give access to the cause, only to its text.
 fn without_path(error: std::io::Error) -> std::io::Error {
-    let cause = error.get_ref().and_then(|inner| inner.source());
-    let cause = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());
-    match cause.and_then(std::io::Error::raw_os_error) {
-        Some(code) => std::io::Error::from_raw_os_error(code),
-        None => error,
-    }
+    let text = error.to_string();
+    let cause = text.split_once(" (os error ").filter(|_| error.raw_os_error().is_none());
+    let number = cause.and_then(|(_, rest)| rest.split_once(") at path ")).and_then(|(number, _)| number.parse().ok());
+    number.map_or(error, std::io::Error::from_raw_os_error)
 }
 
 impl StoreError {
@@ -217,5 +216,17 @@ impl StoreError {
             causes.dedup();
             Self::Git { doing, problem: causes.join(": ") }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_a_temporary_file_is_not_shown() {
+        let error = tempfile::NamedTempFile::new_in("/nonexistent").unwrap_err();
+        let error = StoreError::io("write", "/nonexistent/file")(error).to_string();
+        assert_eq!(error, "cannot write /nonexistent/file: No such file or directory");
     }
 }
