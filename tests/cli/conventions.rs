@@ -133,8 +133,8 @@ fn quiet_omits_success_messages() {
         &["init", "--realm", "aperture", "-q"][..],
         &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal", "-q"],
         &["session", "start", "-q"],
-        &["doctor", "-q"],
         &["install", "man", "-q"],
+        &["doctor", "-q"],
     ] {
         let run = world.ok(&dir, args);
         assert_eq!((&*run.stdout, &*run.stderr), ("", ""), "{args:?}");
@@ -143,6 +143,26 @@ fn quiet_omits_success_messages() {
     assert!(world.ok(&dir, &["status", "-q"]).stdout.contains("in the realm aperture"));
     assert!(world.ok(&dir, &["session", "stop", "-q", "--json"]).stdout.contains("\"status\": \"success\""));
     assert!(world.blue(&dir, &["session", "stop", "-q"]).exits(1).stderr.starts_with("error: "));
+}
+
+#[test]
+fn quiet_prints_warnings_and_dry_runs() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let quiet = |args: &[&str]| world.ok(&dir, &[args, &["--quiet"]].concat()).stdout;
+    world.write("fungal/payload.json", r#"{"read": []}"#);
+    assert_eq!(quiet(&["check"]), "");
+    assert_eq!(quiet(&["contract", "validate", "s3-access/s3-permissions", "payload.json"]), "");
+    world.ok(&dir, &["install", "man"]);
+    assert_eq!(quiet(&["hooks", "uninstall"]), "");
+    let doctor = quiet(&["doctor"]);
+    assert!(doctor.starts_with("warning  hooks") && doctor.lines().count() == 1, "{doctor}");
+    assert!(quiet(&["install", "claude", "--dry-run"]).contains("+  \"mcpServers\""));
+    assert_eq!(quiet(&["install", "claude"]), "");
+    world.bump("2.0.0");
+    assert!(quiet(&["contract", "publish", "--dry-run"]).starts_with("would publish "));
+    let publish = quiet(&["contract", "publish"]);
+    assert!(publish.starts_with("breaks access ") && !publish.contains("published"), "{publish}");
 }
 
 #[test]

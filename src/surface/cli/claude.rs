@@ -18,7 +18,7 @@ pub fn run(operation: Operation, request: Request, ctx: &Ctx, output: &mut Outpu
     if request.dry_run {
         return output.shown(&operation(ctx, request)?, render_changes);
     }
-    if !output.json {
+    if !output.json && (!output.quiet || output.is_terminal()) {
         let plan = operation(ctx, Request { dry_run: true, ..request })?.body;
         let mut text = output.text();
         render_changes(&plan, &mut text);

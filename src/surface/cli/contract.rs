@@ -421,7 +421,7 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
     }
     for one in body.published.iter().flat_map(|published| &published.breaks) {
         if let Some(verdict) = &one.verdict {
-            text.line(&[styled(format!("  {}:", one.repo), Style::Bold), plain(verdict.phrase())]);
+            text.line(&[styled(format!("  {}:", one.repo), Style::Red), plain(verdict.phrase())]);
         }
     }
     for remark in body.published.iter().flat_map(|published| &published.remarks) {
@@ -440,7 +440,7 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
     }
     render_cycles(&body.cycles, text);
     if body.not_pushed {
-        text.line(&[styled(publication_summary::UNSHARED, Style::Yellow)]);
+        text.line(&[styled(publication_summary::UNSHARED, Style::Dim)]);
     }
 }
 

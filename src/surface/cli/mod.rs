@@ -101,7 +101,7 @@ struct Global {
     /// Ignore the cache
     #[arg(long, global = true)]
     no_cache: bool,
-    /// Suppress next steps and success messages
+    /// Print answers and warnings, but no next steps and no messages of success
     #[arg(short, long, global = true)]
     quiet: bool,
     /// When to use colors; defaults to git's color.blue and color.ui
@@ -242,6 +242,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     };
     let operation = parsed.as_ref().ok().and_then(parsed::operation);
     let contract = parsed.as_ref().ok().and_then(parsed::contract);
+    let is_dry_run = parsed.as_ref().is_ok_and(parsed::is_dry_run);
     let cli = match parsed.and_then(|matches| read(matches, operation)) {
         Ok(cli) => cli,
         Err(error) => {
@@ -292,7 +293,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
             let outcome = command.run(&env, output);
             end(outcome, output)
         }
-        Some(command) => run_in_context(env, command, cli.global, (operation, contract), output),
+        Some(command) => run_in_context(env, command, cli.global, (operation, contract, is_dry_run), output),
     }
 }
 
@@ -310,7 +311,7 @@ fn run_in_context(
     env: Env,
     command: Command,
     global: Global,
-    (operation, contract): (Option<&ops::Operation>, Option<ContractRef>),
+    (operation, contract, is_dry_run): (Option<&ops::Operation>, Option<ContractRef>, bool),
     output: &mut Output<'_>,
 ) -> u8 {
     let Global { realm, at, color, no_pager, .. } = global;
@@ -336,7 +337,7 @@ fn run_in_context(
             output.show_progress(&ctx.env, operation);
         }
         // Commands without an operation install something, so they count as writes.
-        if operation.is_none_or(|operation| operation.writes) {
+        if operation.is_none_or(|operation| operation.writes) && !is_dry_run {
             output.hold_if_quiet();
         }
         let verdict = dispatch(&ctx, command, realm, output)?;
@@ -377,14 +378,12 @@ fn read(matches: clap::ArgMatches, operation: Option<&ops::Operation>) -> Result
     }
 }
 
-/// Prints the error, or the answers that were held back if the verdict is no. Returns the exit code.
+/// Prints the error, or what is to be printed of the answers that were held back. Returns the exit code.
 fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
-    match outcome {
+    let ended = outcome.and_then(|verdict| output.flush_held(verdict == Verdict::Yes).map(|_| verdict));
+    match ended {
         Ok(Verdict::Yes) => 0,
-        Ok(Verdict::No) => match output.flush_held() {
-            Ok(_) => Kind::No.exit_code(),
-            Err(error) => output.error(&error),
-        },
+        Ok(Verdict::No) => Kind::No.exit_code(),
         Err(error) => output.error(&error),
     }
 }

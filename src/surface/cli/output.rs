@@ -31,7 +31,7 @@ use crate::{
 pub struct Output<'a> {
     /// Whether answers are printed as JSON.
     pub json: bool,
-    /// Whether next steps are omitted.
+    /// Whether next steps and messages of success are omitted.
     pub quiet: bool,
     color: bool,
     /// Whether standard error is colored; it may be redirected elsewhere than standard output.
@@ -40,8 +40,8 @@ pub struct Output<'a> {
     zone: Rc<UserZone>,
     pager: Option<Pager>,
     progress: Option<Progress>,
-    /// Answers that are printed only if something failed.
-    held: Option<String>,
+    /// Answers that are printed only if something failed, and their warnings, which are printed otherwise.
+    held: Option<(String, String)>,
     /// Whether something was written to standard output.
     is_written: bool,
     /// The realm that next steps name, because it is not the default.
@@ -128,23 +128,24 @@ impl<'a> Output<'a> {
 
     /// Holds answers back under `--quiet`.
     pub fn hold_if_quiet(&mut self) {
-        self.held = (self.quiet && !self.json).then(String::new);
+        self.held = (self.quiet && !self.json).then(Default::default);
     }
 
-    /// Writes the answers that were held back.
+    /// Writes the answers that were held back, or only their warnings if all went well.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
-    pub fn flush_held(&mut self) -> Result<Delivery, OpError> {
+    pub fn flush_held(&mut self, went_well: bool) -> Result<Delivery, OpError> {
         match self.held.take() {
-            Some(held) => self.write(&held),
+            Some((_, warnings)) if went_well && warnings.is_empty() => Ok(Delivery::Done),
+            Some((all, warnings)) => self.write(if went_well { &warnings } else { &all }),
             None => Ok(Delivery::Done),
         }
     }
 
     /// Returns an empty text with the color setting of this output and the user's time zone.
     pub fn text(&self) -> Text {
-        Text::new(self.color).in_zone(Rc::clone(&self.zone))
+        Text::new(self.color).in_zone(Rc::clone(&self.zone)).quiet(self.quiet)
     }
 
     /// Returns whether something was written to standard output.
@@ -199,8 +200,9 @@ impl<'a> Output<'a> {
         if !self.quiet {
             text.next_steps(&self.steps(next_steps));
         }
-        if let Some(held) = &mut self.held {
-            held.push_str(&text.into_string());
+        if let Some((all, warnings)) = &mut self.held {
+            warnings.push_str(text.warnings());
+            all.push_str(&text.into_string());
             return Ok(Delivery::Done);
         }
         self.write(&text.into_string())

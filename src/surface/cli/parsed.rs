@@ -19,11 +19,17 @@ pub fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> 
 
 /// Returns the contract that a command line names, if any.
 pub fn contract(matches: &clap::ArgMatches) -> Option<ContractRef> {
-    let mut matches = matches;
-    while let Some((_, below)) = matches.subcommand() {
-        matches = below;
-    }
-    matches.try_get_one::<ContractRef>("contract").ok().flatten().cloned()
+    innermost(matches).try_get_one::<ContractRef>("contract").ok().flatten().cloned()
+}
+
+/// Returns whether a command line asks what a command would do.
+pub fn is_dry_run(matches: &clap::ArgMatches) -> bool {
+    innermost(matches).try_get_one("dry_run").ok().flatten().copied().unwrap_or_default()
+}
+
+/// Returns the arguments of the innermost command.
+fn innermost(matches: &clap::ArgMatches) -> &clap::ArgMatches {
+    matches.subcommand().map_or(matches, |(_, below)| innermost(below))
 }
 
 /// Returns whether the arguments contain `--json`, which also applies if they cannot be parsed.

@@ -232,11 +232,11 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         count(body.warnings.len(), "warning", "warnings"),
         count(body.contracts, "contract", "contracts")
     );
-    text.line(&[
-        if body.valid { styled("ok:", Style::Green) } else { styled("failed:", Style::Red) },
-        plain(counts),
-        styled(by_range(body.imports_by_range), Style::Dim),
-    ]);
+    let (counts, by_range) = (plain(counts), styled(by_range(body.imports_by_range), Style::Dim));
+    match body.valid {
+        true => text.success(&[styled("ok:", Style::Green), counts, by_range]),
+        false => text.line(&[styled("failed:", Style::Red), counts, by_range]),
+    };
 }
 
 fn render_script(one: &ScriptRun, text: &mut Text) {

@@ -17,6 +17,12 @@ pub struct Text {
     color: bool,
     /// The zone that times are shown in, or `None` for UTC.
     zone: Option<Rc<UserZone>>,
+    /// Whether messages of success are omitted.
+    is_quiet: bool,
+    /// The lines that have a warning or an error.
+    warnings: String,
+    /// The start of the current line, and whether it has a warning or an error.
+    line: (usize, bool),
 }
 
 /// The style of a word.
@@ -70,7 +76,12 @@ pub fn styled(text: impl ToString, style: Style) -> Word {
 impl Text {
     /// Returns an empty text.
     pub fn new(color: bool) -> Self {
-        Self { buffer: String::new(), color, zone: None }
+        Self { color, ..Self::default() }
+    }
+
+    /// Omits messages of success.
+    pub fn quiet(self, is_quiet: bool) -> Self {
+        Self { is_quiet, ..self }
     }
 
     /// Shows times in this zone.
@@ -89,6 +100,11 @@ impl Text {
         self.buffer
     }
 
+    /// Returns the lines that have a warning or an error.
+    pub fn warnings(&self) -> &str {
+        &self.warnings
+    }
+
     /// Adds a word.
     pub fn word(&mut self, Word(text, style): &Word) -> &mut Self {
         self.padded(text, *style, 0);
@@ -98,6 +114,7 @@ impl Text {
     fn padded(&mut self, text: &str, style: Style, width: usize) {
         let text = clean(text);
         let padding = width.saturating_sub(text.chars().count());
+        self.line.1 |= matches!(style, Style::Yellow | Style::Red);
         if self.color && style != Style::Plain {
             let ansi = style.ansi();
             let _ = write!(self.buffer, "{ansi}{text}{ansi:#}");
@@ -118,6 +135,11 @@ impl Text {
         self.end()
     }
 
+    /// Adds a line that says only that all is well.
+    pub fn success(&mut self, words: &[Word]) -> &mut Self {
+        if self.is_quiet { self } else { self.line(words) }
+    }
+
     /// Adds a heading after an empty line.
     pub fn heading(&mut self, text: &str) -> &mut Self {
         self.gap();
@@ -127,7 +149,7 @@ impl Text {
     /// Adds an empty line, unless the text is empty.
     pub fn gap(&mut self) -> &mut Self {
         if !self.buffer.is_empty() {
-            self.buffer.push('\n');
+            self.end();
         }
         self
     }
@@ -138,6 +160,10 @@ impl Text {
             self.buffer.pop();
         }
         self.buffer.push('\n');
+        let (start, is_warning) = std::mem::replace(&mut self.line, (self.buffer.len(), false));
+        if is_warning {
+            self.warnings.push_str(&self.buffer[start..]);
+        }
         self
     }
 
@@ -212,6 +238,20 @@ mod tests {
         let mut text = Text::new(false);
         text.line(&[styled("x", Style::Red)]);
         assert_eq!(text.into_string(), "x\n");
+    }
+
+    #[test]
+    fn lines_with_warnings_are_kept_apart() {
+        let mut text = Text::new(false);
+        text.line(&[plain("done")]).heading("more").table(
+            "  ",
+            &[vec![styled("ok", Style::Green), plain("a")], vec![styled("warning", Style::Yellow), plain("b")]],
+        );
+        text.line(&[styled("error:", Style::Red), plain("c")]);
+        assert_eq!(text.warnings(), "  warning  b\nerror: c\n");
+        text.success(&[plain("well")]);
+        assert!(text.into_string().ends_with("c\nwell\n"));
+        assert_eq!(std::mem::take(Text::new(false).quiet(true).success(&[plain("well")])).into_string(), "");
     }
 
     proptest! {

@@ -58,14 +58,13 @@ fn render(body: &ContractValidate, text: &mut Text) {
     if body.more_failures > 0 {
         text.line(&[plain(format!("and {} more", body.more_failures))]);
     }
-    let word = match body.valid {
-        Some(true) => styled("valid:", Style::Green),
-        Some(false) => styled("not valid:", Style::Red),
-        None => styled("undecided:", Style::Yellow),
-    };
     let payloads = count(body.payloads, "payload", "payloads");
     let payloads =
         if (1..body.payloads).contains(&body.refused) { format!("{} of {payloads}", body.refused) } else { payloads };
-    let against = format!("against {}/{} {}", body.domain, body.contract, comma_separated(&body.versions));
-    text.line(&[word, plain(payloads), plain(against)]);
+    let against = plain(format!("against {}/{} {}", body.domain, body.contract, comma_separated(&body.versions)));
+    match body.valid {
+        Some(true) => text.success(&[styled("valid:", Style::Green), plain(payloads), against]),
+        Some(false) => text.line(&[styled("not valid:", Style::Red), plain(payloads), against]),
+        None => text.line(&[styled("undecided:", Style::Yellow), plain(payloads), against]),
+    };
 }
