@@ -9,7 +9,7 @@ use crate::{
     },
     ops::{Operation, admin, ctx::Ctx, hooks, realm, repos::joined, sync},
     store::{Store as _, codec::Config, overview::Overview},
-    wire::{Answer, Init},
+    wire::{Answer, HookState, Init},
 };
 
 /// The operation's entry in the table of operations.
@@ -94,7 +94,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         wrote_config: joined.body.wrote_config,
         remotes: joined.body.remotes,
         auto_sync,
-        hooks: hooks.body.hooks.iter().filter(|hook| hook.installed).map(|hook| hook.name.clone()).collect(),
+        hooks: hooks.body.hooks.into_iter().filter(HookState::works).map(|hook| hook.name).collect(),
     };
     let unrecorded = locate::config::unrecorded_url(&known, proposed.as_ref());
     let share = unrecorded.as_deref().map(|url| locate::config::record_url(url).into());

@@ -199,6 +199,16 @@ impl CodeRepo {
         value.to_str().ok().map(str::to_owned)
     }
 
+    /// Returns whether this repository has no working tree of its own.
+    pub fn is_bare(&self) -> bool {
+        self.repo.is_bare()
+    }
+
+    /// Returns whether this repository has linked worktrees.
+    pub fn has_linked_worktrees(&self) -> bool {
+        self.common_dir().join("worktrees").read_dir().is_ok_and(|mut linked| linked.next().is_some())
+    }
+
     /// Returns whether this repository is bare, and was found by searching instead of being named.
     pub fn is_implicitly_bare(&self) -> bool {
         self.is_implicitly_bare

@@ -29,7 +29,7 @@ pub struct Init {
     /// Whether changes are pushed and fetched automatically; null if nobody has chosen, or if the realm has no remote.
     #[serde(default)]
     pub auto_sync: Option<bool>,
-    /// The installed hooks.
+    /// The hooks that are installed and that git runs.
     pub hooks: Vec<String>,
 }
 

@@ -37,3 +37,10 @@ pub struct HookState {
     /// An additional note about the hook.
     pub note: Option<String>,
 }
+
+impl HookState {
+    /// Returns whether the hook is installed, and git runs it.
+    pub fn works(&self) -> bool {
+        self.installed && self.problem.is_none()
+    }
+}

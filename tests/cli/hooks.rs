@@ -205,6 +205,8 @@ fn hooks_that_are_switched_off_do_not_stop_init() {
     world.git(&provider, &["config", "--unset", "core.hooksPath"]);
     world.script(HOOK, "#!/bin/sh\n");
     std::fs::set_permissions(world.path(HOOK), std::fs::Permissions::from_mode(0o644)).unwrap();
+    let init = world.ok(&provider, &["init"]);
+    assert!(init.stdout.contains("installed hooks: post-merge, ") && init.stdout.contains("chmod +x "), "{init}");
     let install = world.blue(&provider, &["hooks", "install"]).exits(1);
     assert_eq!(world.finish_shell(&provider, &world.next_step(&install)).code, 0, "{install}");
     world.blue(&provider, &["hooks", "status"]).exits(0);
@@ -219,4 +221,38 @@ fn shared_hook_is_silent_outside_the_realm() {
     assert_eq!(world.commit("alone", "Nothing of any realm's").all(), "");
     world.git(&alone, &["init", "--quiet", "--bare", "../bare.git"]);
     assert_eq!(world.ok(&world.root(), &["hook", "post-commit"]).all(), "");
+}
+
+/// The kernel lets nobody create files there.
+#[cfg(target_os = "linux")]
+#[test]
+fn hooks_that_cannot_be_written_do_not_stop_init() {
+    let world = World::new();
+    let provider = world.repo("fungal");
+    world.git(&provider, &["config", "core.hooksPath", "/sys"]);
+    let init = world.ok(&provider, &["init", "--realm", "aperture"]);
+    assert!(init.stdout.contains("joined as fungal") && !init.stdout.contains("installed hooks"), "{init}");
+    let step = "git blue contract publish  # after a commit: no hook can be written to /sys (";
+    assert_eq!(init.stdout.matches(step).count(), 1, "{init}");
+    let install = world.blue(&provider, &["hooks", "install"]).exits(1);
+    assert!(install.stdout.contains(step), "{install}");
+}
+
+#[test]
+fn hooks_of_a_bare_repository_serve_its_worktrees() {
+    let world = World::solo();
+    world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "fungal.git"]);
+    let bare = world.path("fungal.git");
+    let init = world.ok(&bare, &["init"]);
+    let step = "git blue status  # publish: a push to a bare repository runs none of these hooks";
+    assert!(init.stdout.contains(step) && !init.stdout.contains("installed hooks"), "{init}");
+    let status = world.blue(&bare, &["hooks", "status"]).exits(1);
+    assert!(status.stdout.contains("git does not run it: the repository is bare"), "{status}");
+    assert!(status.stdout.contains(step) && !status.stdout.contains("chmod"), "{status}");
+    assert!(world.ok(&bare, &["doctor"]).stdout.contains(step));
+    // The git dir of a repository with a working tree is not bare.
+    world.ok(&world.path("fungal/.git"), &["hooks", "status"]);
+    world.git(&bare, &["worktree", "add", "--quiet", "../linked", "main"]);
+    world.ok(&bare, &["hooks", "status"]);
+    world.ok(&world.path("linked"), &["hooks", "status"]);
 }

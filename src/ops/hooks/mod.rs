@@ -8,6 +8,7 @@ mod manager;
 
 use std::{
     collections::BTreeSet,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -90,6 +91,8 @@ struct Place<'a> {
     top: PathBuf,
     /// Whether `core.hooksPath` is empty, so that git runs no hooks.
     is_nowhere: bool,
+    /// Whether the repository is bare and has no linked worktrees, so that no git command in it runs these hooks.
+    is_treeless: bool,
 }
 
 impl<'a> Place<'a> {
@@ -99,7 +102,14 @@ impl<'a> Place<'a> {
         let is_nowhere = code.config("core.hooksPath").is_some_and(|path| path.is_empty());
         let usual = code.usual_hooks_folder();
         let folder = if is_nowhere { usual.clone() } else { code.hooks_folder()? };
-        Ok(Self { code, folder, usual, top, is_nowhere })
+        let is_treeless = code.is_bare() && !code.has_linked_worktrees();
+        Ok(Self { code, folder, usual, top, is_nowhere, is_treeless })
+    }
+
+    /// Returns the step if no git command runs the hooks.
+    fn without_hooks(&self) -> Option<String> {
+        self.is_treeless
+            .then(|| "git blue status  # publish: a push to a bare repository runs none of these hooks".into())
     }
 
     /// Returns the step if git runs no hooks, because `core.hooksPath` is empty or a file such as `/dev/null`.
@@ -111,6 +121,17 @@ impl<'a> Place<'a> {
             false => return None,
         };
         Some(format!("git config --show-origin core.hooksPath  # {what}, so git runs no hooks"))
+    }
+
+    /// Returns the step if the hooks belong to somebody else; otherwise the error.
+    fn unwritable(&self, error: OpError) -> Result<String, OpError> {
+        match error.source.as_ref().map(|source| source.kind()) {
+            Some(kind @ (ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)) => Ok(format!(
+                "git blue contract publish  # after a commit: no hook can be written to {} ({kind})",
+                self.folder.display()
+            )),
+            _ => Err(error),
+        }
     }
 
     fn answer(&self, hooks: Vec<HookState>) -> Answer<HooksAnswer> {
@@ -147,7 +168,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
                     match install_file(&path, block) {
                         Ok(Ok(written)) => changed = written,
                         Ok(Err(why)) => refused.push(why),
-                        Err(error) => return Err(error),
+                        Err(error) => refused.push(place.unwritable(error)?),
                     }
                 }
             }
@@ -157,6 +178,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
         hooks.push(HookState { changed, ..state });
     }
     refused.dedup();
+    refused.extend(place.without_hooks());
     refused.extend(not_executable(&hooks));
     let answer = place.answer(hooks);
     refused.extend(against_threats(&place, &answer.body.hooks));
@@ -249,7 +271,7 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let place = Place::of(ctx)?;
     let hooks: Vec<_> = HOOKS.iter().map(|hook| state(&place, hook)).collect::<Result<_, _>>()?;
     let mut steps = Vec::new();
-    match place.switched_off() {
+    match place.switched_off().or_else(|| place.without_hooks()) {
         Some(step) => steps.push(step),
         None => steps.extend(to_install(ctx, &hooks)?),
     }
@@ -276,7 +298,7 @@ fn to_install(ctx: &Ctx, states: &[HookState]) -> Result<Vec<String>, OpError> {
 /// Returns the steps for installed hooks that git does not run. Other lines in the file may be disabled on purpose, so
 /// installing does not make it executable.
 fn not_executable(hooks: &[HookState]) -> Vec<String> {
-    let disabled = hooks.iter().filter(|hook| hook.installed && hook.problem.is_some());
+    let disabled = hooks.iter().filter(|hook| hook.problem.as_deref() == Some(NOT_EXECUTABLE));
     disabled.map(|hook| format!("chmod +x {}  # git runs only executable hooks", shell_word(&hook.file))).collect()
 }
 
@@ -293,6 +315,8 @@ fn against_threats(place: &Place<'_>, hooks: &[HookState]) -> Vec<String> {
     steps
 }
 
+/// The problem of a hook that is not executable.
+const NOT_EXECUTABLE: &str = "git does not run it: it is not executable";
 /// The suffix that pre-commit gives to existing hooks, which it still runs.
 const MOVED_BY_PRE_COMMIT: &str = ".legacy";
 /// The suffix that lefthook gives to existing hooks, which it does not run.
@@ -332,7 +356,7 @@ fn state(place: &Place<'_>, hook: &Hook) -> Result<HookState, OpError> {
     let usual = place.usual.join(hook.event);
     if state.installed {
         if !files::is_executable(&path) {
-            state.problem = Some("git does not run it: it is not executable".into());
+            state.problem = Some(NOT_EXECUTABLE.into());
         }
         state.note = manager.and_then(|manager| manager.threat(&place.top)).map(|(what, _)| what.to_owned());
     } else if config::is_installed(place.code, hook.event) {
@@ -354,6 +378,9 @@ fn state(place: &Place<'_>, hook: &Hook) -> Result<HookState, OpError> {
     } else if place.usual != place.folder && has_block(&usual) {
         let switched = "git does not run the git blue block in";
         state.problem = Some(format!("{switched} {}: core.hooksPath points elsewhere", usual.display()));
+    }
+    if state.installed && place.is_treeless {
+        state.problem = Some("git does not run it: the repository is bare".into());
     }
     Ok(state)
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::OpError,
     ops::{ctx::Ctx, hooks},
-    wire::HooksAnswer,
+    wire::{HookState, HooksAnswer},
 };
 
 #[derive(Debug, Subcommand)]
@@ -27,8 +27,7 @@ impl Command {
             Self::Uninstall => (hooks::uninstall(ctx)?, false),
             Self::Status => (hooks::status(ctx)?, true),
         };
-        let works = |hook: &crate::wire::HookState| hook.installed && hook.problem.is_none();
-        let is_as_wanted = |hook: &crate::wire::HookState| works(hook) == wants || (hook.optional && !hook.installed);
+        let is_as_wanted = |hook: &HookState| hook.works() == wants || (hook.optional && !hook.installed);
         output.judged(&answer, render, |body| body.hooks.iter().all(is_as_wanted))
     }
 }
