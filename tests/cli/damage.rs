@@ -175,7 +175,7 @@ fn ref_that_names_no_commit_is_removed_on_request() {
             break_ref(&world, &name, text);
             let sick = world.blue(&fungal, &["doctor"]).exits(1);
             assert!(sick.stdout.contains(&format!("{name}: it does not contain an object id")), "{sick}");
-            let step = world.next_steps(&sick).into_iter().find(|step| step.contains("remove it")).unwrap();
+            let step = world.next_steps(&sick).into_iter().find(|step| step.contains("doctor --fix")).unwrap();
             let mended = world.finish_shell(&fungal, &step);
             assert!(mended.stdout.contains("it was removed"), "{mended}");
             world.blue(&fungal, &["doctor"]).exits(0);

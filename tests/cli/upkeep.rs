@@ -121,6 +121,31 @@ fn doctor_reports_and_repairs_problems() {
     assert_eq!(of(&sick, "objects")["state"], "ok");
 }
 
+/// A limit on the size of files stands for a full disk: an empty file can be created, but not written.
+#[test]
+fn doctor_notices_that_nothing_can_be_written() {
+    let world = World::solo();
+    let line = "trap '' XFSZ; ulimit -f 0; git-blue doctor";
+    let run = world.finish_shell(&world.path("fungal"), line).exits(1);
+    assert!(run.stdout.contains("error    home") && run.stdout.contains("cannot be written: "), "{run}");
+}
+
+#[test]
+fn doctor_names_repositories_that_the_realm_lost() {
+    let world = World::pair();
+    let doctor = || world.ok(&world.path("fungal"), &["doctor"]).stdout;
+    assert!(!doctor().contains("members"));
+    let first = world.line(&world.store(), &["rev-list", "--max-parents=0", "refs/blue/realm"]);
+    world.git(&world.store(), &["update-ref", "refs/blue/realm", &first]);
+    let found = doctor();
+    assert!(found.contains("not in the realm, although domains name them: access, fungal"), "{found}");
+    assert!(found.contains("git blue init --realm aperture  # in each of them that is to take part"), "{found}");
+    for repo in ["access", "fungal"] {
+        world.ok(&world.path(repo), &["init", "--realm", "aperture"]);
+    }
+    assert!(!doctor().contains("members"));
+}
+
 #[test]
 fn doctor_reports_a_damaged_object_and_a_missing_realm() {
     let world = World::pair();

@@ -1,14 +1,19 @@
 //! `doctor`: finds problems on this machine, and repairs them where that is safe.
 
-use std::time::Duration;
+use std::{
+    collections::BTreeSet,
+    io::{self, Write as _},
+    path::Path,
+    time::Duration,
+};
 
 pub use super::finding::Request;
 use super::{doctor_objects, doctor_sessions};
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     locate::{self, CONFIG, config::record_url},
     machine::home::KnownRealm,
-    model::{name::RemoteName, oid::Oid},
+    model::{domain_view::RealmView, name::RemoteName, oid::Oid, text::comma_separated_at_most},
     ops::{
         Operation,
         ctx::{Ctx, RealmContext},
@@ -33,7 +38,7 @@ pub const OPERATION: Operation =
 const OLDEST_GIT: (u32, u32) = (2, 34);
 /// The age at which one of git's lock files counts as left behind by a dead process. git holds them only for seconds.
 const STALE: Duration = Duration::from_secs(60 * 60);
-/// The maximum number of problems that are shown of the last sync with one remote.
+/// The maximum number of problems that are shown of one kind.
 const MAX_PROBLEMS: usize = 5;
 
 /// Runs all checks. Problems are an answer, not an error.
@@ -74,8 +79,15 @@ fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
 
 fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
     let healthy = checks.iter().all(|check| check.state != Health::Error || check.fixed);
-    let steps: Vec<_> =
-        checks.iter().filter(|check| !check.fixed).filter_map(|check| check.next_step.clone()).collect();
+    let mut steps: Vec<NextStep> = Vec::new();
+    for step in checks.iter().filter(|check| !check.fixed).filter_map(|check| check.next_step.as_ref()) {
+        let is_same = |known: &&mut NextStep| step.command().is_some() && known.command() == step.command();
+        match (steps.iter_mut().find(is_same), step.command()) {
+            (Some(known), Some(command)) if known != step => *known = format!("{command}  # several of these").into(),
+            (Some(_), _) => {}
+            (None, _) => steps.push(step.clone()),
+        }
+    }
     steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next)
 }
 
@@ -98,13 +110,17 @@ fn home(ctx: &Ctx) -> DoctorCheck {
     let shown = folder.display().to_string();
     match folder.metadata() {
         Ok(meta) if !meta.is_dir() => check("home", None, Health::Error, format!("{shown} is not a directory")),
-        // Permissions do not reliably show whether a file can be created, so create one.
-        Ok(_) => match tempfile::tempfile_in(folder) {
-            Ok(_) => check("home", None, Health::Ok, shown),
+        Ok(_) => match try_to_write(folder) {
+            Ok(()) => check("home", None, Health::Ok, shown),
             Err(error) => check("home", None, Health::Error, format!("{shown} cannot be written: {error}")),
         },
         Err(_) => check("home", None, Health::Ok, format!("{shown} does not exist yet; there are no realms")),
     }
+}
+
+/// Writes a temporary file, because neither permissions nor an empty file show whether a disk accepts data.
+fn try_to_write(folder: &Path) -> io::Result<()> {
+    tempfile::tempfile_in(folder)?.write_all(&[0; 1 << 16])
 }
 
 /// Checks that the manual page is installed: git answers `git blue --help` with it, without running this program.
@@ -112,7 +128,7 @@ fn man(ctx: &Ctx) -> DoctorCheck {
     const PAGE: &str = "share/man/man1/git-blue.1";
     let beside = ctx.env.exe().parent().and_then(|bin| bin.parent()).map(|prefix| prefix.join(PAGE));
     let own = ctx.env.home().map(|home| home.join(".local").join(PAGE));
-    let system = ["/usr/local", "/usr"].map(|prefix| Some(std::path::Path::new(prefix).join(PAGE)));
+    let system = ["/usr/local", "/usr"].map(|prefix| Some(Path::new(prefix).join(PAGE)));
     match [beside, own].into_iter().chain(system).flatten().find(|page| page.exists()) {
         Some(page) => check("man", None, Health::Ok, page.display().to_string()),
         None => advise(
@@ -278,14 +294,30 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
         Err(error) => return vec![check("files", subject, Health::Error, error.to_string())],
     };
     let damage = view.damage.iter().chain(view.domains.values().flat_map(|domain| &domain.damage));
-    let found: Vec<_> = damage
+    let mut found: Vec<_> = damage
         .map(|damage| check("files", subject, Health::Error, format!("{}: {}", damage.file, damage.problem)))
         .collect();
     if found.is_empty() {
-        vec![check("files", subject, Health::Ok, "every current document can be read")]
-    } else {
-        found
+        found.push(check("files", subject, Health::Ok, "every current document can be read"));
     }
+    found.extend(strangers(subject, &view));
+    found
+}
+
+/// Reports repositories that domains name, but that the realm does not have, as after its ref was reset.
+fn strangers(subject: Option<&str>, view: &RealmView) -> Option<DoctorCheck> {
+    let named = view.domains.values().filter(|domain| !domain.info.removed).flat_map(|domain| {
+        let contracts = domain.contracts.values().filter(|contract| contract.retired.is_none());
+        domain.info.members.iter().chain(domain.bindings.keys()).chain(contracts.map(|contract| &contract.owner))
+    });
+    let strangers: BTreeSet<_> = named.filter(|repo| !view.repos.contains_key(repo)).collect();
+    if strangers.is_empty() {
+        return None;
+    }
+    let message =
+        format!("not in the realm, although domains name them: {}", comma_separated_at_most(MAX_PROBLEMS, strangers));
+    let step = format!("git blue init --realm {}  # in each of them that is to take part", subject.unwrap_or_default());
+    Some(advise(check("members", subject, Health::Warning, message), step))
 }
 
 /// Reports that nothing is published, because it is unknown which branch is, or which commits are.
@@ -321,4 +353,23 @@ fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {
     };
     let found = check("hooks", Some(repo), Health::Warning, warning);
     Ok(failed(found, &answer.next_steps))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_listed_once() {
+        let found = |step: &str| advise(check("x", None, Health::Error, ""), step);
+        let answer = answer(vec![
+            found("git blue doctor --fix  # remove it"),
+            found("install git"),
+            found("git blue doctor --fix  # end them"),
+            found("git blue sync"),
+            found("git blue sync"),
+        ]);
+        let steps: Vec<_> = answer.next_steps.iter().map(ToString::to_string).collect();
+        assert_eq!(steps, ["git blue doctor --fix  # several of these", "install git", "git blue sync"]);
+    }
 }
