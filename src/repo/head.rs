@@ -78,7 +78,10 @@ impl CodeRepo {
         let output = git.wait_with_output().map_err(io)?;
         match output.status.success() || bytes.len() > most {
             true => Ok(bytes),
-            false => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+            false => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                Err(failed(said.trim().trim_start_matches("fatal: ").to_owned()))
+            }
         }
     }
 

@@ -310,3 +310,22 @@ fn yank_without_the_file_brings_it_back() {
     assert_eq!(world.finish_shell(&fungal, step).code, 0, "{yank}");
     world.ok(&fungal, &["contract", "bump", "s3-access/s3-permissions", "patch"]);
 }
+
+#[test]
+fn missing_files_and_commits_are_named() {
+    let world = World::solo();
+    let access = world.join("access");
+    world.write("access/src/policy.py", "");
+    std::fs::create_dir_all(world.path("access/deep")).unwrap();
+    let import = ["import", AT, "--used-in", "src/policy.py"];
+    let run = world.blue(&world.path("access/deep"), &import).exits(128);
+    assert!(run.stderr.contains("hint: paths are relative to the current directory"), "{run}");
+    let run = world.blue(&access, &["import", AT, "--used-in", "src/none.py"]).exits(128);
+    assert!(run.stderr.ends_with("no such file: src/none.py\n"), "{run}");
+    let run = world.blue(&world.path("fungal"), &["compat", "HEAD:none.json", "HEAD:none.json"]).exits(128);
+    assert!(run.stderr.contains("HEAD:none.json: path 'none.json' does not exist"), "{run}");
+    let unborn = world.repo("unborn");
+    world.ok(&unborn, &["init", "--realm", "aperture"]);
+    let run = world.blue(&unborn, &["check", "--base", "NOPE"]).exits(128);
+    assert!(run.stderr.contains("cannot find the commit \"NOPE\""), "{run}");
+}

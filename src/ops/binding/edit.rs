@@ -234,7 +234,13 @@ fn beginning(acting: ActingRepo<'_>, at: &ContractRef, role: Role) -> String {
 pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no working tree"))?;
     let path = ctx.env.cwd().join(file);
-    let missing = || OpError::no(ErrorCode::NoSuchFile, format!("no such file: {}", file.display()));
+    let missing = || {
+        let error = OpError::cannot(ErrorCode::NoSuchFile, format!("no such file: {}", file.display()));
+        match root.join(file).exists() {
+            true => error.next("paths are relative to the current directory"),
+            false => error,
+        }
+    };
     if path.symlink_metadata().map_err(|_| missing())?.is_dir() {
         let message = format!("{} is a directory: name its files", file.display());
         return Err(OpError::no(ErrorCode::NoSuchFile, message));

@@ -277,7 +277,8 @@ impl<'a> Work<'a> {
                 Ok(check_base::Base { commit: Some(check_base::named(code, commit, revision)?), missing: None })
             }
             (Some(commit), None) => check_base::on_a_runner(self.ctx, code, commit),
-            (None, _) => Ok(check_base::Base::default()),
+            (None, Some(revision)) => check_base::resolve(code, revision).map(|_| check_base::Base::default()),
+            (None, None) => Ok(check_base::Base::default()),
         }
     }
 

@@ -33,10 +33,17 @@ pub struct Base {
 /// # Errors
 /// Returns an error if there is no such commit.
 pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpError> {
-    let base = code
-        .resolve(revision)
-        .map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()).next(fetch(revision)))?;
+    let base = resolve(code, revision)?;
     Ok(code.merge_base(judged, &base)?.unwrap_or(base))
+}
+
+/// Returns the commit of the revision that the user named.
+///
+/// # Errors
+/// Returns an error if there is no such commit.
+pub fn resolve(code: &CodeRepo, revision: &str) -> Result<Oid, OpError> {
+    code.resolve(revision)
+        .map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()).next(fetch(revision)))
 }
 
 /// Returns the command that fetches a missing revision, as it is named. A clone of one branch needs the full refspec to
