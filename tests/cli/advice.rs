@@ -329,3 +329,14 @@ fn missing_files_and_commits_are_named() {
     let run = world.blue(&unborn, &["check", "--base", "NOPE"]).exits(128);
     assert!(run.stderr.contains("cannot find the commit \"NOPE\""), "{run}");
 }
+
+#[test]
+fn folders_and_comments_are_not_taken_for_contracts() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.write("fungal/.blue/contracts/s3-access/deep/z.yaml", &contract("1.0.0"));
+    world.write("fungal/.blue/contracts/s3-access/c.yaml", "\n# later\n");
+    let run = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    let says = "deep: error: it is not a regular file; contracts belong at .blue/contracts/DOMAIN/NAME.yaml";
+    assert!(run.stdout.contains(says) && run.stdout.contains("c.yaml:3:1: error: it is empty"), "{run}");
+}

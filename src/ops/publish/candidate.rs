@@ -48,6 +48,9 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
             continue;
         }
         let outcome = match (item, subject_of(path)) {
+            (Item::Other, Err(problem)) => {
+                Err(Problem::whole(format!("it is not a regular file; {}", problem.message)))
+            }
             (Item::Other, _) => Err(Problem::whole("it is not a regular file; symbolic links are not followed")),
             (_, Err(problem)) => Err(problem),
             (Item::File(handle), Ok(place)) => {

@@ -118,7 +118,9 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
         }
         Error::UnsupportedTag { tag, .. } => format!("the tag {tag} is not allowed"),
         Error::MultipleDocuments { .. } => "there is more than one document (---); keep one".into(),
-        Error::Eof { .. } if text.trim().is_empty() => "it is empty".into(),
+        Error::Eof { .. } if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) => {
+            "it is empty".into()
+        }
         Error::Eof { .. } => "unexpected end of file".into(),
         Error::Budget { breach, .. } => match breach {
             BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } => {
