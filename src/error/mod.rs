@@ -117,7 +117,7 @@ impl OpError {
     pub fn stale_cursor(cursor: &str) -> Self {
         let shown: String = cursor.chars().take(80).collect();
         let message = format!("the cursor {shown:?} does not belong to this list, or the list has changed");
-        Self::no(ErrorCode::StaleCursor, message).next("call again without cursor")
+        Self::no(ErrorCode::StaleCursor, message).next("list again from the start, without a cursor")
     }
 
     /// Returns a function that converts a file system error to an error of the kind [`Kind::Cannot`].

@@ -340,3 +340,16 @@ fn folders_and_comments_are_not_taken_for_contracts() {
     let says = "deep: error: it is not a regular file; contracts belong at .blue/contracts/DOMAIN/NAME.yaml";
     assert!(run.stdout.contains(says) && run.stdout.contains("c.yaml:3:1: error: it is empty"), "{run}");
 }
+
+#[test]
+fn missing_options_are_listed() {
+    let world = World::solo();
+    let run = world.blue(&world.path("fungal"), &["contract", "transfer", AT]).exits(129);
+    assert!(run.stderr.contains("<--to <REPO>|--cancel>"), "{run}");
+    for hub in ["one", "two"] {
+        let url = world.bare(&format!("{hub}.git"));
+        world.git(&world.store(), &["remote", "add", hub, &url]);
+    }
+    let run = world.blue(&world.path("fungal"), &["realm", "admin", "reseed"]).exits(129);
+    assert!(run.stderr.contains("choose one with --remote: one, two"), "{run}");
+}

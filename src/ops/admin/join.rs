@@ -423,7 +423,7 @@ fn refuse_second_name(
 /// Refuses a name that differs from another one only in case, and a second name for a URL.
 fn refuse_collision(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
     if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
-        let message = format!("{} differs from the repository {other} only in case; choose another name", entry.name);
+        let message = format!("{} differs from the repository {other} only in case", entry.name);
         return Err(OpError::no(ErrorCode::NameCollision, message).next("choose another name with --repo NAME"));
     }
     let place = entry.url.as_deref().map(RepoUrl::of);

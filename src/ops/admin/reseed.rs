@@ -12,7 +12,7 @@ use crate::{
         name::{RealmName, RemoteName},
         oid::Oid,
         repo_url::without_credentials,
-        text::{shell_path, shell_word},
+        text::{comma_separated, shell_path, shell_word},
     },
     ops::{
         Operation,
@@ -93,6 +93,7 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
     if let Some(wanted) = &request.remote {
         remotes.retain(|remote| remote.name == *wanted);
     }
+    let names = comma_separated(remotes.iter().map(|remote| &remote.name));
     match (remotes.pop(), remotes.is_empty()) {
         (Some(remote), true) => Ok(remote),
         (None, _) => Err(match &request.remote {
@@ -100,7 +101,9 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
             None => OpError::no(ErrorCode::NoRemote, "the realm has no remote")
                 .next("git blue init --url URL  # share it at an empty repository"),
         }),
-        (Some(_), false) => Err(OpError::usage("the realm has several remotes: choose one with --remote")),
+        (Some(_), false) => {
+            Err(OpError::usage(format!("the realm has several remotes: choose one with --remote: {names}")))
+        }
     }
 }
 

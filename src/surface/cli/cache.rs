@@ -50,7 +50,7 @@ fn render(body: &CacheStats, text: &mut Text) {
             row("size", size),
             row("state", state.into()),
             row("domains", body.domains.to_string()),
-            row("checked", body.examined.to_string()),
+            row("checked without findings", body.examined.to_string()),
             row("contracts", body.contracts.to_string()),
         ],
     );

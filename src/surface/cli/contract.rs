@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use super::{
@@ -134,15 +134,16 @@ pub struct Edit {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("change").args(["to", "cancel"]).required(true))]
 pub struct Transfer {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
     /// The new owner, which accepts by publishing the contract
-    #[arg(long, value_name = "REPO", required_unless_present = "cancel")]
+    #[arg(long, value_name = "REPO")]
     to: Option<RepoName>,
     /// Withdraw an offer that has not been accepted
-    #[arg(long, conflicts_with = "to")]
+    #[arg(long)]
     cancel: bool,
 }
 
