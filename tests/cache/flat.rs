@@ -5,10 +5,7 @@ use std::{rc::Rc, time::Duration};
 use git_blue::{
     ops::{
         ctx::ActingRepo,
-        inboxes::{
-            inbox,
-            pending::{self, Pending},
-        },
+        inboxes::{inbox, pending::Pending},
     },
     store::{
         Store,
@@ -32,6 +29,7 @@ fn look(world: &World) -> u32 {
     for told in world.in_store(&["for-each-ref", "--format=%(refname)", "refs/blue/local"]).lines() {
         world.in_store(&["update-ref", "-d", told]);
     }
+    let ctx = world.ctx(CONSUMER, true);
     std::thread::sleep(AT_REST);
     let store: Rc<dyn Store> = Rc::new(GitStore::open(&world.store(), make::options()).unwrap());
     drop(Overview::open(&*store).unwrap());
@@ -39,8 +37,7 @@ fn look(world: &World) -> u32 {
     let overview = Overview::open(&counted).unwrap();
     let (realm, repo) = (name("r"), name(CONSUMER));
     let acting = ActingRepo { realm: &realm, store: &counted, repo: &repo, code: None };
-    let now = "2026-01-24T12:00:00Z".parse().unwrap();
-    let found = pending::Pending::of(acting, &name("nobody"), now, &overview).unwrap();
+    let found = Pending::of(&ctx, acting, &name("nobody"), &overview, &ctx.judge()).unwrap();
     assert!(found.notifications.is_empty());
     counted.counter().get()
 }
@@ -90,9 +87,7 @@ fn pending(world: &World, store: &dyn Store, reader: &str) -> Pending {
     let (realm, repo) = (name("r"), name(CONSUMER));
     let acting = ActingRepo { realm: &realm, store, repo: &repo, code: None };
     let (ctx, overview) = (world.ctx(CONSUMER, true), Overview::open(store).unwrap());
-    let mut pending = Pending::of(acting, &name(reader), ctx.env.now(), &overview).unwrap();
-    pending.judge(acting, &overview, &ctx.judge()).unwrap();
-    pending
+    Pending::of(&ctx, acting, &name(reader), &overview, &ctx.judge()).unwrap()
 }
 
 fn record(world: &World, store: &dyn Store, reader: &str, receipt: &inbox::Receipt) {

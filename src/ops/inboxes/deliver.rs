@@ -1,41 +1,35 @@
 //! Selects the notifications that are delivered along with another answer.
 
 use super::pending::{MAX_DELIVERED, NotificationBatch, Pending};
-use crate::ops::ctx::ActingRepo;
+use crate::ops::ctx::{ActingRepo, Ctx};
 use crate::{
     error::OpError,
     model::{
         name::{DomainName, ReaderName},
         oid::Oid,
-        verdict::Judge,
     },
     store::{StoreRef, overview::Overview},
     wire::Notification,
 };
 
-/// Returns the notifications to deliver now, of those that `fits` accepts, most important first.
+/// Returns the notifications to deliver now, most important first.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
-pub fn due(
-    acting: ActingRepo<'_>,
-    reader: &ReaderName,
-    (now, judge): (jiff::Timestamp, &Judge<'_>),
-    fits: impl FnMut(&Notification) -> bool,
-) -> Result<NotificationBatch, OpError> {
-    of(acting, reader, &Overview::open(acting.store)?, (now, judge), fits)
+pub fn due(ctx: &Ctx, acting: ActingRepo<'_>, reader: &ReaderName) -> Result<NotificationBatch, OpError> {
+    due_in(ctx, acting, reader, &Overview::open(acting.store)?, |_| true)
 }
 
-/// Returns the notifications to deliver now, as [`due`] does, and the tips that decided them. Returns `None` if
-/// `is_quiet` says that nothing was pending at these tips.
+/// Returns the notifications to deliver now, of those that `fits` accepts, and the tips that decided them. Returns
+/// `None` if `is_quiet` says that nothing was pending at these tips.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn due_since(
+    ctx: &Ctx,
     acting: ActingRepo<'_>,
     reader: &ReaderName,
     is_quiet: impl FnOnce(&Tips) -> bool,
-    (now, judge): (jiff::Timestamp, &Judge<'_>),
     fits: impl FnMut(&Notification) -> bool,
 ) -> Result<Option<(NotificationBatch, Tips)>, OpError> {
     let overview = Overview::open(acting.store)?;
@@ -47,19 +41,21 @@ pub fn due_since(
     if is_quiet(&tips) {
         return Ok(None);
     }
-    Ok(Some((of(acting, reader, &overview, (now, judge), fits)?, tips)))
+    Ok(Some((due_in(ctx, acting, reader, &overview, fits)?, tips)))
 }
 
-fn of(
+/// Returns the notifications to deliver now, of those that `fits` accepts, most important first.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn due_in(
+    ctx: &Ctx,
     acting: ActingRepo<'_>,
     reader: &ReaderName,
     overview: &Overview<'_>,
-    (now, judge): (jiff::Timestamp, &Judge<'_>),
     fits: impl FnMut(&Notification) -> bool,
 ) -> Result<NotificationBatch, OpError> {
-    let mut pending = Pending::of(acting, reader, now, overview)?;
-    pending.judge(acting, overview, judge)?;
-    Ok(pending.first(MAX_DELIVERED, fits))
+    Ok(Pending::of(ctx, acting, reader, overview, &ctx.quick_judge())?.first(MAX_DELIVERED, fits))
 }
 
 /// The refs that decide what is pending for a reader. Equal values mean that nothing has changed.

@@ -28,7 +28,7 @@ use crate::{
         verdict::{ImportState, Judge},
     },
     ops::{
-        ctx::ActingRepo,
+        ctx::{ActingRepo, Ctx},
         history::{
             difference::{Difference, differences},
             origins::{self, Origin},
@@ -109,17 +109,19 @@ impl Pending {
         !self.kept.is_empty()
     }
 
-    /// Finds the pending notifications of `reader` in the domains of the current repository.
-    /// Domains that equal their baseline are not read.
+    /// Finds the pending notifications of `reader` in the domains of the current repository, judged and sorted by
+    /// importance. Domains that equal their baseline are not read.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
     pub fn of(
+        ctx: &Ctx,
         acting: ActingRepo<'_>,
         reader: &ReaderName,
-        now: jiff::Timestamp,
         overview: &Overview<'_>,
+        judge: &Judge<'_>,
     ) -> Result<Self, OpError> {
+        let now = ctx.env.now();
         let baselines = Inbox::open(acting.store, acting.repo, reader)?.baselines(acting.store)?;
         let mut pending = Self::default();
         for line in overview.domains_of(acting.repo) {
@@ -145,6 +147,7 @@ impl Pending {
             }
         }
         pending.sort();
+        pending.judge(acting, overview, judge)?;
         Ok(pending)
     }
 

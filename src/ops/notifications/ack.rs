@@ -55,9 +55,8 @@ impl Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpError> {
     let acting = ctx.require_reader()?;
     let overview = Overview::open(acting.store)?;
-    let mut pending = Pending::of(acting, &request.reader, ctx.env.now(), &overview)?;
-    // Judge the notifications first, since they are recorded with their effect.
-    pending.judge(acting, &overview, &ctx.quick_judge())?;
+    // The notifications are recorded with their effect, which is therefore judged here.
+    let pending = Pending::of(ctx, acting, &request.reader, &overview, &ctx.quick_judge())?;
     let wanted: BTreeSet<_> = request.ids.iter().collect();
     let is_meant = |id: &String| wanted.is_empty() || wanted.contains(id);
     let mut acknowledged: Vec<_> =

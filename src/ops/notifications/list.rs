@@ -108,8 +108,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
 /// Returns the pending notifications. This marks nothing as seen; it only records when each arrived.
 fn pending(ctx: &Ctx, acting: ActingRepo<'_>, reader: &ReaderName) -> Result<Vec<Notification>, OpError> {
     let overview = Overview::open(acting.store)?;
-    let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
-    pending.judge(acting, &overview, &ctx.quick_judge())?;
+    let pending = Pending::of(ctx, acting, reader, &overview, &ctx.quick_judge())?;
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     Ok(pending.notifications)
 }

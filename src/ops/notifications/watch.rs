@@ -198,8 +198,7 @@ impl Watching<'_> {
         let (store, ctx) = (self.store()?, self.ctx);
         let acting = ActingRepo { store: &store, ..self.here };
         let overview = Overview::open(acting.store)?;
-        let mut pending = Pending::of(acting, &self.request.reader, ctx.env.now(), &overview)?;
-        pending.judge(acting, &overview, &ctx.judge())?;
+        let pending = Pending::of(ctx, acting, &self.request.reader, &overview, &ctx.judge())?;
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
         let still: BTreeSet<_> = pending.notifications.iter().map(|one| &one.id).collect();
         self.shown.retain(|id| still.contains(id));

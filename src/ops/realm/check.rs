@@ -29,7 +29,7 @@ use crate::{
             verdict::{self, Upcoming},
         },
         ctx::{ActingRepo, Ctx, RealmContext},
-        inboxes::pending::{self, MAX_DELIVERED, Pending},
+        inboxes::{deliver, pending},
         operation::given_as,
         pr::rfc,
         publish::{
@@ -472,12 +472,6 @@ fn schemas(overview: &Overview<'_>, line: &Line, listed: bool) -> Option<Schemas
 
 /// Returns the pending notifications. They never affect a check, so errors are ignored.
 fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec<Notification> {
-    let pending = || {
-        let acting = ctx.acting_repo()?;
-        let mut pending = Pending::of(acting, reader, ctx.env.now(), overview)?;
-        pending.judge(acting, overview, &ctx.quick_judge())?;
-        Ok::<_, OpError>(pending)
-    };
-    let pending = pending().unwrap_or_default();
-    pending.first(MAX_DELIVERED, |_| true).notifications
+    let due = ctx.acting_repo().and_then(|acting| deliver::due_in(ctx, acting, reader, overview, |_| true));
+    due.map_or_else(|_| Vec::new(), |batch| batch.notifications)
 }

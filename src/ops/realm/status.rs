@@ -149,11 +149,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     }
     let judge = ctx.quick_judge();
     let pending = match (ctx.acting_repo(), &request.reader) {
-        (Ok(acting), Some(reader)) if joined => {
-            let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
-            pending.judge(acting, &overview, &judge)?;
-            pending
-        }
+        (Ok(acting), Some(reader)) if joined => Pending::of(ctx, acting, reader, &overview, &judge)?,
         _ => Pending::default(),
     };
     if let (true, Ok(acting)) = (request.catch_up, &writing) {

@@ -267,8 +267,7 @@ fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
     let pending = || {
         let acting = ctx.acting_repo()?;
         let overview = Overview::open(acting.store)?;
-        let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
-        pending.judge(acting, &overview, &ctx.quick_judge())?;
+        let pending = Pending::of(ctx, acting, reader, &overview, &ctx.quick_judge())?;
         // The age of a notification counts from now, not from the first time that a reader sees it.
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
         Ok::<_, OpError>(pending)

@@ -166,8 +166,7 @@ impl NotificationSource {
         let mut left = None;
         // Reserve room for the next steps.
         let fits = |one: &Notification| left.get_or_insert_with(|| Room(room().saturating_sub(2_400))).takes(one);
-        let judge = ctx.quick_judge();
-        inboxes::deliver::due_since(acting, &self.reader, is_quiet, (ctx.env.now(), &judge), fits)
+        inboxes::deliver::due_since(&ctx, acting, &self.reader, is_quiet, fits)
     }
 }
 

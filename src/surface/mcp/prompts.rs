@@ -96,7 +96,7 @@ impl Template {
 fn incoming(ctx: &Ctx, reader: &ReaderName, _: &Map<String, Value>) -> Result<Body, OpError> {
     let acting = ctx.acting_repo()?;
     // A prompt marks nothing as seen: the notifications in it also come with the next answer.
-    let telling = inboxes::deliver::due(acting, reader, (ctx.env.now(), &ctx.quick_judge()), |_| true)?;
+    let telling = inboxes::deliver::due(ctx, acting, reader)?;
     let mut body = status(ctx)?;
     body.fields.insert("notifications".into(), json!(telling.notifications));
     body.fields.insert("bindings_changed".into(), json!(telling.bindings_changed));
