@@ -12,10 +12,7 @@ use crate::{
         claude,
         ctx::Ctx,
         hooks, prime,
-        publish::{
-            catch_up::{self, Scope},
-            hint, publish_log, removed_files,
-        },
+        publish::{branch_commit::Scope, catch_up, hint, publish_log, removed_files},
         realm,
         repos::{joined, roots},
         session,

@@ -5,32 +5,22 @@
 use std::collections::BTreeSet;
 
 use super::{
-    behind::{self, is_behind},
+    branch_commit::{BranchCommit, Scope},
     candidate::Sources,
-    dispute, publishing_branch, references,
+    dispute, publishing_branch,
 };
-use crate::repo::blue_files::{self, BINDINGS, CONTRACTS};
+use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
     error::{ErrorCode, OpError},
-    model::{
-        domain::{Domain, Source},
-        name::DomainName,
-        oid::Oid,
-    },
+    model::{domain::Domain, name::DomainName, oid::Oid},
     ops::{
         contract::{self, publish::Request},
         ctx::{ActingRepo, Ctx},
     },
     repo::CodeRepo,
-    store::{Objects as _, StoreRef, history, layout, read},
+    store::{StoreRef, layout, read},
     wire::{Answer, Behind, ContractPublish},
 };
-
-/// The maximum number of commits that are searched for a publisher.
-const MAX_HISTORY: usize = 200;
-
-/// The maximum number of former tips of a branch among which a published commit is searched that was dropped since.
-const MAX_FORMER_TIPS: usize = 20;
 
 /// The value of `blue.publish`: when commits are published automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,16 +62,6 @@ impl Policy {
             Self::Off => "off",
         }
     }
-}
-
-/// The domains to examine.
-#[derive(Debug, Clone, Copy)]
-pub enum Scope<'a> {
-    /// The domains that are named in the commit, or in the branch before its last update. A hook has time only for
-    /// these.
-    Named,
-    /// Every domain in which the repository has published, with its last published commit.
-    All(&'a Sources),
 }
 
 /// A commit of the publishing branch that the realm does not have yet.
@@ -277,26 +257,10 @@ fn of_commit(
     commit: Oid,
     scope: Scope<'_>,
 ) -> Result<Option<UnpublishedCommit>, OpError> {
-    let this = code.commit(&commit)?;
-    let former_tips = code.previous_tips(branch, MAX_FORMER_TIPS)?;
-    let moved_from = former_tips.first().copied().filter(|before| code.has(before));
-    let before = moved_from.or_else(|| this.parents.first().copied().filter(|parent| code.has(parent)));
-    let before_tree = before.map(|before| code.tree_of(&before)).transpose()?;
-    let grew = match moved_from {
-        Some(from) => this.parents.contains(&from) || code.is_ancestor(&from, &commit)?,
-        None => true,
-    };
-    // If a branch was amended, rebased or reset, no other clone may have the commit that was published from it.
-    let is_dropped =
-        |source: &Oid| Ok::<_, OpError>((!grew || former_tips.contains(source)) && !code.is_ancestor(source, &commit)?);
-    let tip = code.reference(&format!("refs/heads/{branch}"))?.filter(|tip| *tip != commit);
-    let is_later = |source: &Oid| match &tip {
-        Some(tip) => Ok(code.is_ancestor(&commit, source)? && code.is_ancestor(source, tip)?),
-        None => Ok::<_, OpError>(false),
-    };
-    let declared = domains_in(code, &this.tree)?;
+    let examined = BranchCommit::of(acting, code, branch, commit)?;
+    let declared = domains_in(code, &examined.tree)?;
     let mut names = declared.clone();
-    names.extend(before_tree.map(|tree| domains_in(code, &tree)).transpose()?.into_iter().flatten());
+    names.extend(examined.tree_before.map(|tree| domains_in(code, &tree)).transpose()?.into_iter().flatten());
     if let Scope::All(published) = scope {
         names.extend(published.keys().map(ToString::to_string));
     }
@@ -309,50 +273,25 @@ fn of_commit(
         let domain = name.parse::<DomainName>().ok();
         let source = match &domain {
             Some(domain) => {
-                source(acting, domain, scope)?.map(|source| sources.entry(domain.clone()).or_insert(source).commit)
+                scope.source(acting, domain)?.map(|source| sources.entry(domain.clone()).or_insert(source).commit)
             }
             None => None,
         };
-        // Comparing a domain may mean reading all of its files, so it is done only where the result matters.
-        let is_moved = || before_tree.map_or(Ok(true), |before| differ_in(code, [&before, &this.tree], &name));
-        let is_unpublished = match source {
-            None => declared.contains(&name),
-            Some(source) if source == commit => false,
-            // A later commit of the branch was published, before `blue.publish` was set to pushed.
-            Some(source) if is_later(&source)? => false,
-            Some(source) if !code.has(&source) => matches!(scope, Scope::All(_)) || is_moved()?,
-            Some(source) => differ_in(code, [&code.tree_of(&source)?, &this.tree], &name)? || is_dropped(&source)?,
-        };
-        if is_unpublished && (declared.contains(&name) || is_member(acting, &name)?) {
-            is_fresh |= is_moved()?;
-            if let Some(domain) = &domain {
-                if dispute::is_disputed(acting, domain)? && !dispute::merges_both_sides(acting, code, domain, &commit)?
-                {
-                    disputed = Some(domain.clone());
-                }
-                let mut note_behind = |published| {
-                    let found = Behind { branch: branch.to_owned(), domains: Vec::new(), published };
-                    behind.get_or_insert(found).domains.push(domain.clone());
-                };
-                let other = match scope {
-                    Scope::All(_) => dispute::missing_side(acting, code, domain, &commit)?,
-                    Scope::Named => None,
-                };
-                if let Some(published) = other {
-                    // Both commits are published, and publishing this one again would undo the other.
-                    note_behind(published);
-                } else if let Some(published) = source {
-                    if newer != Some(published) && is_behind(code, branch, &commit, &published)? {
-                        newer = Some(published);
-                    }
-                    if newer == Some(published) || has_nothing_new(acting, code, (branch, &commit), &published, domain)?
-                    {
-                        note_behind(published);
-                    }
-                }
-            }
-            found.push(name);
+        let is_declared = declared.contains(&name);
+        if !examined.is_unpublished(&name, is_declared, source, scope)? || !(is_declared || is_member(acting, &name)?) {
+            continue;
         }
+        is_fresh |= examined.has_moved(&name)?;
+        if let Some(domain) = &domain {
+            if dispute::is_disputed(acting, domain)? && !dispute::merges_both_sides(acting, code, domain, &commit)? {
+                disputed = Some(domain.clone());
+            }
+            if let Some(published) = examined.published_instead(domain, source, scope, &mut newer)? {
+                let found = Behind { branch: branch.to_owned(), domains: Vec::new(), published };
+                behind.get_or_insert(found).domains.push(domain.clone());
+            }
+        }
+        found.push(name);
     }
     if found.is_empty() || !is_joined(acting)? {
         return Ok(None);
@@ -371,16 +310,6 @@ fn of_commit(
     }))
 }
 
-fn source(acting: ActingRepo<'_>, domain: &DomainName, scope: Scope<'_>) -> Result<Option<Source>, OpError> {
-    match scope {
-        Scope::All(published) => Ok(published.get(domain).cloned()),
-        Scope::Named => match acting.store.tip(&StoreRef::Domain(domain.clone()))? {
-            Some(tip) => contract::publish::source(acting, domain, &tip),
-            None => Ok(None),
-        },
-    }
-}
-
 /// Returns the domains that the files of a tree name, as they are spelled, even if they are invalid.
 ///
 /// # Errors
@@ -390,52 +319,6 @@ pub fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpErr
     let bindings = read::folder(code, tree, BINDINGS)?.into_iter();
     let bindings = bindings.map(|entry| entry.name.strip_suffix(".yaml").unwrap_or(&entry.name).to_owned());
     Ok(contracts.chain(bindings).collect())
-}
-
-/// Returns whether two trees differ in what concerns a domain: its contracts, its binding, and the files that these
-/// refer to.
-///
-/// # Errors
-/// Returns an error if a tree cannot be read.
-fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
-    let [before, after] = trees;
-    if before == after {
-        return Ok(false);
-    }
-    let files = |tree: &Oid| {
-        let entry = |path: String| Ok::<_, OpError>(read::lookup(code, tree, &path)?.map(|entry| entry.id));
-        Ok::<_, OpError>([entry(format!("{CONTRACTS}/{domain}"))?, entry(blue_files::binding(domain))?])
-    };
-    if files(before)? != files(after)? {
-        return Ok(true);
-    }
-    // The same files refer to the same paths. Most refer to none.
-    let referred = references::blobs(code, after, domain)?;
-    Ok(!referred.is_empty() && references::blobs(code, before, domain)? != referred)
-}
-
-/// Returns whether `commit` of the publishing branch lacks the published one and has nothing new in a domain: it has the
-/// same files as the newest published commit that it descends from.
-fn has_nothing_new(
-    acting: ActingRepo<'_>,
-    code: &CodeRepo,
-    (branch, commit): (&str, &Oid),
-    published: &Oid,
-    domain: &DomainName,
-) -> Result<bool, OpError> {
-    let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
-    if !behind::lacks(code, branch, commit, published)? {
-        return Ok(false);
-    }
-    let mut seen = BTreeSet::from([*published]);
-    for change in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
-        let Some(source) = contract::publish::source(acting, domain, &change)? else { continue };
-        if seen.insert(source.commit) && code.is_ancestor(&source.commit, commit)? {
-            let trees = [&code.tree_of(&source.commit)?, &code.tree_of(commit)?];
-            return Ok(!differ_in(code, trees, domain.as_str())?);
-        }
-    }
-    Ok(false)
 }
 
 /// Returns whether the repository is a member of a domain. One that left has nothing to publish there without files.

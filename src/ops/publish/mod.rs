@@ -1,6 +1,7 @@
 //! Publishes the files under `.blue/` at a commit to the realm.
 
 pub mod behind;
+pub mod branch_commit;
 pub mod candidate;
 pub mod catch_up;
 pub mod cycles;

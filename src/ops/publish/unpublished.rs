@@ -2,7 +2,8 @@
 
 use super::{
     behind,
-    catch_up::{self, Policy, Scope, UnpublishedCommit},
+    branch_commit::Scope,
+    catch_up::{self, Policy, UnpublishedCommit},
     publish_log,
 };
 use crate::{

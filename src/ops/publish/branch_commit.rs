@@ -1,0 +1,211 @@
+//! A commit of the publishing branch, compared with what the repository has published in each domain.
+
+use std::collections::BTreeSet;
+
+use super::{
+    behind::{self, is_behind},
+    candidate::Sources,
+    dispute, references,
+};
+use crate::repo::blue_files::{self, CONTRACTS};
+use crate::{
+    error::OpError,
+    model::{domain::Source, name::DomainName, oid::Oid},
+    ops::{contract, ctx::ActingRepo},
+    repo::CodeRepo,
+    store::{Objects as _, StoreRef, history, read},
+};
+
+/// The maximum number of commits that are searched for a publisher.
+const MAX_HISTORY: usize = 200;
+
+/// The maximum number of former tips of a branch among which a published commit is searched that was dropped since.
+const MAX_FORMER_TIPS: usize = 20;
+
+/// The domains to examine.
+#[derive(Debug, Clone, Copy)]
+pub enum Scope<'a> {
+    /// The domains that are named in the commit, or in the branch before its last update. A hook has time only for
+    /// these.
+    Named,
+    /// Every domain in which the repository has published, with its last published commit.
+    All(&'a Sources),
+}
+
+impl Scope<'_> {
+    /// Returns what the repository published last in a domain.
+    ///
+    /// # Errors
+    /// Returns an error if the domain cannot be read.
+    pub fn source(self, acting: ActingRepo<'_>, domain: &DomainName) -> Result<Option<Source>, OpError> {
+        match self {
+            Self::All(published) => Ok(published.get(domain).cloned()),
+            Self::Named => match acting.store.tip(&StoreRef::Domain(domain.clone()))? {
+                Some(tip) => contract::publish::source(acting, domain, &tip),
+                None => Ok(None),
+            },
+        }
+    }
+}
+
+/// A commit of the publishing branch, and where the branch was before.
+pub struct BranchCommit<'a> {
+    acting: ActingRepo<'a>,
+    code: &'a CodeRepo,
+    branch: &'a str,
+    commit: Oid,
+    /// Its tree.
+    pub tree: Oid,
+    /// The tree of the branch before it moved to the commit, or of the commit's parent.
+    pub tree_before: Option<Oid>,
+    former_tips: Vec<Oid>,
+    /// Whether the branch was amended, rebased or reset to the commit.
+    is_rewritten: bool,
+    /// The tip of the branch, if it is another commit.
+    tip: Option<Oid>,
+}
+
+impl<'a> BranchCommit<'a> {
+    /// Finds where the branch was before the commit.
+    ///
+    /// # Errors
+    /// Returns an error if the repository cannot be read.
+    pub fn of(acting: ActingRepo<'a>, code: &'a CodeRepo, branch: &'a str, commit: Oid) -> Result<Self, OpError> {
+        let this = code.commit(&commit)?;
+        let former_tips = code.previous_tips(branch, MAX_FORMER_TIPS)?;
+        let moved_from = former_tips.first().copied().filter(|before| code.has(before));
+        let before = moved_from.or_else(|| this.parents.first().copied().filter(|parent| code.has(parent)));
+        Ok(Self {
+            acting,
+            code,
+            branch,
+            commit,
+            tree: this.tree,
+            tree_before: before.map(|before| code.tree_of(&before)).transpose()?,
+            is_rewritten: match moved_from {
+                Some(from) => !this.parents.contains(&from) && !code.is_ancestor(&from, &commit)?,
+                None => false,
+            },
+            former_tips,
+            tip: code.reference(&format!("refs/heads/{branch}"))?.filter(|tip| *tip != commit),
+        })
+    }
+
+    /// Returns whether what the commit has of a domain still has to be published, after `source` was.
+    ///
+    /// # Errors
+    /// Returns an error if the repository or the realm cannot be read.
+    pub fn is_unpublished(
+        &self,
+        domain: &str,
+        is_declared: bool,
+        source: Option<Oid>,
+        scope: Scope<'_>,
+    ) -> Result<bool, OpError> {
+        let code = self.code;
+        Ok(match source {
+            None => is_declared,
+            Some(source) if source == self.commit => false,
+            // A later commit of the branch was published, before `blue.publish` was set to pushed.
+            Some(source) if self.is_later(&source)? => false,
+            Some(source) if !code.has(&source) => matches!(scope, Scope::All(_)) || self.has_moved(domain)?,
+            Some(source) => {
+                differ_in(code, [&code.tree_of(&source)?, &self.tree], domain)? || self.is_dropped(&source)?
+            }
+        })
+    }
+
+    /// Returns whether a commit of the branch comes after this one.
+    fn is_later(&self, other: &Oid) -> Result<bool, OpError> {
+        match &self.tip {
+            Some(tip) => Ok(self.code.is_ancestor(&self.commit, other)? && self.code.is_ancestor(other, tip)?),
+            None => Ok(false),
+        }
+    }
+
+    /// Returns whether the branch no longer has a commit. If a branch was amended, rebased or reset, no other clone may
+    /// have the commit that was published from it.
+    fn is_dropped(&self, source: &Oid) -> Result<bool, OpError> {
+        Ok((self.is_rewritten || self.former_tips.contains(source)) && !self.code.is_ancestor(source, &self.commit)?)
+    }
+
+    /// Returns whether the commit changed a domain. This may mean reading all of its files, so it is asked only where the
+    /// result matters.
+    ///
+    /// # Errors
+    /// Returns an error if the repository or the realm cannot be read.
+    pub fn has_moved(&self, domain: &str) -> Result<bool, OpError> {
+        self.tree_before.map_or(Ok(true), |before| differ_in(self.code, [&before, &self.tree], domain))
+    }
+
+    /// Returns the published commit that this one would undo, if it is behind it. `newer` is the one that was found to be
+    /// newer.
+    ///
+    /// # Errors
+    /// Returns an error if the repository or the realm cannot be read.
+    pub fn published_instead(
+        &self,
+        domain: &DomainName,
+        source: Option<Oid>,
+        scope: Scope<'_>,
+        newer: &mut Option<Oid>,
+    ) -> Result<Option<Oid>, OpError> {
+        let Self { acting, code, branch, commit, .. } = self;
+        if let Scope::All(_) = scope
+            && let Some(other) = dispute::missing_side(*acting, code, domain, commit)?
+        {
+            // Both commits are published, and publishing this one again would undo the other.
+            return Ok(Some(other));
+        }
+        let Some(published) = source else { return Ok(None) };
+        if *newer != Some(published) && is_behind(code, branch, commit, &published)? {
+            *newer = Some(published);
+        }
+        let is_behind =
+            *newer == Some(published) || has_nothing_new(*acting, code, (branch, commit), &published, domain)?;
+        Ok(is_behind.then_some(published))
+    }
+}
+
+/// Returns whether two trees differ in what concerns a domain: its contracts, its binding, and the files that these
+/// refer to.
+fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
+    let [before, after] = trees;
+    if before == after {
+        return Ok(false);
+    }
+    let files = |tree: &Oid| {
+        let entry = |path: String| Ok::<_, OpError>(read::lookup(code, tree, &path)?.map(|entry| entry.id));
+        Ok::<_, OpError>([entry(format!("{CONTRACTS}/{domain}"))?, entry(blue_files::binding(domain))?])
+    };
+    if files(before)? != files(after)? {
+        return Ok(true);
+    }
+    // The same files refer to the same paths. Most refer to none.
+    let referred = references::blobs(code, after, domain)?;
+    Ok(!referred.is_empty() && references::blobs(code, before, domain)? != referred)
+}
+
+/// Returns whether `commit` of the publishing branch lacks the published one and has nothing new in a domain: it has the
+/// same files as the newest published commit that it descends from.
+fn has_nothing_new(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    (branch, commit): (&str, &Oid),
+    published: &Oid,
+    domain: &DomainName,
+) -> Result<bool, OpError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
+    if !behind::lacks(code, branch, commit, published)? {
+        return Ok(false);
+    }
+    let mut seen = BTreeSet::from([*published]);
+    for change in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
+        let Some(source) = contract::publish::source(acting, domain, &change)? else { continue };
+        if seen.insert(source.commit) && code.is_ancestor(&source.commit, commit)? {
+            let trees = [&code.tree_of(&source.commit)?, &code.tree_of(commit)?];
+            return Ok(!differ_in(code, trees, domain.as_str())?);
+        }
+    }
+    Ok(false)
+}
