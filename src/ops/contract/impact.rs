@@ -10,6 +10,7 @@ use super::{
 use crate::{
     error::{NextStep, OpError},
     model::{
+        binding::Import,
         contract::Contract,
         domain_view::DomainView,
         name::{ContractFields, ContractName, ContractRef, RepoName, contract_from_fields},
@@ -116,38 +117,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         &Part { published: &wanted, contracts: Some(&only), bases: Some(&only), ..Part::default() },
     )?;
     let judge = ctx.judge();
-    let is_published = |version: &Version| view.versions.get(name).is_some_and(|all| all.contains(version));
-    let mut taken = None;
-    let (candidate, source) = match (&request.to, drafted) {
-        (_, Some((document, source))) => {
-            taken = Some(document.version.clone()).filter(|_| view.has_other_content(&document));
-            let free = || next_version::with_version(&view, &document, &judge);
-            (if taken.is_some() { free() } else { document }, source)
-        }
-        (Candidate::Schema(file, pointer), None) => {
-            let held = newest(&view, request)?;
-            let schema = schema_file::read_valid(ctx, (file, pointer), held.flow, &ctx.budget())?;
-            let wanted = Contract { schema, ..held };
-            (next_version::with_version(&view, &wanted, &judge), DocumentSource::Schema)
-        }
-        (Candidate::Version(Some(version)), None) if is_published(version) => {
-            (at_version(&view, name, version)?, DocumentSource::Realm)
-        }
-        // An unpublished version is assumed to differ only in its number.
-        (Candidate::Version(Some(version)), None) => {
-            (Contract { version: version.clone(), ..newest(&view, request)? }, DocumentSource::Assumed)
-        }
-        (Candidate::Version(None) | Candidate::Draft(_), None) => {
-            (domain::current(&view, name)?.clone(), DocumentSource::Realm)
-        }
-    };
+    let taken = drafted.as_ref().map(|(document, _)| document).filter(|document| view.has_other_content(document));
+    let taken = taken.map(|document| document.version.clone());
+    let (candidate, source) = candidate(ctx, request, &view, drafted, &judge)?;
     let version = candidate.version.clone();
     let current = view.contracts.get(name);
     // Publishing a pre-release changes nothing for importers, and it may break promises.
     let is_preview = matches!(request.to, Candidate::Draft(_)) && version.is_prerelease() && current.is_some();
     let promise = current.filter(|_| source != DocumentSource::Assumed && !is_preview);
-    let promise =
-        promise.and_then(|current| Promise::of(current, &candidate, &judge)).filter(|one| !one.broken.is_empty());
+    let promise = promise.and_then(|current| Promise::of(current, &candidate, &judge));
     let mut then = view.clone();
     if !is_preview {
         then.replace(candidate);
@@ -155,33 +133,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         let tree = here.store.commit(&tip)?.tree;
         verdict::load_bases(&*here.store, &mut then, &tree, Some(&only), &Upcoming::default())?;
     }
-    let importers: Vec<_> = view
-        .importers(name)
-        .map(|(repo, import)| {
-            let mut state = ImportState::of(&then, import, &judge);
-            if source == DocumentSource::Assumed {
-                // The schema of that version is not known.
-                state.verdict = None;
-            }
-            ImporterImpact {
-                repo: repo.clone(),
-                version_req: import.version.clone(),
-                binding: import.binding.clone(),
-                state: state.word().into(),
-                judged_by: JudgedBy::of(&state),
-                verdict: state.between_versions().cloned(),
-                resolved_version: state.resolution.resolved().cloned(),
-                adapted_version: import.adapted().cloned(),
-                current_state: ImportState::of(&view, import, &judge).word().into(),
-            }
-        })
-        .collect();
+    let importers = importers(name, [&view, &then], source, &judge);
     let body = ContractImpact {
         realm: here.realm.clone(),
         domain: domain_name.clone(),
         contract: name.clone(),
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
-        published: is_published(&version),
+        published: is_published(&view, name, &version),
         yanked: current.and_then(|current| current.yanked_reason(&version)).map(str::to_owned),
         retired: current.and_then(|current| Some(current.retired.as_ref()?.reason.clone())),
         source,
@@ -200,6 +158,72 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     }
     let steps = bump.map(NextStep::from).into_iter().chain(next);
     Ok(steps.fold(Answer::new(body), Answer::next))
+}
+
+/// Returns the document to judge as if it were current, and where it is from. A draft whose version was published with
+/// other content gets the next free version.
+fn candidate(
+    ctx: &Ctx,
+    request: &Request,
+    view: &DomainView,
+    drafted: Option<(Contract, DocumentSource)>,
+    judge: &Judge<'_>,
+) -> Result<(Contract, DocumentSource), OpError> {
+    let name = &request.contract.contract;
+    Ok(match (&request.to, drafted) {
+        (_, Some((document, source))) if view.has_other_content(&document) => {
+            (next_version::with_version(view, &document, judge), source)
+        }
+        (_, Some(drafted)) => drafted,
+        (Candidate::Schema(file, pointer), None) => {
+            let held = newest(view, request)?;
+            let schema = schema_file::read_valid(ctx, (file, pointer), held.flow, &ctx.budget())?;
+            let wanted = Contract { schema, ..held };
+            (next_version::with_version(view, &wanted, judge), DocumentSource::Schema)
+        }
+        (Candidate::Version(Some(version)), None) if is_published(view, name, version) => {
+            (at_version(view, name, version)?, DocumentSource::Realm)
+        }
+        // An unpublished version is assumed to differ only in its number.
+        (Candidate::Version(Some(version)), None) => {
+            (Contract { version: version.clone(), ..newest(view, request)? }, DocumentSource::Assumed)
+        }
+        (Candidate::Version(None) | Candidate::Draft(_), None) => {
+            (domain::current(view, name)?.clone(), DocumentSource::Realm)
+        }
+    })
+}
+
+fn is_published(view: &DomainView, contract: &ContractName, version: &Version) -> bool {
+    view.versions.get(contract).is_some_and(|all| all.contains(version))
+}
+
+/// Returns the importers of a contract, judged in the domain as it is now and as it would be `then`.
+fn importers(
+    contract: &ContractName,
+    [now, then]: [&DomainView; 2],
+    source: DocumentSource,
+    judge: &Judge<'_>,
+) -> Vec<ImporterImpact> {
+    let impact = |(repo, import): (&RepoName, &Import)| {
+        let mut state = ImportState::of(then, import, judge);
+        if source == DocumentSource::Assumed {
+            // The schema of that version is not known.
+            state.verdict = None;
+        }
+        ImporterImpact {
+            repo: repo.clone(),
+            version_req: import.version.clone(),
+            binding: import.binding.clone(),
+            state: state.word().into(),
+            judged_by: JudgedBy::of(&state),
+            verdict: state.between_versions().cloned(),
+            resolved_version: state.resolution.resolved().cloned(),
+            adapted_version: import.adapted().cloned(),
+            current_state: ImportState::of(now, import, judge).word().into(),
+        }
+    };
+    now.importers(contract).map(impact).collect()
 }
 
 /// Returns the current document, or the newest pre-release if there is no release.
