@@ -1,9 +1,9 @@
 //! `realm_admin_join`: adds this repository to a realm. Joining twice does nothing.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     locate::{CONFIG, config::same_realm, open, proposed, renamed, unknown},
     machine::home::{Home, KnownRealm, recordable},
     model::{
@@ -12,11 +12,10 @@ use crate::{
         repo_url::RepoUrl,
         repo_url::without_credentials,
         text::{shell_path, shell_word},
-        yaml_text,
     },
     ops::{
         Operation,
-        admin::moved,
+        admin::{config_file, moved},
         ctx::Ctx,
         domain, hooks,
         inboxes::first_baselines,
@@ -26,19 +25,15 @@ use crate::{
         repos::{identity, joined},
         runs, sync,
     },
-    platform::files::{self, Access},
-    repo::{
-        CodeRepo,
-        blue_files::{FOLDER, Files, Item},
-    },
+    repo::CodeRepo,
     store::{
         Edit, Store,
-        codec::{self, Config, ProposedRealm},
+        codec::{self, Config},
         layout,
         overview::Overview,
         read,
     },
-    wire::{Answer, RealmJoin},
+    wire::{Answer, RealmJoin, RemoteSync},
 };
 
 /// The operation's entry in the table of operations.
@@ -108,18 +103,17 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let joined = is_new || !matches!(claim, Claim::Joined);
     ctx.home.record_repo(&known.name, &name, &code.main_folder())?;
     joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
-    if proposed.is_some() && code.workdir().is_some() {
-        restore_config(ctx)?;
-    }
+    let is_new_url = |config: &Config| has_moved || (request.url.is_some() && config.realm.url.is_none());
     let wrote_config = match (&proposed, code.workdir()) {
-        (None, Some(root)) => write_config(&root, &known, &name)?,
-        (Some(config), Some(_)) if has_moved || (request.url.is_some() && config.realm.url.is_none()) => {
-            match &known.url {
-                Some(url) => write_url(code, config, url)?,
+        (None, Some(root)) => config_file::write(&root, &known, &name).map(|()| true)?,
+        (Some(config), Some(_)) => {
+            config_file::restore(ctx)?;
+            match known.url.as_ref().filter(|_| is_new_url(config)) {
+                Some(url) => config_file::write_url(code, config, url)?,
                 None => false,
             }
         }
-        _ => false,
+        (_, None) => false,
     };
     let shared = request.url.is_some() || request.branches;
     let request = realm::sync::Request::default();
@@ -129,29 +123,9 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         Some(Err(error)) => (Vec::new(), Some(error)),
         None => (Vec::new(), None),
     };
-    let problems: Vec<_> = remotes.iter().flat_map(|remote| &remote.problems).cloned().collect();
+    let sync_steps = sync_steps(&known, failed, &remotes);
     let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config, remotes };
-    let mut answer = Answer::new(body);
-    if let Some(error) = failed {
-        answer = answer.next(format!("git blue sync  # local changes were not pushed: {}", error.message));
-        // A network failure only needs another try; other failures have next steps of their own.
-        let steps = error.next_steps.into_iter().filter(|_| error.code != ErrorCode::Remote);
-        answer = steps.fold(answer, Answer::next);
-    }
-    if let Some(refused) = problems.iter().find(|one| one.code == sync::NEEDS_BRANCHES) {
-        let again = format!("git blue realm admin join {} --branches", known.name);
-        answer = answer.next(format!("{again}  # store the realm in branches, as {}", refused.message));
-    } else if let Some(refused) = problems.iter().find(|one| one.code == "refused") {
-        answer = answer.next(format!("git blue sync  # try again once this is resolved: {}", refused.message));
-    }
-    let invalid = problems.iter().filter(|one| one.code == *ErrorCode::InvalidRemoteData.as_str());
-    let left_out: Vec<_> = invalid.filter_map(|one| one.name.as_deref()).collect();
-    if !left_out.is_empty() {
-        answer = answer.next(format!(
-            "git blue sync  # show how to restore what is invalid at the remote, and was left out: {}",
-            left_out.join(", ")
-        ));
-    }
+    let mut answer = sync_steps.into_iter().fold(Answer::new(body), Answer::next);
     if wrote_config {
         let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
         let subject = match has_moved {
@@ -167,21 +141,58 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         ));
     }
     first_baselines::record(ctx, &known.name, &store, std::slice::from_ref(&name))?;
-    let overview = Overview::open(&store)?;
-    if overview.domains_of(&name).next().is_none() {
-        if overview.count() > 0 {
-            answer = answer.next("git blue contract list  # list the contracts that can be imported");
-        }
-        let left = left_domains(code, &overview)?;
-        let again = left.iter().map(|domain| {
-            format!("git blue realm admin domain --name {domain} --repos {name}  # this repository has files for it")
-        });
-        answer = match left.is_empty() {
-            true => answer.next(first_contract(&init_elsewhere(&ctx.home, &known.name), &overview, Some(&name))),
-            false => again.fold(answer, Answer::next),
-        };
-    }
+    let contracts = contract_steps(ctx, code, &known, &Overview::open(&store)?, &name)?;
+    let answer = contracts.into_iter().fold(answer, Answer::next);
     sync::auto::with_push(ctx, (&known.name, &store), is_new && !shared, answer)
+}
+
+/// Returns the next steps after sharing the realm: what was not pushed, or is left out, and how to resolve it.
+fn sync_steps(known: &KnownRealm, failed: Option<OpError>, remotes: &[RemoteSync]) -> Vec<NextStep> {
+    let mut steps = Vec::new();
+    if let Some(error) = failed {
+        steps.push(format!("git blue sync  # local changes were not pushed: {}", error.message).into());
+        // A network failure only needs another try; other failures have next steps of their own.
+        steps.extend(error.next_steps.into_iter().filter(|_| error.code != ErrorCode::Remote));
+    }
+    let problems = || remotes.iter().flat_map(|remote| &remote.problems);
+    if let Some(refused) = problems().find(|one| one.code == sync::NEEDS_BRANCHES) {
+        let again = format!("git blue realm admin join {} --branches", known.name);
+        steps.push(format!("{again}  # store the realm in branches, as {}", refused.message).into());
+    } else if let Some(refused) = problems().find(|one| one.code == "refused") {
+        steps.push(format!("git blue sync  # try again once this is resolved: {}", refused.message).into());
+    }
+    let invalid = problems().filter(|one| one.code == *ErrorCode::InvalidRemoteData.as_str());
+    let left_out: Vec<_> = invalid.filter_map(|one| one.name.as_deref()).collect();
+    if !left_out.is_empty() {
+        let why = "show how to restore what is invalid at the remote, and was left out";
+        steps.push(format!("git blue sync  # {why}: {}", left_out.join(", ")).into());
+    }
+    steps
+}
+
+/// Returns the next steps of a repository that is in no domain.
+fn contract_steps(
+    ctx: &Ctx,
+    code: &CodeRepo,
+    known: &KnownRealm,
+    overview: &Overview<'_>,
+    name: &RepoName,
+) -> Result<Vec<String>, OpError> {
+    let mut steps = Vec::new();
+    if overview.domains_of(name).next().is_some() {
+        return Ok(steps);
+    }
+    if overview.count() > 0 {
+        steps.push("git blue contract list  # list the contracts that can be imported".to_owned());
+    }
+    let left = left_domains(code, overview)?;
+    if left.is_empty() {
+        steps.push(first_contract(&init_elsewhere(&ctx.home, &known.name), overview, Some(name)));
+    }
+    steps.extend(left.iter().map(|domain| {
+        format!("git blue realm admin domain --name {domain} --repos {name}  # this repository has files for it")
+    }));
+    Ok(steps)
 }
 
 /// Returns the domains of the realm for which HEAD has files, as in a clone that left the realm and joins again.
@@ -437,52 +448,4 @@ fn refuse_collision(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<()
         }
         None => Ok(()),
     }
-}
-
-/// Replaces the realm's URL in `.blue/config.yaml`. Returns whether it was written: a file that is not in the usual
-/// layout is left unchanged.
-///
-/// # Errors
-/// Returns an error if the file cannot be read or written.
-pub fn write_url(code: &CodeRepo, config: &Config, url: &str) -> Result<bool, OpError> {
-    let file = WorkFile::of(code, CONFIG.to_owned())?;
-    if file.is_left_out() {
-        return Ok(false);
-    }
-    let Some(text) = file.read()? else {
-        return Ok(false);
-    };
-    let realm = ProposedRealm { url: Some(url.to_owned()), ..config.realm.clone() };
-    let wanted = Config { realm, ..config.clone() };
-    let is_right = |text: &String| codec::config(text.as_bytes()).is_ok_and(|read| read == wanted);
-    let edited = match &config.realm.url {
-        Some(old) => Some(text.replacen(old.as_str(), url, 1)),
-        None => yaml_text::add_below(&text, "realm", &("url", yaml_text::quoted(url))),
-    };
-    edited.filter(is_right).map(|edited| file.replace(&edited)).transpose().map(|written| written.is_some())
-}
-
-/// Writes the `.blue/config.yaml` of HEAD, if it was removed from the working tree, as leaving the realm does.
-fn restore_config(ctx: &Ctx) -> Result<(), OpError> {
-    let file = WorkFile::config(ctx)?;
-    if file.is_left_out() || file.read()?.is_some() {
-        return Ok(());
-    }
-    let code = ctx.code()?;
-    let Some(commit) = code.head()?.commit else { return Ok(()) };
-    let files = Files::at(code, &commit)?;
-    let Some(Item::File(handle)) = files.file(CONFIG)? else { return Ok(()) };
-    let bytes = files.read(&handle)?.unwrap_or_default();
-    file.create(&String::from_utf8_lossy(&bytes))
-}
-
-fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool, OpError> {
-    let config =
-        Config { realm: ProposedRealm { name: realm.name.clone(), url: realm.url.clone() }, repo: repo.clone() };
-    let folder = root.join(FOLDER);
-    let path = root.join(CONFIG);
-    std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
-    // Replaced atomically: a partial file would stop every command in this repository.
-    files::replace(&path, codec::render(&config).as_bytes(), Access::Usual).map_err(OpError::io("write", &path))?;
-    Ok(true)
 }

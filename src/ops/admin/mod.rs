@@ -4,6 +4,7 @@ pub mod binding;
 pub mod bootstrap;
 pub mod cache_clear;
 pub mod cache_stats;
+pub mod config_file;
 pub mod contract;
 pub mod domain;
 pub mod init;

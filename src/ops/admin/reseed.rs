@@ -16,7 +16,7 @@ use crate::{
     },
     ops::{
         Operation,
-        admin::join,
+        admin::config_file,
         ctx::Ctx,
         publish::work_file::WorkFile,
         realm, runs,
@@ -232,7 +232,7 @@ fn write_config(ctx: &Ctx, known: &KnownRealm, url: &str) -> Result<bool, OpErro
         Some(config)
             if config.realm.name == known.name && config.realm.url.as_deref().is_some_and(|old| old != url) =>
         {
-            join::write_url(code, &config, url)
+            config_file::write_url(code, &config, url)
         }
         _ => Ok(false),
     }
