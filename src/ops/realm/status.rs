@@ -25,7 +25,7 @@ use crate::{
         Operation,
         admin::join,
         contract::{transfer, verdict},
-        ctx::{Ctx, RealmContext},
+        ctx::{ActingRepo, Ctx, RealmContext},
         inboxes::{
             arrival,
             inbox::Receipt,
@@ -135,14 +135,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let here = ctx.realm()?;
     let mut overview = Overview::open(&*here.store)?;
     let writing = ctx.require_writable();
-    let mut caught_up = CaughtUp::default();
-    if let Ok(acting) = &writing {
-        if request.catch_up {
-            // If the root commits cannot be recorded now, the next command does it.
-            let _ = roots::record_roots(ctx);
-        }
-        caught_up = unpublished::run(ctx, *acting, &overview, request.catch_up);
-    }
+    let caught_up = match &writing {
+        Ok(acting) => catch_up(ctx, *acting, &overview, request),
+        Err(_) => CaughtUp::default(),
+    };
     let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
     if caught_up.has_moved {
         overview = Overview::open(&*here.store)?;
@@ -164,12 +160,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page)?;
     let cursors = lines.iter().map(|line| cursor(line, here.repo.as_ref())).collect();
     let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
-    let mut digests = Digests::new();
-    for line in lines.iter().chain(mine) {
-        if !digests.contains_key(&line.name) {
-            digests.insert(&line.name, (line, overview.digest(line)?));
-        }
-    }
+    let digests = digests(&overview, lines.iter().chain(mine))?;
     let of_repo = here.repo.as_ref().map(|repo| imports(here, &overview, &digests, repo, &judge)).transpose()?;
     let own = here.repo.as_ref().map(|repo| own_contracts::of(here, &overview, &digests, repo, &judge)).transpose()?;
     let (own_contracts, more_own_contracts) = own.unwrap_or_default();
@@ -211,13 +202,29 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     }
     let answer = caught_up.next_steps.into_iter().fold(answer, Answer::next);
     let answer = here.unrecorded_url.iter().map(|url| record_url(url)).fold(answer, Answer::next);
-    let first = (joined && overview.count() == 0 && overview.damage().is_empty())
-        .then(|| join::first_contract(&join::init_elsewhere(&ctx.home, &here.realm), &overview, here.repo.as_ref()));
+    let answer = with_next_steps(ctx, here, &overview, joined, answer);
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
-    let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
-    let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
-    let files = removed_files::WorkingFiles { up: &ctx.up_to_root(), has_file: &has_file };
-    Ok(Outcome { answer: with_next_steps(answer, joined, first, &files), receipt, cursors })
+    Ok(Outcome { answer, receipt, cursors })
+}
+
+/// Finds the commits that are not published yet, and publishes them if the request says so.
+fn catch_up(ctx: &Ctx, acting: ActingRepo<'_>, overview: &Overview<'_>, request: &Request) -> CaughtUp {
+    if request.catch_up {
+        // If the root commits cannot be recorded now, the next command does it.
+        let _ = roots::record_roots(ctx);
+    }
+    unpublished::run(ctx, acting, overview, request.catch_up)
+}
+
+/// Reads the digests of domains.
+fn digests<'o>(overview: &Overview<'_>, lines: impl Iterator<Item = &'o Line>) -> Result<Digests<'o>, OpError> {
+    let mut digests = Digests::new();
+    for line in lines {
+        if !digests.contains_key(&line.name) {
+            digests.insert(&line.name, (line, overview.digest(line)?));
+        }
+    }
+    Ok(digests)
 }
 
 /// Returns the open conflicts that concern the current repository, or all if there is none.
@@ -397,11 +404,17 @@ fn offers(body: &RealmStatus, up: &str) -> Vec<String> {
 
 /// Adds the next steps: commands that can be pasted into a shell, each with its reason.
 fn with_next_steps(
-    mut answer: Answer<RealmStatus>,
+    ctx: &Ctx,
+    here: &RealmContext,
+    overview: &Overview<'_>,
     joined: bool,
-    first: Option<String>,
-    files: &removed_files::WorkingFiles<'_>,
+    mut answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
+    let first = (joined && overview.count() == 0 && overview.damage().is_empty())
+        .then(|| join::first_contract(&join::init_elsewhere(&ctx.home, &here.realm), overview, here.repo.as_ref()));
+    let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
+    let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
+    let files = removed_files::WorkingFiles { up: &ctx.up_to_root(), has_file: &has_file };
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let has_changed = body.notifications.iter().any(Notification::is_to_review);
@@ -416,7 +429,7 @@ fn with_next_steps(
     let offers = offers(body, files.up);
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
-    let removed = removed_files::steps(&body.removed_files, files);
+    let removed = removed_files::steps(&body.removed_files, &files);
     let is_idle = body.session.is_none();
     let unreadable = !body.unreadable.is_empty();
     let check = check::command(body.current_repo.as_ref());
