@@ -60,19 +60,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     }
     let overview = Overview::open(&*here.store)?;
     let entries = entries(&blueprint.repos, &overview)?;
-    let new: BTreeSet<_> = entries.iter().map(|entry| &entry.name).collect();
-    let known = |repo: &RepoName| overview.repos().contains_key(repo) || new.contains(repo);
-    for domain in &blueprint.domains {
-        if let Some(unknown) = domain.repos.iter().find(|repo| !known(repo)) {
-            let message = format!(
-                "{}: {unknown} is neither in the realm nor listed in the repos of the \
-                file",
-                domain.name
-            );
-            return Err(OpError::no(ErrorCode::UnknownRepo, message));
-        }
-        domain::require_no_collision(here, &domain.name)?;
-    }
+    require_valid_domains(here, &blueprint, &entries, &overview)?;
     let mut domains = Vec::new();
     for planned in &blueprint.domains {
         domains.extend(missing(planned, &overview)?);
@@ -81,22 +69,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     let rules = blueprint.cycles.filter(|wanted| read::realm(&*here.store).is_ok_and(|realm| realm.cycles != *wanted));
     if !request.dry_run {
         write_entries(ctx, here, &blueprint, &entries)?;
-        for (planned, line) in blueprint
-            .domains
-            .iter()
-            .filter_map(|planned| domains.iter().find(|line| line.domain == planned.name).map(|line| (planned, line)))
-        {
-            let missing: Vec<_> = planned.bindings.iter().filter(|part| line.bound.contains(&part.repo)).collect();
-            let request = domain::Request {
-                name: planned.name.clone(),
-                repos: planned.repos.clone(),
-                description: planned.description.clone().filter(|_| line.created),
-            };
-            domain::set(ctx, here, &request, &missing)?;
-        }
+        write_domains(ctx, here, &blueprint, &domains)?;
     }
     let is_larger = !entries.is_empty();
-    let is_missing = !entries.is_empty() || !domains.is_empty() || rules.is_some();
+    let is_missing = is_larger || !domains.is_empty() || rules.is_some();
     let body = RealmBootstrap {
         realm: here.realm.clone(),
         dry_run: request.dry_run,
@@ -119,6 +95,27 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
         }
         _ => answer,
     })
+}
+
+/// Refuses domains whose name collides with another one, or with a repository that is neither in the realm nor among the
+/// new `entries`.
+fn require_valid_domains(
+    here: &RealmContext,
+    blueprint: &Blueprint,
+    entries: &[Repo],
+    overview: &Overview<'_>,
+) -> Result<(), OpError> {
+    let new: BTreeSet<_> = entries.iter().map(|entry| &entry.name).collect();
+    let is_known = |repo: &RepoName| overview.repos().contains_key(repo) || new.contains(repo);
+    for domain in &blueprint.domains {
+        if let Some(unknown) = domain.repos.iter().find(|repo| !is_known(repo)) {
+            let message =
+                format!("{}: {unknown} is neither in the realm nor listed in the repos of the file", domain.name);
+            return Err(OpError::no(ErrorCode::UnknownRepo, message));
+        }
+        domain::require_no_collision(here, &domain.name)?;
+    }
+    Ok(())
 }
 
 /// Returns the entries of the repositories that the realm does not have.
@@ -174,6 +171,26 @@ fn parts<'a>(blueprint: &'a Blueprint, domains: &[BootstrappedDomain]) -> Vec<cy
         binding: &part.binding,
     };
     all.filter(is_missing).map(part).collect()
+}
+
+/// Writes the missing parts of the domains, each domain in one commit.
+fn write_domains(
+    ctx: &Ctx,
+    here: &RealmContext,
+    blueprint: &Blueprint,
+    missing: &[BootstrappedDomain],
+) -> Result<(), OpError> {
+    for planned in &blueprint.domains {
+        let Some(line) = missing.iter().find(|line| line.domain == planned.name) else { continue };
+        let parts: Vec<_> = planned.bindings.iter().filter(|part| line.bound.contains(&part.repo)).collect();
+        let request = domain::Request {
+            name: planned.name.clone(),
+            repos: planned.repos.clone(),
+            description: planned.description.clone().filter(|_| line.created),
+        };
+        domain::set(ctx, here, &request, &parts)?;
+    }
+    Ok(())
 }
 
 /// Writes the entries and the realm's rules, all in one commit.
