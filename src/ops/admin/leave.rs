@@ -15,7 +15,11 @@ use crate::ops::{
 use crate::{
     error::{ErrorCode, OpError},
     locate::CONFIG,
-    model::{name::DomainName, publish::Decision, text::comma_separated},
+    model::{
+        name::{DomainName, RepoName},
+        publish::Decision,
+        text::comma_separated,
+    },
     repo::blue_files,
     store::{Edit, layout, overview::Overview},
     wire::{Answer, RealmLeave},
@@ -58,25 +62,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         acting => acting?,
     };
     let overview = Overview::open(acting.store)?;
-    let (mut domains, mut orphans) = (Vec::new(), Vec::new());
-    for line in overview.domains_of(acting.repo) {
-        let summary = overview.summary(line)?;
-        if summary.takes_part(acting.repo) {
-            domains.push(line.name.clone());
-            let served = summary.contracts.iter().filter(|(_, one)| one.owner == *acting.repo && one.retired.is_none());
-            orphans.extend(served.map(|(contract, _)| format!("{}/{contract}", line.name)));
-        }
-    }
-    orphans.truncate(MAX_ORPHANS);
+    let (domains, orphans) = memberships(&overview, acting.repo)?;
     if !domains.is_empty() && !request.force {
-        let message = format!("{} is still a member of {}", acting.repo, comma_separated(&domains));
-        let error = OpError::no(ErrorCode::StillMember, message);
-        let error = orphans.iter().map(|at| hand_over(at)).fold(error, OpError::next);
-        let step =
-            |name| format!("git blue realm admin remove-member {} --domain {name}  # leave the domain", acting.repo);
-        let error = domains.iter().take(MAX_ORPHANS).map(step).fold(error, OpError::next);
-        let command = if request.undo { "git blue leave" } else { "git blue realm admin leave" };
-        return Err(error.next(format!("{command} --force  # leave anyway")));
+        return Err(still_member(request, acting.repo, &domains, &orphans));
     }
     joined::require_forgettable(ctx.code()?)?;
     for name in &domains {
@@ -126,8 +114,30 @@ fn is_interrupted(ctx: &Ctx) -> Result<bool, OpError> {
     Ok(joined::was_joined(ctx.code()?) && identity::entry(ctx.acting_repo()?)?.is_none())
 }
 
-fn hand_over(at: &str) -> String {
-    format!("git blue contract transfer {at} --to …  # transfer the contract first")
+/// Returns the domains of a repository, and the first contracts there that would lose their owner.
+fn memberships(overview: &Overview<'_>, repo: &RepoName) -> Result<(Vec<DomainName>, Vec<String>), OpError> {
+    let (mut domains, mut orphans) = (Vec::new(), Vec::new());
+    for line in overview.domains_of(repo) {
+        let summary = overview.summary(line)?;
+        if summary.takes_part(repo) {
+            domains.push(line.name.clone());
+            let served = summary.contracts.iter().filter(|(_, one)| one.owner == *repo && one.retired.is_none());
+            orphans.extend(served.map(|(contract, _)| format!("{}/{contract}", line.name)));
+        }
+    }
+    orphans.truncate(MAX_ORPHANS);
+    Ok((domains, orphans))
+}
+
+fn still_member(request: &Request, repo: &RepoName, domains: &[DomainName], orphans: &[String]) -> OpError {
+    let hand_over = |at| format!("git blue contract transfer {at} --to …  # transfer the contract first");
+    let leave = |name| format!("git blue realm admin remove-member {repo} --domain {name}  # leave the domain");
+    let message = format!("{repo} is still a member of {}", comma_separated(domains));
+    let error = OpError::no(ErrorCode::StillMember, message);
+    let error = orphans.iter().map(hand_over).fold(error, OpError::next);
+    let error = domains.iter().take(MAX_ORPHANS).map(leave).fold(error, OpError::next);
+    let command = if request.undo { "git blue leave" } else { "git blue realm admin leave" };
+    error.next(format!("{command} --force  # leave anyway"))
 }
 
 /// Reverts what `init` did to the repository. Returns what was removed.
