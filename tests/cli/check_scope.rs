@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, World, contract, importing};
+use crate::world::{BINDING_FILE, REALM, World, contract, importing};
 
-fn codes(answer: &Value, list: &str) -> Vec<(String, String)> {
+pub fn codes(answer: &Value, list: &str) -> Vec<(String, String)> {
     let text = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
     answer[list].as_array().unwrap().iter().map(|one| (text(one, "code"), text(one, "caused_by"))).collect()
 }
 
-fn pair(code: &str, cause: &str) -> (String, String) {
+pub fn pair(code: &str, cause: &str) -> (String, String) {
     (code.to_owned(), cause.to_owned())
 }
 
@@ -274,171 +274,6 @@ fn one_outdated_consumer_of_thirty_fails_alone() {
 }
 
 #[test]
-fn removed_files_are_reported_until_retired_or_restored() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.git(&provider, &["rm", "--quiet", CONTRACT_FILE]);
-    let commit = world.commit("fungal", "Remove it");
-    let way_out = "git blue contract retire s3-access/s3-permissions --reason \"…\"";
-    assert!(
-        commit.stderr.contains(&format!("{CONTRACT_FILE} was removed")) && commit.stderr.contains(way_out),
-        "{commit}"
-    );
-    // Later commits repeat it, also those that publish something else.
-    let later = world.commit("fungal", "Later");
-    assert!(
-        later.stderr.contains(&format!("{CONTRACT_FILE} was removed")) && later.stderr.contains(way_out),
-        "{later}"
-    );
-    world.write("fungal/.blue/contracts/s3-access/other.yaml", &contract("1.0.0").replace("s3-permissions", "other"));
-    let other = world.commit("fungal", "Serve another one");
-    assert!(
-        other.stderr.contains("published s3-access/other 1.0.0; .blue/contracts/s3-access/s3-permissions"),
-        "{other}"
-    );
-    assert_eq!(other.stderr.matches("was removed").count(), 1, "{other}");
-    world.git(&provider, &["rm", "--quiet", ".blue/contracts/s3-access/other.yaml"]);
-    world.commit("fungal", "Remove both");
-    world.ok(&provider, &["contract", "retire", "s3-access/other", "--reason", "a try"]);
-    for _ in 0..2 {
-        world.blue(&provider, &["check", "--strict"]).exits(1);
-        assert_eq!(
-            codes(&world.json(&provider, &["check"]), "warnings"),
-            [pair("file-removed", "already-in-the-realm")]
-        );
-        let status = world.json(&provider, &["status"]);
-        assert_eq!(status["removed_files"][0]["file"], CONTRACT_FILE);
-    }
-    let status = world.ok(&provider, &["status"]);
-    assert!(status.stdout.contains("is not committed; s3-access/s3-permissions stays"), "{status}");
-    // Restored, removed again, and retired.
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
-    let back = world.commit("fungal", "Bring it back");
-    assert!(!back.stderr.contains("was removed"), "{back}");
-    let quiet = world.commit("fungal", "Nothing to say any more");
-    assert_eq!(quiet.stderr, "", "{quiet}");
-    assert_eq!(world.json(&provider, &["status"])["removed_files"], json!([]));
-    world.blue(&provider, &["check", "--strict"]).exits(0);
-    world.git(&provider, &["rm", "--quiet", CONTRACT_FILE]);
-    world.commit("fungal", "Remove it again");
-    world.ok(&provider, &["contract", "retire", "s3-access/s3-permissions", "--reason", "moved", "--force"]);
-    assert_eq!(codes(&world.json(&provider, &["check"]), "warnings"), [pair("import-retired", "already-in-the-realm")]);
-    let retired = world.commit("fungal", "It is retired");
-    assert_eq!(retired.stderr, "", "{retired}");
-    // The consumer sees it beside the range.
-    let consumer = world.ok(&world.path("access"), &["status"]);
-    assert!(consumer.stdout.contains("accepts 1.0.0, but the contract is retired"), "{consumer}");
-    // A new version brings it back, with a message.
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
-    let commit = world.commit("fungal", "Serve it again");
-    assert!(commit.stderr.contains("this publishes s3-permissions again, although it was retired"), "{commit}");
-}
-
-#[test]
-fn files_that_differ_from_the_realm_are_reported() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.write("edited.yaml", &contract("1.1.0"));
-    let edited = world.path("edited.yaml");
-    let run =
-        world.ok(&provider, &["contract", "edit", "s3-access/s3-permissions", "--file", edited.to_str().unwrap()]);
-    let bring = format!("git blue contract get s3-access/s3-permissions --format yaml >{CONTRACT_FILE}");
-    assert!(run.stdout.contains(&bring), "{run}");
-    let check = world.blue(&provider, &["check"]).exits(0);
-    assert!(check.stdout.contains("[file-differs]") && check.stdout.contains(&bring), "{check}");
-    // The suggested command works.
-    let shell = world.finish_shell(&provider, &bring);
-    assert_eq!(shell.code, 0, "{shell}");
-    world.commit("fungal", "As the realm has it");
-    world.blue(&provider, &["check", "--strict"]).exits(0);
-    // The same for a binding.
-    let set = ["realm", "admin", "binding", "--domain", "s3-access", "--repo", "fungal", "--role", "both"];
-    let parts = ["--export", "s3-permissions:models/s3_paths.py", "--import", "s3-permissions@>=1.0.0"];
-    let run = world.ok(&provider, &[&set[..], &parts[..]].concat());
-    assert!(run.stdout.contains(BINDING_FILE), "{run}");
-    let answer = world.json(&provider, &["check"]);
-    let found: Vec<_> = codes(&answer, "warnings").into_iter().map(|(code, _)| code).collect();
-    assert_eq!(found, ["imports-own", "file-differs"]);
-    let message = answer["warnings"][1]["message"].as_str().unwrap();
-    let command =
-        message.split_once("update the file to match; ").unwrap().1.strip_suffix(" updates the realm").unwrap();
-    assert_eq!(world.finish_shell(&provider, command).code, 0, "{command}");
-    world.blue(&provider, &["check", "--strict"]).exits(0);
-}
-
-#[test]
-fn reused_version_is_refused_on_a_branch_that_is_behind() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.git(&provider, &["switch", "--quiet", "-c", "topic"]);
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
-    world.commit("fungal", "1.0.0 with other content");
-    world.git(&provider, &["switch", "--quiet", "main"]);
-    world.bump("1.1.0");
-    world.git(&provider, &["switch", "--quiet", "topic"]);
-    let answer = world.json(&provider, &["check"]);
-    assert_eq!(codes(&answer, "errors"), [pair("version-reused", "this-change")]);
-}
-
-/// Returns the codes of errors for a candidate: by `check`, and by publishing it.
-fn refusals(world: &World, files: &[(&str, String)]) -> (Vec<String>, Vec<String>) {
-    let provider = world.path("fungal");
-    world.git(&provider, &["switch", "--quiet", "-C", "candidate", "main"]);
-    for (path, text) in files {
-        world.write(&format!("fungal/{path}"), text);
-    }
-    world.commit("fungal", "A candidate");
-    let check = world.json(&provider, &["check"]);
-    let stops = |one: &&Value| one["code"] != "import-broken";
-    let of = |list: &Value| -> Vec<String> {
-        let mut codes: Vec<_> = list
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter(stops)
-            .map(|one| one["code"].as_str().unwrap().to_owned())
-            .collect();
-        codes.sort();
-        codes
-    };
-    world.git(&provider, &["config", "blue.publishBranch", "candidate"]);
-    let publish = world.json(&provider, &["contract", "publish", "--dry-run"]);
-    world.git(&provider, &["config", "--unset", "blue.publishBranch"]);
-    let refused = match (&publish["problems"], &publish["code"]) {
-        (problems @ Value::Array(_), _) => of(problems),
-        (_, Value::String(code)) => vec![code.clone()],
-        _ => Vec::new(),
-    };
-    (of(&check["errors"]), refused)
-}
-
-#[test]
-fn check_and_publish_refuse_the_same() {
-    let world = World::pair();
-    for version in ["1.1.0", "1.2.0"] {
-        world.bump(version);
-    }
-    world.ok(&world.path("fungal"), &["contract", "yank", "s3-access/s3-permissions", "1.1.0", "--reason", "leaks"]);
-    let other = |version: &str| contract(version).replace("jobs/*", "other/*");
-    let mine = ".blue/contracts/s3-access/mine.yaml";
-    let candidates: [(&str, Vec<(&str, String)>); 8] = [
-        ("", vec![(CONTRACT_FILE, contract("1.3.0"))]),
-        ("", vec![(CONTRACT_FILE, contract("2.0.0"))]),
-        ("version-reused", vec![(CONTRACT_FILE, other("1.2.0"))]),
-        ("version-reused", vec![(CONTRACT_FILE, other("1.0.0"))]),
-        ("yanked-version", vec![(CONTRACT_FILE, contract("1.1.0"))]),
-        ("version-down", vec![(CONTRACT_FILE, contract("1.1.5"))]),
-        ("not-owner", vec![(mine, contract("1.0.0").replace("s3-permissions", "mine").replace("fungal", "access"))]),
-        ("unreadable-file", vec![(mine, "name: mine\nversion: 1.0\n".into())]),
-    ];
-    for (expected, files) in candidates {
-        let (check, publish) = refusals(&world, &files);
-        assert_eq!(check, publish, "{files:?}");
-        assert_eq!(check.first().map_or("", String::as_str), expected, "{files:?}");
-    }
-}
-
-#[test]
 fn breaking_commit_prints_whom_it_breaks() {
     let world = World::pair();
     let commit = world.bump("2.0.0");
@@ -461,55 +296,4 @@ fn breaking_commit_prints_whom_it_breaks() {
     assert_eq!((&answer["published"][0]["broken"], &answer["published"][0]["breaks"]), (&json!(1), &broken));
     let text = world.ok(&world.path("fungal"), &["contract", "publish"]);
     assert!(text.stdout.contains("breaks access (cdk/access_stack.py)"), "{text}");
-}
-
-#[test]
-fn invalid_binding_is_reported_at_its_commit() {
-    let world = World::pair();
-    let said = |text: &str| {
-        world.write(&format!("access/{BINDING_FILE}"), text);
-        world.commit("access", "Another binding").stderr
-    };
-    let typo = said(&importing("^1.0.0").replace("contract: s3-permissions", "contract: s3-permisions"));
-    assert_eq!(
-        typo,
-        "git blue: published the binding in s3-access; it imports s3-permisions, which does not exist (did you mean s3-permissions?)\n"
-    );
-    let check = world.blue(&world.path("access"), &["check"]).exits(1);
-    assert!(check.stdout.contains("(did you mean s3-permissions?)"), "{check}");
-    assert_eq!(
-        codes(&world.json(&world.path("access"), &["check"]), "errors"),
-        [pair("missing-contract", "already-in-the-realm")]
-    );
-    let range = said(&importing(">=7.0.0"));
-    assert!(range.contains("it imports s3-permissions >=7.0.0, but the current version is 1.0.0"), "{range}");
-    let export = said(
-        "role: both\nexports: [{ contract: nothing }]\nimports: [{ contract: s3-permissions, version: ^1.0.0 }]\n",
-    );
-    assert!(export.contains("it exports nothing, which does not exist"), "{export}");
-    world.git(&world.path("access"), &["rm", "--quiet", BINDING_FILE]);
-    assert_eq!(world.commit("access", "Give it up").stderr, "git blue: removed the binding in s3-access\n");
-}
-
-#[test]
-fn reused_version_is_answered_with_the_version_to_write() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.git(&provider, &["switch", "--quiet", "-c", "proposal"]);
-    let renamed = |version: &str| contract(version).replace("read", "input");
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &renamed("1.0.0"));
-    world.commit("fungal", "Rename it, under the old number");
-    let reused = world.blue(&provider, &["check"]).exits(1);
-    assert!(
-        reused.stdout.contains("bump to 2.0.0 (it breaks backwards compatibility: {\"input\":[]} (removed-required"),
-        "{reused}"
-    );
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &renamed("1.1.0"));
-    world.commit("fungal", "Rename it, as a minor version");
-    let check = world.blue(&provider, &["check"]).exits(1);
-    assert!(check.stdout.contains("[breaks-promise]") && check.stdout.contains("this requires 2.0.0"), "{check}");
-    world.git(&provider, &["switch", "--quiet", "main"]);
-    let merge = world.git(&provider, &["merge", "--quiet", "--ff-only", "proposal"]);
-    assert!(merge.all().contains("git blue: not published: "), "{merge}");
-    assert_eq!(world.tip(DOMAIN_REF).len(), 40);
 }

@@ -1,0 +1,160 @@
+//! Repositories and realms that were renamed or moved, in the other clones.
+
+use crate::{
+    teamwork::{push, team},
+    world::{BINDING_FILE, CONTRACT_FILE, contract, importing},
+};
+
+#[test]
+fn teammate_of_a_renamed_repository_joins_again() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.join("access");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.write(&format!("access/{BINDING_FILE}"), &importing("^1"));
+    world.commit("access", "Import");
+    world.ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.commit("fungal", "Take the name mycelium");
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.git(&mate, &["pull", "--quiet"]);
+    let status = world.ok(&mate, &["status"]);
+    assert!(status.stdout.contains("joined to the realm aperture as fungal, and cannot write as mycelium"), "{status}");
+    assert_eq!(world.next_step(&status), "git blue init  # fungal was renamed to mycelium");
+    world.ok(&mate, &["init"]);
+    let status = world.json(&mate, &["status"]);
+    assert_eq!(status["read_only"], serde_json::Value::Null, "{status}");
+    // What was pending under the old name still is.
+    let list = world.ok(&mate, &["notifications", "list"]);
+    assert!(list.stdout.contains("access published its binding in s3-access"), "{list}");
+    world.write(
+        &format!("mate/{CONTRACT_FILE}"),
+        &world.read(&format!("mate/{CONTRACT_FILE}")).replace("1.0.0", "1.1.0"),
+    );
+    let commit = world.commit("mate", "Paths 1.1.0");
+    assert!(commit.stderr.contains("published s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{commit}");
+}
+
+/// Clones of one repository whose origins are spelled differently, each on a machine of its own.
+#[test]
+fn spellings_of_one_origin_are_the_same_repository() {
+    let (world, _) = team();
+    let hub = world.path("hub.git").display().to_string();
+    std::fs::create_dir(world.path("ada")).unwrap();
+    std::os::unix::fs::symlink(world.root(), world.path("link")).unwrap();
+    let fungal = world.path("fungal");
+    for origin in [world.path("ada/../code.git"), world.path("link/code"), world.path("code.git")] {
+        let origin = origin.display().to_string();
+        world.on("home").git(&fungal, &["remote", "set-url", "origin", &origin]);
+        world.ok(&fungal, &["init"]);
+        world.ok(&fungal, &["sync"]);
+        for (name, theirs) in [("a", "ada/../code.git"), ("b", "link/code.git"), ("c", "code.git")] {
+            let mate = world.path(&format!("{name}-mate"));
+            world.git(&world.root(), &["clone", "--quiet", "code.git", mate.to_str().unwrap()]);
+            world.git(&mate, &["remote", "set-url", "origin", world.path(theirs).to_str().unwrap()]);
+            world.on("third").ok(&mate, &["init", "--url", &hub]);
+            let status = world.json(&mate, &["status"]);
+            assert_eq!(status["read_only"], serde_json::Value::Null, "{origin} {theirs}: {status}");
+            std::fs::remove_dir_all(&mate).unwrap();
+        }
+    }
+}
+
+#[test]
+fn moved_origin_is_recorded_by_joining_again() {
+    let (world, _) = team();
+    let fungal = world.path("fungal");
+    world.git(&world.root(), &["clone", "--quiet", "--bare", "code.git", "moved.git"]);
+    world.git(&fungal, &["remote", "set-url", "origin", world.path("moved.git").to_str().unwrap()]);
+    let status = world.ok(&fungal, &["status"]);
+    assert!(status.stdout.contains("read-only: "), "{status}");
+    assert!(world.next_step(&status).starts_with("git blue init  # if the repository moved to this URL"), "{status}");
+    world.ok(&fungal, &["init"]);
+    assert_eq!(world.json(&fungal, &["status"])["read_only"], serde_json::Value::Null);
+}
+
+/// The step that is printed for other clones works in one that was pulled, and moves the whole machine.
+#[test]
+fn realm_that_moved_is_followed_by_other_machines() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let new = world.bare("new.git");
+    let moved = world.on("home").ok(&fungal, &["realm", "admin", "reseed", "--url", &new]);
+    world.commit("fungal", "Move the realm");
+    push(&world);
+    let steps = world.next_steps(&moved);
+    let step = steps.iter().find(|step| step.starts_with("git blue realm admin reseed")).unwrap();
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    let status = world.blue(&mate, &["status"]).exits(128);
+    assert_eq!(world.next_step(&status).split("  #").next(), step.split("  #").next(), "{status}");
+    assert_eq!(world.finish_shell(&mate, step).code, 0);
+    let sync = world.ok(&mate, &["sync"]);
+    assert!(sync.stdout.contains("new.git") && !sync.stdout.contains("hub.git"), "{sync}");
+    // A clone that still has the old URL is told both ways, first that the realm has moved.
+    world.git(&mate, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    let status = world.blue(&mate, &["status"]).exits(128);
+    let steps = world.next_steps(&status);
+    assert!(steps[0].contains(&format!("--url {new}  # write that URL into .blue/config.yaml")), "{status}");
+    assert!(steps[1].contains(&format!("--url {}  # or move it", world.hub())), "{status}");
+    let followed = world.finish_shell(&mate, &steps[0]);
+    assert_eq!(followed.code, 0, "{followed}");
+    assert!(world.read("mate/.blue/config.yaml").contains(&new));
+    world.ok(&mate, &["status"]);
+}
+
+/// A version that was published under the former name of the repository is neither lost nor rolled back.
+#[test]
+fn publish_during_a_rename_keeps_its_version() {
+    let (world, mate) = team();
+    world.ok(&world.path("fungal"), &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.commit("fungal", "Take the name mycelium");
+    push(&world);
+    world.on("second");
+    world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.commit("mate", "Paths 1.1.0");
+    assert_eq!(world.version(), "1.1.0");
+    world.ok(&mate, &["sync"]);
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    for machine in ["home", "second"] {
+        world.on(machine);
+        let held = world.stored("contracts/s3-permissions.json");
+        assert_eq!((&held["version"], &held["owner"]), (&"1.1.0".into(), &"mycelium".into()), "{held}");
+        let sources = world.git(&world.store(), &["ls-tree", "--name-only", "refs/blue/domains/s3-access", "sources/"]);
+        assert_eq!(sources.stdout, "sources/mycelium.json\n");
+        assert_ne!(world.stored("sources/mycelium.json")["commit"], world.line(&mate, &["rev-parse", "HEAD~1"]));
+    }
+}
+
+/// A teammate publishes under the old name while the repository is renamed. Running the rename again settles it.
+#[test]
+fn rename_that_races_a_binding_is_finished_by_running_it_again() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let create = ["realm", "admin", "domain", "--name", "shop", "--repos", "fungal"];
+    world.ok(&fungal, &create);
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.write("mate/.blue/contracts/shop/cart.yaml", &contract("1.0.0").replace("s3-permissions", "cart"));
+    world.write("mate/.blue/bindings/shop.yaml", "role: provider\nexports: [ { contract: cart } ]\n");
+    world.commit("mate", "The cart");
+    world.on("home").ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.commit("fungal", "Take the name mycelium");
+    push(&world);
+    world.on("second").ok(&world.root(), &["--realm", "aperture", "sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+
+    let check = world.blue(&fungal, &["check", "--all"]).exits(1);
+    assert!(check.stdout.contains("fungal takes part in shop, but is not in the realm"), "{check}");
+    let step = "git blue realm admin rename fungal mycelium";
+    assert!(world.next_steps(&check).iter().any(|next| next.starts_with(step)), "{check}");
+    let leave = world.blue(&fungal, &["realm", "admin", "remove-member", "fungal", "--domain", "shop"]).exits(1);
+    assert!(world.next_step(&leave).starts_with(step), "{leave}");
+    assert_eq!(world.finish_shell(&fungal, step).code, 0);
+    let check = world.json(&fungal, &["check", "--all"]);
+    assert_eq!(check["errors"], serde_json::json!([]), "{check}");
+    // Other machines accept it.
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&world.root(), &["--realm", "aperture", "sync"]);
+    let there = world.json(&world.root(), &["--realm", "aperture", "check", "--published", "--all"]);
+    assert_eq!(there["errors"], serde_json::json!([]), "{there}");
+}
