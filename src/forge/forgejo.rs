@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{
     Address, Checks, Client, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, PullStatus, State,
     api::{self, Adapter, Endpoints, allowed},
+    github::GitHub,
     pulls::{self, PullAnswer},
     relevant, titled,
 };
@@ -101,23 +102,13 @@ impl PullRequests for Forgejo {
 }
 
 impl Adapter for Forgejo {
+    /// Forgejo follows GitHub's API.
     const ENDPOINTS: Endpoints = Endpoints {
-        branches: "branches",
         commit: "/commit/id",
         message: "/commit/message",
-        files: "contents",
-        is_one_segment: false,
-        file_id: "sha",
-        comments: |number| format!("issues/{number}/comments"),
         comments_query: "",
-        comment: |_, id| format!("issues/comments/{id}"),
         issues_query: "state=all&type=issues&limit=50",
-        has_issues: "has_issues",
-        number: "number",
-        text: "body",
-        url: "html_url",
-        close: ("state", "closed"),
-        edit: "PATCH",
+        ..GitHub::ENDPOINTS
     };
 
     fn client(&self) -> &Client {

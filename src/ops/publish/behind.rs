@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The maximum number of commits that are searched for a publisher.
-const MAX_HISTORY: usize = 200;
+pub const MAX_HISTORY: usize = 200;
 
 /// Returns whether `commit` of the publishing branch is behind the published one and has nothing new: the upstream has
 /// it, or the published commit descends from it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    behind::{self, is_behind},
+    behind::{self, MAX_HISTORY, is_behind},
     candidate::Sources,
     dispute, references,
 };
@@ -15,9 +15,6 @@ use crate::{
     repo::CodeRepo,
     store::{Objects as _, StoreRef, history, read},
 };
-
-/// The maximum number of commits that are searched for a publisher.
-const MAX_HISTORY: usize = 200;
 
 /// The maximum number of former tips of a branch among which a published commit is searched that was dropped since.
 const MAX_FORMER_TIPS: usize = 20;

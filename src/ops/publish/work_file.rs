@@ -17,7 +17,7 @@ use crate::{
     platform::files::{self, Access},
     repo::{
         CodeRepo,
-        blue_files::{CONTRACTS, Files},
+        blue_files::{Files, contract_path},
     },
     store::codec::{self, MAX_FILE},
 };
@@ -250,7 +250,7 @@ pub fn is_committed(code: &CodeRepo, path: &str) -> Result<bool, OpError> {
 
 /// Returns whether the file of a contract in the working tree says `version: auto`.
 pub fn says_auto(code: &CodeRepo, domain: &DomainName, contract: &ContractName) -> bool {
-    let text = WorkFile::of(code, format!("{CONTRACTS}/{domain}/{contract}.yaml")).and_then(|file| file.read());
+    let text = WorkFile::of(code, contract_path(domain, contract)).and_then(|file| file.read());
     let document = text.ok().flatten().and_then(|text| codec::contract(text.as_bytes(), contract).ok());
     document.is_some_and(|document| document.version.is_auto())
 }

@@ -104,7 +104,7 @@ fn render_list(body: &SessionList, text: &mut Text) {
     if body.sessions.is_empty() && body.unreadable.is_empty() {
         text.line(&[plain("no sessions")]);
     }
-    render_lines("", &body.sessions, text);
+    render_lines(&body.sessions, text);
     render_unreadable(&body.unreadable, text);
     render_cursor(body.next_cursor.as_deref(), text);
 }
@@ -115,13 +115,13 @@ pub fn render(sessions: &[SessionLine], more: usize, text: &mut Text) {
         return;
     }
     text.heading("sessions");
-    render_lines("", sessions, text);
+    render_lines(sessions, text);
     if more > 0 {
         text.line(&[plain("  and"), plain(more), plain("more: git blue session list")]);
     }
 }
 
-fn render_lines(indent: &str, sessions: &[SessionLine], text: &mut Text) {
+fn render_lines(sessions: &[SessionLine], text: &mut Text) {
     let rows = sessions.iter().map(|session| {
         let (mark, shown) = if session.is_current { ("*", Style::Green) } else { (" ", Style::Plain) };
         let since = text.time(session.started_at);
@@ -138,7 +138,7 @@ fn render_lines(indent: &str, sessions: &[SessionLine], text: &mut Text) {
         row.extend(session.active_rfc.as_ref().map(plain));
         row
     });
-    text.table(indent, &rows.collect::<Vec<_>>());
+    text.table("", &rows.collect::<Vec<_>>());
 }
 
 fn state(state: State) -> Word {
