@@ -219,15 +219,6 @@ impl fmt::Display for RfcName {
     }
 }
 
-/// Parses a contract from two fields of a request.
-///
-/// # Errors
-/// Returns an error if either field is missing or is not a valid name.
-pub fn contract_from_fields<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<ContractRef, D::Error> {
-    let ContractFields { domain, contract } = serde::Deserialize::deserialize(deserializer)?;
-    Ok(ContractRef { domain, contract })
-}
-
 /// A contract in requests that name the domain and the contract separately.
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 pub struct ContractFields {
@@ -235,6 +226,17 @@ pub struct ContractFields {
     pub domain: DomainName,
     /// The contract in the domain
     pub contract: ContractName,
+}
+
+impl ContractFields {
+    /// Parses the contract that the fields name. It has this name for `#[serde(with = "ContractFields")]`.
+    ///
+    /// # Errors
+    /// Returns an error if either field is missing or is not a valid name.
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<ContractRef, D::Error> {
+        let Self { domain, contract } = serde::Deserialize::deserialize(deserializer)?;
+        Ok(ContractRef { domain, contract })
+    }
 }
 
 as_text!(ContractRef);

@@ -7,7 +7,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         binding::{Export, Role},
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         yaml_text,
     },
     ops::{
@@ -28,8 +28,7 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The files of this repository that implement it

@@ -8,7 +8,7 @@ use crate::{
     model::{
         binding::{Import, Role, UsedIn},
         contract::Contract,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         range::Range,
         version::Version,
         yaml_text,
@@ -26,8 +26,7 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The versions that the code works with [default: from the current version up to the next major, or below 1.0.0 the next minor; with --expects, every later version]

@@ -3,7 +3,7 @@
 use crate::{
     model::{
         binding::Role,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
     },
     ops::{Operation, runs},
     wire::BindingEdit,
@@ -18,8 +18,7 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
 }

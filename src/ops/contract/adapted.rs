@@ -14,7 +14,7 @@ use crate::{
         binding::Import,
         change::DomainChange,
         domain_view::DomainView,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         publish::Decision,
         version::Version,
     },
@@ -33,8 +33,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The published version [default: the current one]

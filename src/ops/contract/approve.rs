@@ -15,7 +15,7 @@ use crate::{
     model::{
         approval::{Approval, Fingerprint},
         domain_view::DomainView,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         publish,
         verdict::{Judge, Promise},
     },
@@ -34,8 +34,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The fingerprint of the change, as printed by check and publish

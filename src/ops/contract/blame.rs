@@ -10,7 +10,7 @@ use crate::{
     model::{
         blame::{Blame, Part},
         contract::Contract,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         version::Version,
     },
     ops::{
@@ -39,8 +39,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// Show only this part, for example /schema/properties/id

@@ -20,7 +20,7 @@ use crate::{
         binding::Binding,
         contract::{BrokenDirection, Contract},
         diff::diff,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         verdict::{Judge, VersionBump, declared, flow, needed_bump, values_compared},
         version::Version,
     },
@@ -46,8 +46,7 @@ const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired"
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// From this published version or the file at this commit [default: the version that this repository's code is

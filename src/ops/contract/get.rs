@@ -6,7 +6,7 @@ use crate::{
     model::{
         contract::Contract,
         domain_view::DomainView,
-        name::{ContractFields, ContractName, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractName, ContractRef},
         transfer::Transfers,
         version::Version,
     },
@@ -35,8 +35,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>("contract_get", &["
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// Show this published version instead of the current one

@@ -13,7 +13,7 @@ use crate::{
         binding::Import,
         contract::Contract,
         domain_view::DomainView,
-        name::{ContractFields, ContractName, ContractRef, RepoName, contract_from_fields},
+        name::{ContractFields, ContractName, ContractRef, RepoName},
         next_version,
         oid::Oid,
         verdict::{ImportState, Judge, Outcome, Promise},
@@ -47,8 +47,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The document to judge as if it were current

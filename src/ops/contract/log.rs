@@ -13,7 +13,7 @@ use crate::ops::{
 use crate::{
     error::OpError,
     model::{
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         oid::Oid,
     },
     store::{layout, read},
@@ -31,8 +31,7 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The entries to show

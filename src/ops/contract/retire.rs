@@ -12,7 +12,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         candidate::contract_path,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         publish,
     },
     store::read,
@@ -28,8 +28,7 @@ pub const OPERATION: Operation =
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The reason, for its consumers

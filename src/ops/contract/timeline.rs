@@ -5,7 +5,7 @@ use crate::{
     machine::home::KnownRealm,
     model::{
         clock,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         version::Version,
     },
     ops::{
@@ -34,8 +34,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The cursor is REALM@VERSION.

@@ -12,7 +12,7 @@ use crate::{
     model::{
         contract::Contract,
         domain_view::DomainView,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         range::Range,
         schema,
         version::Version,
@@ -47,8 +47,7 @@ const MAX_VERSIONS: usize = 1_000;
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The versions to check against

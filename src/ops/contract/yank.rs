@@ -16,7 +16,7 @@ use crate::{
     error::OpError,
     model::{
         effects,
-        name::{ContractFields, ContractRef, contract_from_fields},
+        name::{ContractFields, ContractRef},
         publish,
         version::Version,
     },
@@ -36,8 +36,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The contract
-    #[serde(flatten, deserialize_with = "contract_from_fields")]
-    #[schemars(with = "ContractFields")]
+    #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
     /// The version
