@@ -52,7 +52,7 @@ const ASKS_FOR_SYSTEM: &[&str] = &["target_os", "target_family", "unix", "window
 /// The files that may use the crates of a feature in `Cargo.toml`. None of them is compiled without that feature.
 const FEATURES: &[(&str, &[&str])] = &[
     ("cli", &["main", "surface/", "model/json_text", "ops/operation", "platform/terminal"]),
-    ("forge", &["forge/client", "forge/api", "forge/redirect", "forge/webhook"]),
+    ("forge", &["forge/client", "forge/api", "forge/pages", "forge/redirect", "forge/webhook"]),
 ];
 
 /// Accepted cycles, with the reason. Each is the set of its files.

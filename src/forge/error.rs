@@ -65,7 +65,7 @@ pub enum ForgeError {
     },
     /// A list on the forge is longer than the part that is read, which may lack the wanted entry.
     #[error(
-        "{host} has more than {read} issues or comments here, so it is unknown whether this was posted before; it was not posted"
+        "{host} has more than {read} entries in this list, so it is unknown whether this was posted before; nothing was posted"
     )]
     TooMany {
         /// The forge.

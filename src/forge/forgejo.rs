@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, ForgeError, NewCommit, NewPull, Outcome, Pull, PullRequests, PullStatus, State,
+    Address, Checks, Client, ForgeError, Listed, NewCommit, NewPull, Outcome, Pull, PullRequests, PullStatus, State,
     api::{self, Adapter, Endpoints, allowed},
     github::GitHub,
     pulls::{self, PullAnswer},
@@ -30,15 +30,27 @@ fn read(answer: PullAnswer) -> Pull {
     Pull { draft: pull.draft || pull.title.starts_with(DRAFT), ..pull }
 }
 
+/// Returns the statuses of a page. The list is null if there are none.
+fn statuses(page: &Value) -> Option<&Vec<Value>> {
+    static NONE: Vec<Value> = Vec::new();
+    match &page["statuses"] {
+        Value::Null => Some(&NONE),
+        list => list.as_array(),
+    }
+}
+
 impl Forgejo {
     pub(super) fn new(client: Arc<Client>, address: &Address) -> Self {
         Self { client, repo: format!("/repos/{}", address.path), full_name: address.path.clone() }
     }
 
+    fn pulls_path(&self, query: &str) -> String {
+        format!("{}/pulls?{query}&limit=50", self.repo)
+    }
+
     /// Returns the pull requests whose branches are in the repository itself.
-    fn own_pulls(&self, query: &str) -> Result<Vec<Pull>, ForgeError> {
-        let path = format!("{}/pulls?{query}&limit=50", self.repo);
-        let all = self.client.parse::<Vec<PullAnswer>>(self.client.list(&path, Value::as_array)?.into())?;
+    fn own(&self, listed: Vec<Value>) -> Result<Vec<Pull>, ForgeError> {
+        let all = self.client.parse::<Vec<PullAnswer>>(listed.into())?;
         let is_own = |one: &PullAnswer| {
             one.head.repo.as_ref().is_some_and(|repo| repo.full_name.eq_ignore_ascii_case(&self.full_name))
         };
@@ -47,9 +59,8 @@ impl Forgejo {
 
     fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
         let mut checks = Checks::default();
-        let answer = self.client.get(&format!("{}/commits/{commit}/status?limit=50", self.repo))?;
-        // The list is null if there are none.
-        for status in answer["statuses"].as_array().into_iter().flatten() {
+        let path = format!("{}/commits/{commit}/status?limit=50", self.repo);
+        for status in self.client.list(&path, statuses)? {
             checks.add(match status["status"].as_str().unwrap_or_default() {
                 "success" | "warning" | "skipped" => Outcome::Passed,
                 "pending" => Outcome::Pending,
@@ -62,9 +73,15 @@ impl Forgejo {
 
 impl PullRequests for Forgejo {
     fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
-        // The API cannot filter by branch. The latest ones come first.
-        let pulls = self.own_pulls("state=all&sort=recentupdate")?;
-        Ok(relevant(pulls.into_iter().filter(|pull| pull.branch == branch).collect()))
+        // The API cannot filter by branch. Few are open, and of the others, the latest ones come first.
+        let Listed { entries, end } = self.client.list_to_search(&self.pulls_path("state=open"))?;
+        let open = self.own(entries)?.into_iter().find(|pull| pull.branch == branch);
+        if open.is_some() {
+            return Ok(open);
+        }
+        end?;
+        let closed = self.client.list(&self.pulls_path("state=closed&sort=recentupdate"), Value::as_array)?;
+        Ok(relevant(self.own(closed)?.into_iter().filter(|pull| pull.branch == branch).collect()))
     }
 
     fn status(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
@@ -90,7 +107,7 @@ impl PullRequests for Forgejo {
     }
 
     fn open_pulls(&self) -> Result<Vec<Pull>, ForgeError> {
-        self.own_pulls("state=open")
+        self.own(self.client.list(&self.pulls_path("state=open"), Value::as_array)?)
     }
 
     fn edit_pull(&self, pull: &Pull) -> Result<(), ForgeError> {
@@ -165,14 +182,35 @@ mod tests {
 
     #[test]
     fn the_open_pull_request_of_the_repositorys_own_branch_is_found() {
-        let list = json!([
+        let open = json!([
             pull(4, "open", "x", "eve/blue"),
-            pull(3, "closed", "x", "acme/blue"),
             pull(2, "open", "x", "Acme/blue"),
             pull(1, "open", "y", "acme/blue"),
         ]);
-        let server = TestServer::start([(200, list)]);
+        let closed = json!([pull(3, "closed", "z", "acme/blue")]);
+        let server = TestServer::start([(200, open.clone()), (200, open), (200, closed)]);
         assert_eq!(forge(&server).of_branch("x").unwrap().unwrap().number, 2);
+        assert_eq!(forge(&server).of_branch("z").unwrap().unwrap().number, 3);
+        let asked = server.asked();
+        assert!(asked[0].contains("state=open") && asked[2].contains("state=closed"), "{asked:?}");
+    }
+
+    #[test]
+    fn all_statuses_of_a_commit_count() {
+        let status = |state: &str| json!({ "status": state });
+        let first = json!({ "statuses": vec![status("success"); 50] });
+        let open = serde_json::from_value::<PullAnswer>(pull(2, "open", "x", "acme/blue")).unwrap().into();
+        for (last, failed) in [(json!({ "statuses": [status("failure")] }), 1), (json!({ "statuses": null }), 0)] {
+            let server = TestServer::start([
+                (200, pull(2, "open", "x", "acme/blue")),
+                (200, json!([])),
+                (200, first.clone()),
+                (200, last),
+            ]);
+            let checks = forge(&server).status(&open).unwrap().checks;
+            assert_eq!(checks, Some(Checks { passed: 50, failed, pending: 0 }));
+            assert!(server.asked()[3].contains("status?limit=50&page=2 "), "{:?}", server.asked());
+        }
     }
 
     #[test]

@@ -22,6 +22,8 @@ mod github;
 mod gitlab;
 mod listed;
 #[cfg(feature = "forge")]
+mod pages;
+#[cfg(feature = "forge")]
 mod pulls;
 #[cfg(feature = "forge")]
 mod redirect;

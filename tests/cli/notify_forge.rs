@@ -219,3 +219,19 @@ fn forge_that_cannot_be_read_is_named_even_if_nothing_is_due() {
     assert!(told.stdout.contains("issues not read: access "), "{told}");
     assert!(!told.stdout.contains("no open issue was found"), "{told}");
 }
+
+#[test]
+fn issues_are_found_behind_a_proxy() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    tell(&world, &[]).exits(0);
+    let others: Vec<_> = (2..102).map(|number| json!({ "number": number, "state": "open", "title": "x" })).collect();
+    // The forge links to its own name for itself, or the proxy removes the header.
+    let link = "Link: <http://inner:3000/repos/x/issues?state=all&per_page=100&page=2>; rel=\"next\"\r\n";
+    for header in [link, ""] {
+        forge.instead(200, header, &json!(others).to_string());
+        forge.log();
+        assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("unchanged", "2.0.0"));
+        assert_eq!(forge.log(), vec![format!("GET /repos/{REPO}/issues"); 2]);
+    }
+}
