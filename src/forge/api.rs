@@ -29,6 +29,8 @@ pub(super) struct Endpoints {
     pub(super) issues_query: &'static str,
     /// The field of the repository that says whether it has issues.
     pub(super) has_issues: &'static str,
+    /// The field with the author of an issue, and the field with the name of a user.
+    pub(super) author: (&'static str, &'static str),
     /// The field with the number of an issue.
     pub(super) number: &'static str,
     /// The field with its text.
@@ -152,6 +154,11 @@ impl<T: Adapter> Forge for T {
         let path = format!("{}/issues/{}", self.repo(), issue.number);
         self.client().send(Self::ENDPOINTS.edit, &path, &Value::Object(fields)).map(drop)
     }
+
+    fn user(&self) -> Result<String, ForgeError> {
+        let name = self.client().get("/user")?[Self::ENDPOINTS.author.1].as_str().map(str::to_owned);
+        name.ok_or_else(|| self.client().unexpected("the user has no name"))
+    }
 }
 
 impl Endpoints {
@@ -163,6 +170,7 @@ impl Endpoints {
         let text = |key: &str| answer[key].as_str().unwrap_or_default();
         Some(Issue {
             number: answer[self.number].as_u64()?,
+            author: answer[self.author.0][self.author.1].as_str().map(str::to_owned),
             is_open: text("state") != "closed",
             url: bounded(text(self.url), 500),
             title: bounded(text("title"), 300),

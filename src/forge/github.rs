@@ -103,6 +103,7 @@ impl Adapter for GitHub {
         comment: |_, id| format!("issues/comments/{id}"),
         issues_query: "state=all&sort=updated&direction=desc&per_page=100",
         has_issues: "has_issues",
+        author: ("user", "login"),
         number: "number",
         text: "body",
         url: "html_url",

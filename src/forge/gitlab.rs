@@ -168,6 +168,7 @@ impl Adapter for GitLab {
         comment: |number, id| format!("merge_requests/{number}/notes/{id}"),
         issues_query: "scope=all&order_by=updated_at&sort=desc&per_page=100",
         has_issues: "issues_enabled",
+        author: ("author", "username"),
         number: "iid",
         text: "description",
         url: "web_url",

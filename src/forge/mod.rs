@@ -168,6 +168,12 @@ pub trait Forge: PullRequests {
     /// # Errors
     /// Returns an error if the forge refuses.
     fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError>;
+
+    /// Returns the name of the token's user.
+    ///
+    /// # Errors
+    /// Returns an error if the forge cannot be queried, or the token has no user.
+    fn user(&self) -> Result<String, ForgeError>;
 }
 
 /// An issue.
@@ -175,6 +181,8 @@ pub trait Forge: PullRequests {
 pub struct Issue {
     /// Its number.
     pub number: u64,
+    /// The name of the user who opened it, if the forge reports it.
+    pub author: Option<String>,
     /// Whether it is open.
     pub is_open: bool,
     /// The URL of its page.

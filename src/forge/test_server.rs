@@ -69,8 +69,14 @@ pub(super) fn issues_are_listed_opened_edited_and_closed(
     let server =
         TestServer::start([(200, json!([answer, pull])), (201, answer.clone()), (200, answer.clone()), (200, answer)]);
     let forge = connect(&server);
-    let issue =
-        Issue { number: 7, is_open: true, url: "https://forge.test/7".into(), title: "T".into(), body: "B".into() };
+    let issue = Issue {
+        number: 7,
+        author: None,
+        is_open: true,
+        url: "https://forge.test/7".into(),
+        title: "T".into(),
+        body: "B".into(),
+    };
     assert_eq!(forge.issues().unwrap().entries, std::slice::from_ref(&issue));
     assert_eq!(forge.open_issue("T", "B").unwrap(), issue);
     forge.edit_issue(&issue).unwrap();

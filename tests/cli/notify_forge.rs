@@ -111,10 +111,11 @@ fn foreign_issues_and_pull_requests_are_left_alone() {
     rename_the_field(&world, "2.0.0", "paths");
     let mark = "<!-- git blue import s3-access/s3-permissions 2.0.0 -->\nAll is well";
     let pull = json!({ "number": 1, "state": "open", "title": "P", "body": mark, "pull_request": {} });
-    let elses = json!({ "number": 2, "state": "open", "title": "Hello", "body": mark });
+    let elses = json!({ "number": 2, "state": "open", "title": "Hello", "body": mark, "user": { "login": "eve" } });
     let list = json!([pull, elses]);
     forge.instead(200, "", &list.to_string());
     forge.instead(403, "", &json!({ "message": "Must have write access" }).to_string());
+    forge.instead(200, "", &json!({ "login": "bot" }).to_string());
     assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("opened", "2.0.0"));
     assert_eq!(issues(&forge).len(), 1);
 }
@@ -218,6 +219,41 @@ fn forge_that_cannot_be_read_is_named_even_if_nothing_is_due() {
     let told = world.blue(&world.path("fungal"), &["notify", "forge"]).exits(0);
     assert!(told.stdout.contains("issues not read: access "), "{told}");
     assert!(!told.stdout.contains("no open issue was found"), "{told}");
+}
+
+#[test]
+fn refused_edit_of_an_own_issue_is_a_failure() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    tell(&world, &[]).exits(0);
+    let mut issue = issues(&forge).remove(0);
+    issue["user"] = json!({ "login": "bot" });
+    let refuse = |status: u16, user: (u16, Value)| {
+        forge.instead(200, "", &json!([issue]).to_string());
+        forge.instead(status, "", &json!({ "message": "no" }).to_string());
+        forge.instead(user.0, "", &user.1.to_string());
+    };
+    // A token without a user may edit all issues or none.
+    let users = [(200, json!({ "login": "bot" })), (403, json!({ "message": "not accessible by integration" }))];
+    rename_the_field(&world, "3.0.0", "places");
+    for user in users.clone() {
+        refuse(403, user);
+        let failed = tell(&world, &[]).exits(1);
+        assert_eq!(outcomes(&failed), done("failed", "3.0.0"), "{failed}");
+        assert!(failed.stdout.contains("/issues/1 was not updated: ") && !failed.json()["complete"].as_bool().unwrap());
+    }
+    assert_eq!(issues(&forge).len(), 1, "no second one");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=3.0.0, <4.0.0"));
+    world.commit("access", "Read the places");
+    for (status, user) in [403, 404].into_iter().zip(users) {
+        refuse(status, user);
+        let failed = tell(&world, &[]).exits(1);
+        assert_eq!(outcomes(&failed), done("failed", "2.0.0"), "{failed}");
+        assert!(failed.stdout.contains("/issues/1 was not closed: "), "{failed}");
+    }
+    refuse(403, (200, json!({ "login": "somebody else" })));
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), [], "it is not our issue");
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("closed", "2.0.0"));
 }
 
 #[test]

@@ -184,9 +184,12 @@ impl IssueRun<'_> {
             }
             let why = proposed.get(&mark.contract).map_or(issue::SETTLED_BY, |why| why);
             let closed = Issue { is_open: false, body: mark.closed(&issue.body, why), ..issue.clone() };
-            if self.write(|| forge.edit_issue(&closed))? {
-                let closed = line(repo, Some(&mark.contract), IssueOutcome::Closed, Some(issue));
-                self.issues.push(ForgeIssue { version: Some(mark.version), ..closed });
+            let done = line(repo, Some(&mark.contract), IssueOutcome::Closed, Some(issue));
+            let done = ForgeIssue { version: Some(mark.version), ..done };
+            match self.edit(forge, &closed)? {
+                Edited::Done => self.issues.push(done),
+                Edited::Refused(error) => self.issues.push(refused(done, "closed", &error)),
+                Edited::Foreign => {}
             }
         }
         Ok(())
@@ -220,7 +223,7 @@ impl IssueRun<'_> {
         self.issues.push(ForgeIssue { version, url: url.clone(), pull_request: true, ..plain });
     }
 
-    /// Opens or updates the issue about one import. Another user's issue with the same marker cannot be edited, and is
+    /// Opens or updates the issue about one import. Another user's issue with the same marker that cannot be edited is
     /// skipped.
     fn one(
         &self,
@@ -237,14 +240,23 @@ impl IssueRun<'_> {
         };
         let of_it = there.entries.iter().filter_map(|issue| Some((issue, issue::IssueMarker::of(&issue.body)?)));
         let of_it: Vec<_> = of_it.filter(|(_, mark)| mark.contract == contract).collect();
+        let mut failed = None;
         for (issue, _) in of_it.iter().filter(|(issue, _)| issue.is_open) {
             if issue::is_same(&issue.body, &body) && issue.title == title {
                 return Ok(done(IssueOutcome::Unchanged, Some(issue)));
             }
             let new = Issue { title: title.clone(), body: body.clone(), ..(*issue).clone() };
-            if self.write(|| forge.edit_issue(&new))? {
-                return Ok(done(IssueOutcome::Updated, Some(issue)));
+            match self.edit(forge, &new)? {
+                Edited::Done => return Ok(done(IssueOutcome::Updated, Some(issue))),
+                Edited::Refused(error) => {
+                    failed = Some(refused(done(IssueOutcome::Failed, Some(issue)), "updated", &error))
+                }
+                Edited::Foreign => {}
             }
+        }
+        // Another issue would be a duplicate.
+        if let Some(failed) = failed {
+            return Ok(failed);
         }
         let is_dismissed =
             |mark: &issue::IssueMarker| !mark.is_settled && Some(&mark.version) == import.new_version.as_ref();
@@ -256,17 +268,37 @@ impl IssueRun<'_> {
         Ok(done(IssueOutcome::Opened, opened.as_ref()))
     }
 
-    /// Writes to the forge, unless this is a dry run. Returns false if the forge denies it.
-    fn write(&self, write: impl FnOnce() -> Result<(), ForgeError>) -> Result<bool, ForgeError> {
+    /// Edits an issue, unless this is a dry run.
+    fn edit(&self, forge: &dyn Forge, issue: &Issue) -> Result<Edited, ForgeError> {
         if self.request.dry_run {
-            return Ok(true);
+            return Ok(Edited::Done);
         }
-        match write() {
-            Ok(()) => Ok(true),
-            Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) => Ok(false),
+        match forge.edit_issue(issue) {
+            Ok(()) => Ok(Edited::Done),
+            Err(error @ (ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. })) => {
+                // The token of a workflow has no user. It may edit all issues, or none.
+                let is_foreign = issue.author.is_some() && forge.user().is_ok_and(|user| issue.author != Some(user));
+                Ok(if is_foreign { Edited::Foreign } else { Edited::Refused(error) })
+            }
             Err(error) => Err(error),
         }
     }
+}
+
+/// The outcome of editing an issue.
+enum Edited {
+    Done,
+    /// The token may not edit it.
+    Refused(ForgeError),
+    /// The token may not edit it, because it belongs to another user.
+    Foreign,
+}
+
+/// Returns the line of an issue that could not be edited.
+fn refused(line: ForgeIssue, what: &str, error: &ForgeError) -> ForgeIssue {
+    let issue = line.url.as_deref().unwrap_or("the issue");
+    let problem = Some(format!("{issue} was not {what}: {error}"));
+    ForgeIssue { outcome: IssueOutcome::Failed, problem, ..line }
 }
 
 fn line(repo: &RepoName, contract: Option<&ContractRef>, outcome: IssueOutcome, issue: Option<&Issue>) -> ForgeIssue {
