@@ -187,7 +187,8 @@ fn undeliverable_event_is_given_up_and_resent_on_demand() {
     // The next event of the domain follows.
     let now = list(&world);
     assert_eq!(now["failed"][0]["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0", "{now}");
-    send(&world).exits(0);
+    let sent = send(&world).exits(1).json();
+    assert_eq!(sent["complete"], false, "the failed event is still missing");
     assert_eq!(versions(&once(&receiver.taken())), [("1.1.0".to_owned(), "1.2.0".to_owned())]);
     let id = now["failed"][0]["id"].as_str().unwrap().to_owned();
     let wrong = world.blue(&world.path("fungal"), &["notify", "retry", "nothing", "--json"]).exits(1).json();
@@ -462,4 +463,26 @@ fn killed_sender_loses_nothing() {
     assert_eq!(told.first().map(|(old, _)| &**old), Some("1.0.0"), "{told:?}");
     assert_eq!(told.last().map(|(_, new)| &**new), Some("1.12.0"), "{told:?}");
     assert!(told.windows(2).all(|pair| pair[0].1 == pair[1].0), "no gap: {told:?}");
+}
+
+#[test]
+fn unknown_names_in_a_filter_are_reported() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    configure(&world, &[("command", "cat"), ("realm", "apreture")]);
+    let list = world.ok(&fungal, &["notify", "list"]).stdout;
+    let unknown = "blue.notify.team.realm is apreture: there is no such realm on this machine";
+    assert!(list.contains(unknown) && !list.contains("the first receiver"), "{list}");
+    assert!(world.ok(&fungal, &["notify", "send"]).stdout.contains(unknown));
+    let test = world.blue(&fungal, &["notify", "test", "team"]).exits(1);
+    assert!(test.stderr.contains("team is not for this realm: blue.notify.team.realm is apreture"), "{test}");
+    assert!(test.stderr.contains("git config --global blue.notify.team.realm aperture\n"), "{test}");
+    configure(&world, &[("realm", "aperture"), ("repo", "acess"), ("domain", "s3-acess")]);
+    let list = world.ok(&fungal, &["notify", "list"]).stdout;
+    for (key, value, what) in [("repo", "acess", "repository"), ("domain", "s3-acess", "domain")] {
+        let remark = format!("blue.notify.team.{key} is {value}: there is no such {what} in the realm aperture");
+        assert!(list.contains(&remark), "{list}");
+    }
+    configure(&world, &[("repo", "access"), ("domain", "s3-access")]);
+    assert!(!world.ok(&fungal, &["notify", "list"]).stdout.contains("there is no such"));
 }

@@ -6,8 +6,9 @@ use std::{collections::BTreeMap, path::Path, str::FromStr};
 
 use crate::{
     env::Env,
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     forge::{self, Secret},
+    locate,
     machine::{
         home::Home,
         user_config::{self, Values},
@@ -15,9 +16,11 @@ use crate::{
     model::{
         name::{DomainName, ReaderName, RealmName, RepoName},
         rank::Rank,
+        text::comma_separated,
     },
     ops::{ctx::Ctx, repos::forges},
     platform::{files, process},
+    store::overview::Overview,
 };
 
 /// The maximum size of a file with a secret, in bytes.
@@ -87,6 +90,46 @@ pub fn of_realm(ctx: &Ctx, realm: &RealmName) -> Result<Vec<Configured>, OpError
     let mut all = all(&ctx.env, &ctx.home)?;
     all.retain(|(_, one)| one.as_ref().map_or(true, |one| accepts(&one.filter.realms, realm)));
     Ok(all)
+}
+
+/// Returns the realms of a receiver that is for other realms only.
+///
+/// # Errors
+/// Returns an error if the configuration cannot be read.
+pub fn other_realms(ctx: &Ctx, name: &ReaderName) -> Result<Option<String>, OpError> {
+    let found = all(&ctx.env, &ctx.home)?.into_iter().find(|(found, _)| found == name);
+    let realms = found.and_then(|(_, one)| one.ok()).map(|one| one.filter.realms).unwrap_or_default();
+    Ok((!realms.is_empty()).then(|| comma_separated(&realms)))
+}
+
+/// Returns a remark for each name in a filter that does not exist, which may be misspelled.
+///
+/// # Errors
+/// Returns an error if the realm or the configuration cannot be read.
+pub fn unknown_names(ctx: &Ctx) -> Result<Vec<NextStep>, OpError> {
+    let here = ctx.realm()?;
+    let overview = Overview::open(&*here.store)?;
+    let mut remarks = Vec::new();
+    for (name, filter) in all(&ctx.env, &ctx.home)?.into_iter().filter_map(|(name, one)| Some((name, one.ok()?.filter)))
+    {
+        let mut note = |key: &str, value: &str, what: String| {
+            remarks.push(NextStep::advice(format!("blue.notify.{name}.{key} is {value}: there is no such {what}")));
+        };
+        if !accepts(&filter.realms, &here.realm) {
+            for realm in filter.realms.iter().filter(|realm| locate::known(&ctx.home, realm).is_err()) {
+                note("realm", realm.as_str(), "realm on this machine".to_owned());
+            }
+            continue;
+        }
+        for repo in filter.repos.iter().filter(|repo| !overview.repos().contains_key(*repo)) {
+            note("repo", repo.as_str(), format!("repository in the realm {}", here.realm));
+        }
+        for domain in filter.domains.iter().filter(|domain| overview.domains().iter().all(|line| line.name != **domain))
+        {
+            note("domain", domain.as_str(), format!("domain in the realm {}", here.realm));
+        }
+    }
+    Ok(remarks)
 }
 
 fn all(env: &Env, home: &Home) -> Result<Vec<Configured>, OpError> {

@@ -66,8 +66,7 @@ pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
     if let Some(ids) = &pass.requeue {
         require_requeued(ids, &done)?;
     }
-    let complete = done.given_up == 0 && lines.iter().all(|line| line.problem.is_none() && line.waiting.is_empty());
-    Ok(Receivers { realm: here.realm.clone(), complete, receivers: lines })
+    Ok(receivers(&here.realm, lines))
 }
 
 /// Returns an error if one of these events was not queued again.
@@ -93,8 +92,12 @@ pub fn list(ctx: &Ctx) -> Result<Receivers, OpError> {
         Err(problem) => Ok(invalid_receiver(name, problem)),
     };
     let lines = receiver::of_realm(ctx, &here.realm)?.into_iter().map(line).collect::<Result<Vec<_>, OpError>>()?;
-    let complete = lines.iter().all(|line| line.problem.is_none() && line.waiting.is_empty() && line.failed.is_empty());
-    Ok(Receivers { realm: here.realm.clone(), complete, receivers: lines })
+    Ok(receivers(&here.realm, lines))
+}
+
+fn receivers(realm: &RealmName, receivers: Vec<ReceiverLine>) -> Receivers {
+    let is_done = |line: &ReceiverLine| line.problem.is_none() && line.waiting.is_empty() && line.failed.is_empty();
+    Receivers { realm: realm.clone(), complete: receivers.iter().all(is_done), receivers }
 }
 
 /// Returns whether a receiver of the realm has events due or changes to collect.
@@ -124,6 +127,12 @@ pub fn chosen(ctx: &Ctx, realm: &RealmName, only: &[ReaderName]) -> Result<Vec<C
     let all = receiver::of_realm(ctx, realm)?;
     let known = || all.iter().map(|(name, _)| name);
     if let Some(missing) = only.iter().find(|wanted| !known().any(|name| name == *wanted)) {
+        if let Some(realms) = receiver::other_realms(ctx, missing)? {
+            let message =
+                format!("the receiver {missing} is not for this realm: blue.notify.{missing}.realm is {realms}");
+            return Err(OpError::no(ErrorCode::UnknownReceiver, message)
+                .next(format!("git config --global blue.notify.{missing}.realm {realm}")));
+        }
         let meant = did_you_mean(missing, known());
         return Err(OpError::no(ErrorCode::UnknownReceiver, format!("there is no receiver {missing}{meant}"))
             .next(format!("git config --global blue.notify.{missing}.url https://URL")));
@@ -147,8 +156,6 @@ struct RunTotals {
     requeued: Vec<String>,
     /// A receiver whose events could not be queued again, since another process sends to it.
     busy: Option<ReaderName>,
-    /// The number of events that were abandoned.
-    given_up: usize,
 }
 
 /// Delivers to all receivers in turn until none has events waiting or the time is over, so that a receiver whose events
@@ -235,11 +242,9 @@ impl ReceiverRun<'_> {
             done.requeued.extend(queue.requeue(ids, self.ctx.env.now()));
             queue.save(&store, name, &self.ctx.env.now_here())?;
         }
-        let given_up = queue.failed.len();
         let collecting = ChangeCollector { ctx: self.ctx, realm: self.realm, store: &store, receiver: self.receiver };
         collecting.run(&mut queue)?;
         *sent += self.send(&collecting, &mut queue, self.pass.at_once && round == 0)?;
-        done.given_up += queue.failed.len().saturating_sub(given_up);
         Ok(Some(queue))
     }
 

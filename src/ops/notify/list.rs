@@ -22,16 +22,20 @@ runs!(Receivers, |ctx, _| run(ctx));
 /// # Errors
 /// Returns an error if the realm or the configuration cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<Receivers>, OpError> {
-    Ok(with_next_steps(delivery::run::list(ctx)?, true))
+    with_next_steps(ctx, delivery::run::list(ctx)?, true)
 }
 
-/// Adds next steps for events that were not delivered. Only a list suggests sending them: after an attempt, they wait
-/// for the next one.
-pub(super) fn with_next_steps(body: Receivers, is_list: bool) -> Answer<Receivers> {
+/// Adds next steps for events that were not delivered, and for names in filters that do not exist. Only a list suggests
+/// sending events: after an attempt, they wait for the next one.
+///
+/// # Errors
+/// Returns an error if the realm or the configuration cannot be read.
+pub(super) fn with_next_steps(ctx: &Ctx, body: Receivers, is_list: bool) -> Result<Answer<Receivers>, OpError> {
+    let unknown = delivery::receiver::unknown_names(ctx)?;
     let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());
     let has_failed = body.receivers.iter().any(|one| !one.failed.is_empty());
-    let is_empty = body.receivers.is_empty();
-    let mut answer = Answer::new(body);
+    let is_empty = body.receivers.is_empty() && unknown.is_empty();
+    let mut answer = unknown.into_iter().fold(Answer::new(body), Answer::next);
     if is_empty {
         answer = answer.next("git config --global blue.notify.NAME.url https://URL  # configure the first receiver");
     }
@@ -44,5 +48,5 @@ pub(super) fn with_next_steps(body: Receivers, is_list: bool) -> Answer<Receiver
     if has_failed {
         answer = answer.next("git blue notify retry --all  # resend failed events");
     }
-    answer
+    Ok(answer)
 }

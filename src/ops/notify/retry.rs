@@ -37,5 +37,5 @@ runs!(Receivers, run);
 /// recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
     let pass = RunOptions { at_once: true, requeue: Some(request.ids.clone()), ..RunOptions::default() };
-    Ok(with_next_steps(run::run(ctx, &pass)?, false))
+    with_next_steps(ctx, run::run(ctx, &pass)?, false)
 }

@@ -50,5 +50,5 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
         wait: Duration::from_secs(request.wait.into()),
         requeue: None,
     };
-    Ok(with_next_steps(run::run(ctx, &pass)?, false))
+    with_next_steps(ctx, run::run(ctx, &pass)?, false)
 }
