@@ -59,6 +59,8 @@ pub struct State {
     pub reviews: BTreeMap<String, Vec<(&'static str, &'static str)>>,
     /// Check results by repository: status and conclusion.
     pub checks: BTreeMap<String, Vec<(&'static str, Option<&'static str>)>>,
+    /// Whether the token may not read checks.
+    pub hides_checks: bool,
     /// The number of writes answered before one is executed without an answer; `None` to answer all.
     pub loses: Option<usize>,
     /// A push during the creation of a commit: a ref and its new value.
@@ -343,6 +345,9 @@ fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts:
             };
             let path = "/repos/{owner}/{repo}/pulls/{pull_number}/reviews";
             (Some(path), 200, reviews.iter().map(document).collect())
+        }
+        ("GET", ["commits", _, "check-runs"]) if state.hides_checks => {
+            (Some("/repos/{owner}/{repo}/commits/{ref}/check-runs"), 403, json!({"message": "not accessible"}))
         }
         ("GET", ["commits", _, "check-runs"]) => {
             let mut page = examples["check_runs"].clone();

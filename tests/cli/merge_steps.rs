@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, REALM, World, contract, importing, snapshot};
+use crate::{
+    github::{GitHub, HOST},
+    world::{BINDING_FILE, CONTRACT_FILE, REALM, World, contract, importing, snapshot},
+};
 
 const RFC: &str = "rfc-7";
 
@@ -188,4 +191,24 @@ fn branches_of_an_rfc_are_checked_together() {
     // Uncommitted work is named.
     std::fs::write(tree(&world, "fungal").join(CONTRACT_FILE), contract("3.0.0")).unwrap();
     world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC, "--worktree"]).exits(1);
+}
+
+#[test]
+fn pull_requests_depend_on_each_other_as_in_the_merge_order() {
+    let world = World::pair();
+    let forge = GitHub::start(&world);
+    forge.state.lock().unwrap().unchecked = true;
+    for repo in ["access", "fungal"] {
+        world.git(&world.root(), &["clone", "-q", "--bare", repo, &format!("remotes/{repo}.git")]);
+        world.git(&world.path(repo), &["remote", "add", "origin", &format!("https://{HOST}/acme/{repo}.git")]);
+    }
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <3.0.0"));
+    world.ok(&fungal, &["realm", "pr", "create", "--rfc", RFC, "--title", "Break"]);
+    assert_eq!(status(&world)["merge_order"], json!(["access", "fungal"]));
+    let [access, fungal] = ["access", "fungal"].map(|repo| forge.body(repo));
+    assert!(fungal.contains("Depends on acme/access#70\n"), "{fungal}");
+    assert!(!access.contains("Depends on") && access.contains("acme/fungal#70"), "{access}");
 }

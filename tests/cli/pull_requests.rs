@@ -365,6 +365,8 @@ fn failure_in_one_repository_stops_no_other() {
     let run = create(&world).exits(1).json();
     assert_eq!(run["errors"][0]["code"], "not-pushed");
     assert!(run["errors"][0]["message"].as_str().unwrap().contains("not today"), "{run}");
+    let pull = format!("git -C {} pull --rebase origin rfc-1", tree(&world, "blue").display());
+    assert_eq!(run["errors"][0]["next_step"]["command"], pull, "the branch has no upstream yet");
     assert_eq!((&of(&run, "aperture")["created"], &of(&run, "blue")["number"]), (&json!(true), &Value::Null));
     std::fs::remove_file(hook).unwrap();
     let run = create(&world).exits(0).json();
@@ -420,6 +422,9 @@ fn prepare_commits_only_intended_files() {
     let codes: Vec<_> = answer["errors"].as_array().unwrap().iter().map(|one| (&one["repo"], &one["code"])).collect();
     assert_eq!(codes, [(&json!("blue"), &json!("not-committed")), (&json!("fungal"), &json!("operation-in-progress"))]);
     assert!(answer["errors"][0]["message"].as_str().unwrap().contains("no tabs"));
+    let steps = answer["next_steps"].to_string();
+    assert!(steps.contains("stay staged") && steps.contains("merge --continue"), "{steps}");
+    assert!(!steps.contains("realm pr create"), "{steps}");
     let answer = prepare(&["--all"]);
     assert_eq!(of(&answer, "aperture")["files"], json!(["*.txt", "sub/new file.txt"]));
     assert_eq!(
@@ -471,4 +476,16 @@ fn thirty_repositories_take_little_longer_than_one() {
     let most = forge.most.load(std::sync::atomic::Ordering::SeqCst);
     assert!((8..=16).contains(&most), "{most} at once");
     assert!(thirty < Duration::from_secs(30), "30 took {thirty:?}, one {one:?}");
+}
+
+#[test]
+fn unknown_checks_are_named() {
+    let (world, forge) = on_forge();
+    forge.state.lock().unwrap().unchecked = true;
+    create(&world).exits(0);
+    forge.state.lock().unwrap().hides_checks = true;
+    let answer = status(&world);
+    let blue = of(&answer, "blue");
+    assert_eq!(blue["pr"]["checks"], Value::Null);
+    assert_eq!(blue["pr_problem"], "its checks are unknown: the forge does not show them to this token");
 }

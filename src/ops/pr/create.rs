@@ -12,8 +12,8 @@ use crate::{
     forge::{ForgeError, NewPull, Pull, State},
     model::{
         name::{RepoName, RfcName},
-        pull::{links::Links, order::Dependencies},
-        text::shell_path,
+        pull::links::Links,
+        text::{shell_path, shell_word},
     },
     ops::{
         Operation,
@@ -64,6 +64,8 @@ struct Job {
     on: Result<OnForge, ForgeUnavailable>,
     /// The pull request, if there is one yet.
     pull: Option<Pull>,
+    /// The repositories whose pull requests are merged before this one.
+    before: BTreeSet<RepoName>,
 }
 
 impl Job {
@@ -91,7 +93,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         errors,
     };
     let mut forges = Forges::new(ctx);
-    let (mut jobs, dependencies) = jobs(ctx, &mut forges, here, places, &branch, &mut body)?;
+    let mut jobs = jobs(ctx, &mut forges, here, places, &branch, &mut body)?;
     let mut lines = Vec::new();
     let mut warnings = Vec::new();
     for at in 0..jobs.len() {
@@ -99,7 +101,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
             let name = &jobs[at].place.found.name;
             warnings.push(NextStep::advice(format!("{name} has uncommitted changes, which were not included")));
         }
-        let links = links(&jobs, at, &dependencies, request).within("");
+        let links = links(&jobs, at, request).within("");
         match one(ctx, &mut jobs[at], request, &links) {
             Ok(created) => lines.push(line(&jobs[at], &branch, created)),
             Err(problem) => {
@@ -112,7 +114,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     // All pull requests have numbers now, so each can link to the others.
     for at in 0..jobs.len() {
         let (Some(pull), Ok(OnForge { forge: Ok(forge), .. })) = (&jobs[at].pull, &jobs[at].on) else { continue };
-        let text = links(&jobs, at, &dependencies, request).within(&pull.body);
+        let text = links(&jobs, at, request).within(&pull.body);
         if pull.state != State::Open || text == pull.body.replace("\r\n", "\n") {
             continue;
         }
@@ -146,7 +148,7 @@ fn check_title(title: &str) -> Result<(), OpError> {
     Err(OpError::usage(format!("{title:?} is not a valid title: {wrong}")))
 }
 
-/// Returns the repositories in merge order, and how the realm's repositories rely on each other.
+/// Returns the repositories in merge order.
 fn jobs(
     ctx: &Ctx,
     forges: &mut Forges<'_>,
@@ -154,7 +156,7 @@ fn jobs(
     places: Vec<RepoWork>,
     branch: &str,
     body: &mut PrCreate,
-) -> Result<(Vec<Job>, Dependencies), OpError> {
+) -> Result<Vec<Job>, OpError> {
     let looked = repos::for_each::each(&ctx.progress(), &places, standing)?;
     let mut jobs = BTreeMap::new();
     for (place, looked) in places.into_iter().zip(looked) {
@@ -167,7 +169,7 @@ fn jobs(
             Ok(standing) if standing.ahead == 0 => body.nothing_to_merge.push(name),
             Ok(standing) => {
                 let on = forges.of(&place.found);
-                jobs.insert(name, Job { place, standing, on, pull: None });
+                jobs.insert(name, Job { place, standing, on, pull: None, before: BTreeSet::new() });
             }
             Err(error) => body.errors.push(of_git(&name, &error)),
         }
@@ -177,8 +179,11 @@ fn jobs(
     let planned = rfc::plan(ctx, here, &heads, &names)?;
     body.errors.extend(planned.errors);
     let dependencies = dependencies(here)?;
+    for (name, job) in &mut jobs {
+        job.before = dependencies.before(name, &names, &planned.plan.before);
+    }
     let order = dependencies.order(&names, &planned.plan.before);
-    Ok((order.repos.iter().filter_map(|name| jobs.remove(name)).collect(), dependencies))
+    Ok(order.repos.iter().filter_map(|name| jobs.remove(name)).collect())
 }
 
 /// Pushes a branch, and opens a pull request if there is none. Returns whether it was opened.
@@ -195,7 +200,8 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
     let is_pushed_now = job.standing.unpushed != Some(0);
     if is_pushed_now {
         work.push(&branch).map_err(|error| {
-            let next = format!("git -C {} pull --rebase  # and try again", shell_path(&job.place.path));
+            let (path, branch) = (shell_path(&job.place.path), shell_word(&branch));
+            let next = format!("git -C {path} pull --rebase origin {branch}  # and try again");
             RepoProblem::new(&name, ErrorCode::NotPushed, error.to_string()).next(next)
         })?;
     }
@@ -237,15 +243,13 @@ fn open(job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProble
 }
 
 /// Returns the links from one pull request to the others.
-fn links<'r>(jobs: &[Job], at: usize, dependencies: &Dependencies, request: &'r Request) -> Links<'r> {
-    let names: BTreeSet<_> = jobs.iter().map(|job| job.place.found.name.clone()).collect();
-    let providers = dependencies.of(&jobs[at].place.found.name, &names);
+fn links<'r>(jobs: &[Job], at: usize, request: &'r Request) -> Links<'r> {
     let mut links = Links { rfc: &request.rfc, depends_on: Vec::new(), others: Vec::new() };
     let Ok(from) = &jobs[at].on else { return links };
     for (other, job) in jobs.iter().enumerate().filter(|(other, _)| *other != at) {
         let (Some(pull), Ok(to)) = (&jobs[other].pull, &job.on) else { continue };
         let reference = from.kind.reference(&from.address, &to.address, pull);
-        let list = match providers.contains(&job.place.found.name) {
+        let list = match jobs[at].before.contains(&job.place.found.name) {
             true => &mut links.depends_on,
             false => &mut links.others,
         };

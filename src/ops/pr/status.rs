@@ -54,6 +54,9 @@ pub struct Request {
 
 runs!(PrStatus, run);
 
+/// Why a pull request that looks ready may not be.
+const UNKNOWN_CHECKS: &str = "its checks are unknown: the forge does not show them to this token";
+
 /// The working tree or branch whose progress is reported.
 pub(crate) struct RepoWork {
     pub(crate) found: FoundRepo,
@@ -247,7 +250,10 @@ fn with_pull(place: &RepoWork, standing: WorkStatus, on: &OnForge) -> Measured {
     let asked = branch.map(|branch| forge.of_branch(branch)).transpose().map(Option::flatten);
     let (pull, unknown) = match asked {
         Ok(Some(pull)) if pull.state == PullState::Open => match forge.status(&pull) {
-            Ok(condition) => (Ok(Some((pull, Some(condition)))), None),
+            Ok(condition) => {
+                let unknown = condition.checks.is_none().then(|| UNKNOWN_CHECKS.to_owned());
+                (Ok(Some((pull, Some(condition)))), unknown)
+            }
             Err(error) => (Ok(Some((pull, None))), Some(unknown(&error))),
         },
         // The checks of a closed pull request no longer matter.
