@@ -87,6 +87,8 @@ codes! {
     LinkUsed = "link-used",
     /// Another process holds a lock.
     Locked = "locked",
+    /// The user locked a worktree, which git does not remove.
+    LockedWorktree = "locked-worktree",
     /// Two names would collide on some file systems.
     NameCollision = "name-collision",
     /// Another repository already has this name in the realm.

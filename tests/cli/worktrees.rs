@@ -392,3 +392,64 @@ fn repositories_of_every_kind() {
     let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
     assert_eq!(removed["removed"], json!(["blue", "coral", "fungal"]), "{removed}");
 }
+
+/// Makes a worktree look as if git had been killed while creating it.
+fn interrupt(world: &World, path: &std::path::Path) {
+    world.git(path, &["worktree", "lock", "--reason", "initializing", "."]);
+    std::fs::remove_file(path.join("README.md")).unwrap();
+}
+
+#[test]
+fn interrupted_creation_is_repeated() {
+    let world = five();
+    let (aperture, path) = (world.path("aperture"), tree(&world, "x", "blue"));
+    create(&world, "aperture", "x", &["--repos", "blue"]);
+    interrupt(&world, &path);
+    // While another process is creating it, it is left alone.
+    let lock = std::fs::File::open(path.ancestors().nth(2).unwrap().join(".blue.lock")).unwrap();
+    lock.lock_shared().unwrap();
+    let busy = create(&world, "aperture", "x", &["--repos", "blue"]);
+    assert_eq!(busy["errors"][0]["code"], "busy", "{busy}");
+    lock.unlock().unwrap();
+    let again = create(&world, "aperture", "x", &["--repos", "blue"]);
+    assert_eq!((&again["created"], &again["reused"]), (&json!(["blue"]), &json!([])), "{again}");
+    assert!(path.join("README.md").is_file());
+    assert_eq!(world.json(&aperture, &["realm", "worktree", "list"])["worktrees"][0]["locked"], false);
+    // It can also be removed.
+    interrupt(&world, &path);
+    let remove = ["realm", "worktree", "remove", "--rfc", "x"];
+    assert_eq!(world.json(&aperture, &remove)["code"], "unsaved-work");
+    assert_eq!(world.json(&aperture, &[&remove[..], &["--force"]].concat())["removed"], json!(["blue"]));
+}
+
+#[test]
+fn nothing_is_removed_if_a_worktree_is_locked() {
+    let world = five();
+    let (aperture, path) = (world.path("aperture"), tree(&world, "x", "fungal"));
+    create(&world, "aperture", "x", &[]);
+    world.git(&path, &["worktree", "lock", "--reason", "on a stick", "."]);
+    for more in [&[][..], &["--force"]] {
+        let refused = world.json(&aperture, &[&["realm", "worktree", "remove", "--rfc", "x"], more].concat());
+        assert_eq!(refused["code"], "locked-worktree", "{refused}");
+        assert!(refused["message"].as_str().unwrap().contains("fungal is locked: on a stick"), "{refused}");
+        assert!(tree(&world, "x", "blue").is_dir(), "all of them or none");
+        let step = format!("git -C {} worktree unlock {}", world.path("fungal").display(), path.display());
+        assert_eq!(refused["next_steps"][0]["command"], step);
+    }
+    world.git(&path, &["worktree", "unlock", "."]);
+    let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
+    assert_eq!(removed["removed"], json!(["aperture", "blue", "coral", "fungal"]), "{removed}");
+}
+
+#[test]
+fn commit_on_no_branch_can_be_put_on_the_branch() {
+    let world = five();
+    let (aperture, path) = (world.path("aperture"), tree(&world, "x", "blue"));
+    create(&world, "aperture", "x", &["--repos", "blue"]);
+    world.git(&path, &["switch", "-q", "--detach"]);
+    world.git(&path, &["commit", "-q", "--allow-empty", "-m", "Lost"]);
+    let refused = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
+    let step = refused["next_steps"][0]["command"].as_str().unwrap();
+    world.feed("sh", &aperture, &["-c", step], "").exits(0);
+    assert_eq!(world.line(&path, &["log", "-1", "--format=%s", "x"]), "Lost", "{refused}");
+}

@@ -1,7 +1,10 @@
 //! `realm_worktree_create`: creates a worktree of an RFC in each of several repositories. Existing ones are reused,
 //! and a failure in one repository does not stop the others.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
 
 use super::rfc_worktrees;
 use crate::{
@@ -174,12 +177,13 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
     let name = &found.name;
     let git = |error: StoreError| of_git(name, &error);
     let trees = work.worktrees().map_err(git)?;
-    if let Some(there) = trees.iter().find(|tree| tree.path == *path) {
-        if !there.is_gone {
-            return is_on(there, name, branch).map(|()| false);
-        }
+    let lock = root.join(format!(".{name}.lock"));
+    match trees.iter().find(|tree| tree.path == *path) {
+        Some(there) if there.is_unfinished() => remove_unfinished(job, &lock)?,
+        Some(there) if !there.is_gone => return is_on(there, name, branch).map(|()| false),
         // If the folder was deleted, git's record of the worktree would prevent a new one.
-        work.remove_worktree(path, false).map_err(git)?;
+        Some(_) => work.remove_worktree(path, false).map_err(git)?,
+        None => {}
     }
     if let Some(other) = trees.iter().find(|tree| tree.path != *path && tree.branch.as_deref() == Some(branch)) {
         let message = format!("{branch} of {name} is checked out in {}", other.path.display());
@@ -199,11 +203,31 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
         let next = format!("git -C {} config blue.publishBranch …  # its default branch", shell_path(&found.folder));
         return Err(RepoProblem::new(name, ErrorCode::NoDefaultBranch, message).next(next));
     };
-    work.add_worktree(path, branch, &start).map_err(|error| match work.is_blocked(branch) {
+    let held = open_lock(name, &lock)?;
+    held.lock_shared().map_err(StoreError::io("lock", &lock)).map_err(git)?;
+    work.add_worktree(path, branch, &start, held).map_err(|error| match work.is_blocked(branch) {
         Ok(true) => git(error).next(OTHER_NAME),
         _ => git(error),
     })?;
     Ok(true)
+}
+
+/// Opens the file that is locked while a worktree of the repository is being created.
+fn open_lock(name: &RepoName, lock: &Path) -> Result<File, RepoProblem> {
+    File::create(lock).map_err(StoreError::io("create", lock)).map_err(|error| of_git(name, &error))
+}
+
+/// Removes a worktree whose creation was interrupted. Git would treat it as complete, although files are missing.
+fn remove_unfinished(job: &Job, lock: &Path) -> Result<(), RepoProblem> {
+    let Job { found, work, path } = job;
+    let held = open_lock(&found.name, lock)?;
+    if held.try_lock().is_err() {
+        let message = format!("another process is creating {}", path.display());
+        return Err(RepoProblem::new(&found.name, ErrorCode::Busy, message).next("try again once it has ended"));
+    }
+    work.unlock_worktree(path)
+        .and_then(|()| work.remove_worktree(path, true))
+        .map_err(|error| of_git(&found.name, &error))
 }
 
 /// The step if an RFC cannot have this name.

@@ -112,7 +112,7 @@ fn line(ctx: &Ctx, root: &Path, found: &FoundRepo, tree: &Worktree, standing: Op
         commits_ahead: standing.as_ref().map(|standing| standing.ahead),
         commits_behind: standing.as_ref().map(|standing| standing.behind),
         pushed: standing.as_ref().map(|standing| standing.unpushed == Some(0)),
-        locked: tree.is_locked,
+        locked: tree.lock.is_some(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     error::{ErrorCode, OpError, Problem},
     model::{
         name::RfcName,
-        text::{count, shell_path},
+        text::{count, shell_path, shell_word},
     },
     ops::{
         Operation,
@@ -95,8 +95,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
             OpError::no(ErrorCode::CurrentWorktree, message).next(format!("cd {}", shell_path(&job.found.folder)))
         );
     }
+    refuse_locked(&jobs)?;
     if !request.force {
-        refuse_loss(&ctx.progress(), &jobs, request)?;
+        refuse_loss(&ctx.progress(), &jobs, &branch, request)?;
     }
     let sessions: Vec<_> = jobs.iter().map(|job| session_of(ctx, job)).collect();
     let outcomes = repos::for_each::each(&ctx.progress(), &jobs, |job| remove(job, &branch, request))?;
@@ -171,7 +172,23 @@ fn of_path(work: &Work, found: &FoundRepo, path: &Path) -> Result<Option<(Worktr
     Ok(Some((tree, base)))
 }
 
-fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> Result<(), OpError> {
+/// Refuses to remove worktrees if the user locked one of them, which git does not remove.
+fn refuse_locked(jobs: &[Job]) -> Result<(), OpError> {
+    let (mut said, mut steps) = (Vec::new(), Vec::new());
+    for Job { found, tree, .. } in jobs.iter().filter(|job| !job.tree.is_unfinished()) {
+        let Some(reason) = &tree.lock else { continue };
+        let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+        said.push(format!("the worktree of {} is locked{reason}", found.name));
+        steps.push(format!("git -C {} worktree unlock {}", shell_path(&found.folder), shell_path(&tree.path)));
+    }
+    if said.is_empty() {
+        return Ok(());
+    }
+    let error = OpError::no(ErrorCode::LockedWorktree, format!("nothing was removed: {}", said.join("; ")));
+    Err(steps.into_iter().fold(error, OpError::next))
+}
+
+fn refuse_loss(progress: &RequestProgress, jobs: &[Job], branch: &str, request: &Request) -> Result<(), OpError> {
     let look = |job: &Job| -> Result<_, StoreError> {
         if job.tree.is_gone {
             return Ok(None);
@@ -179,7 +196,7 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> R
         let within = job.work.at(&job.tree.path);
         Ok(Some((within.status(job.base.as_deref())?, within.submodules()?)))
     };
-    let (mut problems, mut with_submodules) = (Vec::new(), Vec::new());
+    let (mut problems, mut with_submodules, mut detached) = (Vec::new(), Vec::new(), Vec::new());
     let (mut has_uncommitted, mut has_unpushed) = (false, false);
     for (job, standing) in jobs.iter().zip(repos::for_each::each(progress, jobs, look)?) {
         let Some((standing, submodules)) = standing? else { continue };
@@ -190,6 +207,9 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> R
             holds.push(count(standing.uncommitted, "uncommitted change", "uncommitted changes"));
         }
         if standing.only_here > 0 {
+            if job.tree.branch.is_none() {
+                detached.push(shell_path(&job.tree.path));
+            }
             holds.push(count(standing.only_here, "commit that is not pushed", "commits that are not pushed"));
         }
         if submodules > 0 {
@@ -213,6 +233,11 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], request: &Request) -> R
     let said: Vec<_> = problems.iter().map(|problem| problem.message.clone()).collect();
     let rfc = &request.rfc;
     let mut error = OpError::no(ErrorCode::UnsavedWork, format!("nothing was removed: {}", said.join("; ")));
+    for path in detached {
+        let branch = shell_word(branch);
+        let step = format!("git -C {path} switch {branch} && git -C {path} merge -  # put its commits on the branch");
+        error = error.next(step);
+    }
     if has_uncommitted {
         error = error.next(format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"));
     }
@@ -232,6 +257,9 @@ fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError
     // git refuses to remove a worktree with a `.gitmodules` file. It was already checked that no submodule is checked
     // out and that nothing is uncommitted.
     let force = request.force || (!job.tree.is_gone && job.tree.path.join(".gitmodules").exists());
+    if job.tree.is_unfinished() {
+        job.work.unlock_worktree(&job.tree.path)?;
+    }
     job.work.remove_worktree(&job.tree.path, force)?;
     let is_there = request.delete_branches && job.work.has_ref(&format!("refs/heads/{branch}"))?;
     let is_default = job.found.default.as_deref() == Some(branch);

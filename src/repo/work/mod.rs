@@ -58,8 +58,18 @@ impl Work {
     }
 
     fn output<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Output, StoreError> {
+        self.output_with(args, Stdio::null(), &[])
+    }
+
+    fn output_with<S: AsRef<OsStr>>(
+        &self,
+        args: &[S],
+        input: Stdio,
+        more: &[(&str, &str)],
+    ) -> Result<Output, StoreError> {
         let mut command = Command::new("git");
-        command.args(args).current_dir(&self.folder).env_clear().envs(&self.vars).stdin(Stdio::null());
+        command.args(args).current_dir(&self.folder).env_clear().envs(&self.vars).envs(more.iter().copied());
+        command.stdin(input);
         if !self.may_ask {
             command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_ASKPASS", "").env("GCM_INTERACTIVE", "never");
         }
@@ -71,11 +81,7 @@ impl Work {
 
     /// Runs git and returns its output.
     fn text<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<String, StoreError> {
-        let output = self.output(args)?;
-        if !output.status.success() {
-            return Err(failed(args, &output));
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        succeeded(args, &self.output(args)?)
     }
 
     /// Runs git and returns the first line of its output, or `None` if the exit code means no.
@@ -149,6 +155,14 @@ impl Work {
 fn doing<S: AsRef<OsStr>>(args: &[S]) -> String {
     let verb = args.iter().map(|word| word.as_ref().to_string_lossy()).find(|word| !word.starts_with('-'));
     format!("run git {}", verb.unwrap_or_default())
+}
+
+/// Returns the output of a command, or its error.
+fn succeeded<S: AsRef<OsStr>>(args: &[S], output: &Output) -> Result<String, StoreError> {
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(failed(args, output)),
+    }
 }
 
 fn failed<S: AsRef<OsStr>>(args: &[S], output: &Output) -> StoreError {

@@ -1,8 +1,12 @@
 //! Creates, lists and removes linked worktrees with git.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
-use super::{REMOTE, Work};
+use super::{REMOTE, Work, succeeded};
 use crate::store::StoreError;
 
 /// A worktree of a repository, as listed by git.
@@ -14,10 +18,17 @@ pub struct Worktree {
     pub branch: Option<String>,
     /// Whether it is a bare repository.
     pub is_bare: bool,
-    /// Whether the user locked it.
-    pub is_locked: bool,
+    /// The reason why it is locked, which may be empty; `None` if it is not locked.
+    pub lock: Option<String>,
     /// Whether its folder is gone.
     pub is_gone: bool,
+}
+
+impl Worktree {
+    /// Returns whether git has not finished creating it: it is being created, or its creation was interrupted.
+    pub fn is_unfinished(&self) -> bool {
+        self.lock.as_deref() == Some("initializing")
+    }
 }
 
 /// The source of a new worktree's branch.
@@ -85,11 +96,12 @@ impl Work {
         Ok(false)
     }
 
-    /// Creates a worktree.
+    /// Creates a worktree. Git inherits `held`, a file with a lock, so that the lock is held until git has ended, even
+    /// if this process is killed.
     ///
     /// # Errors
     /// Returns an error if git or one of the user's hooks refuses.
-    pub fn add_worktree(&self, path: &Path, branch: &str, start: &Start) -> Result<(), StoreError> {
+    pub fn add_worktree(&self, path: &Path, branch: &str, start: &Start, held: File) -> Result<(), StoreError> {
         let mut args: Vec<&std::ffi::OsStr> = vec!["worktree".as_ref(), "add".as_ref(), "--quiet".as_ref()];
         let remote = format!("refs/remotes/{REMOTE}/{branch}");
         match start {
@@ -111,6 +123,17 @@ impl Work {
                 start.as_ref(),
             ]),
         }
+        // Git translates the reason of its lock, which says that the worktree is unfinished.
+        let output = self.output_with(&args, Stdio::from(held), &[("LANGUAGE", "en")])?;
+        succeeded(&args, &output).map(drop)
+    }
+
+    /// Unlocks a worktree.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn unlock_worktree(&self, path: &Path) -> Result<(), StoreError> {
+        let args: [&std::ffi::OsStr; 4] = ["worktree".as_ref(), "unlock".as_ref(), "--".as_ref(), path.as_os_str()];
         self.text(&args).map(drop)
     }
 
@@ -149,7 +172,7 @@ fn parse(text: &str) -> Vec<Worktree> {
         match key {
             "branch" => tree.branch = Some(value.strip_prefix("refs/heads/").unwrap_or(value).to_owned()),
             "bare" => tree.is_bare = true,
-            "locked" => tree.is_locked = true,
+            "locked" => tree.lock = Some(value.to_owned()),
             "prunable" => tree.is_gone = true,
             _ => {}
         }
@@ -171,7 +194,8 @@ mod tests {
         let text =
             "worktree /\nHEAD 0\nbranch refs/heads/feat/x\n\nworktree /no where\nHEAD 0\ndetached\nlocked why\n\n";
         let first = Worktree { path: "/".into(), branch: Some("feat/x".into()), ..Worktree::default() };
-        let second = Worktree { path: "/no where".into(), is_locked: true, is_gone: true, ..Worktree::default() };
+        let second =
+            Worktree { path: "/no where".into(), lock: Some("why".into()), is_gone: true, ..Worktree::default() };
         assert_eq!(parse(text), [first, second]);
     }
 }
