@@ -134,3 +134,30 @@ fn conflict_of_automatic_versions_is_resolved_by_writing_one() {
     }
     world.on("home").ok(&fungal, &["sync"]);
 }
+
+/// What one machine rolled back, no other publishes again.
+#[test]
+fn rollback_holds_on_every_machine() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
+    world.ok(&fungal, &["sync"]);
+    for pulled in [false, true] {
+        world.on("home");
+        world.ok(&fungal, &["contract", "publish"]);
+        world.ok(&fungal, &["contract", "publish", "--commit", "HEAD~1", "--rollback", "--reason", "broke"]);
+        world.ok(&fungal, &["sync"]);
+        world.on("second").ok(&mate, &["sync"]);
+        if pulled {
+            world.git(&mate, &["pull", "--quiet"]);
+        }
+        world.ok(&mate, &["sync"]);
+        let status = world.ok(&mate, &["status"]);
+        assert_eq!(status.stdout.contains("not published: it was rolled back to"), pulled, "{status}");
+        assert_eq!(world.version(), "1.0.0", "{status}");
+    }
+    // The next change from any machine is published.
+    publish_as_mate(&world, &mate, "1.2.0");
+    assert_eq!(world.version(), "1.2.0");
+}

@@ -117,9 +117,11 @@ pub fn publish(
     let mut decided = Vec::new();
     let mut refusals = Vec::new();
     let mut gone = Vec::new();
+    let mut newer = Vec::new();
     for name in names {
         let (tip, view) = work.load(name)?;
         let lineage = work.require_successor(&view)?;
+        newer.extend(work.newer(&view)?);
         gone.extend(work.missing_files(&view));
         match work.decide(&view, lineage) {
             Ok(decision) => decided.push((name, DecisionEffects::of(&view, &decision, judge), (tip, decision))),
@@ -140,6 +142,9 @@ pub fn publish(
     let not_pushed = !request.dry_run && !published.is_empty() && auto::is_by_hand(ctx, acting.realm, acting.store)?;
     let mut answer = answer(acting, commit, request, published, cycles, gone);
     answer.body.not_pushed = not_pushed;
+    if !request.dry_run && !answer.body.published.is_empty() {
+        answer.next_steps.extend(behind::revert(code, branch, &newer, commit)?);
+    }
     Ok(answer)
 }
 
@@ -361,6 +366,14 @@ impl Work<'_> {
         let message = format!("{domain} was already published from {}, and {commit} is older", source.commit.short());
         Err(OpError::no(ErrorCode::OlderCommit, message)
             .next(format!("git blue contract publish --commit {commit} --rollback --reason \"…\"  # roll back")))
+    }
+
+    /// Returns the newer commit that was published before, if this is a rollback to an older commit of the branch.
+    fn newer(&self, view: &DomainView) -> Result<Option<Oid>, OpError> {
+        let source = view.sources.get(self.acting.repo).filter(|source| source.commit != *self.commit);
+        let source = source.filter(|_| self.direction == Direction::Rollback).map(|source| source.commit);
+        let is_older = |source: &Oid| self.code.is_ancestor(self.commit, source);
+        Ok(if source.as_ref().map_or(Ok(false), is_older)? { source } else { None })
     }
 
     fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {

@@ -5,8 +5,8 @@ use crate::{
     error::{NextStep, OpError},
     model::{name::DomainName, oid::Oid, text::shell_word},
     ops::{ctx::ActingRepo, message},
-    repo::CodeRepo,
-    store::{StoreError, StoreRef, history},
+    repo::{CodeRepo, blue_files},
+    store::{Objects as _, StoreError, StoreRef, history, read},
 };
 
 /// The maximum number of commits that are searched for a publisher.
@@ -104,6 +104,38 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
         Some(_) => format!("git fetch origin {}  # {reason}", shell_word(&format!("{branch}:{branch}"))),
     };
     Ok(step.into())
+}
+
+/// Returns the command that makes a rollback to the commit `to` last, with the reason: to revert what the newer commits,
+/// which were published before, changed. Returns `None` if the publishing branch has no other contracts and bindings than `to`.
+///
+/// # Errors
+/// Returns an error if a commit cannot be read.
+pub fn revert(code: &CodeRepo, branch: &str, newer: &[Oid], to: &Oid) -> Result<Option<NextStep>, OpError> {
+    let Some(mut latest) = newer.first().copied() else { return Ok(None) };
+    for commit in &newer[1..] {
+        if code.is_ancestor(&latest, commit)? {
+            latest = *commit;
+        }
+    }
+    let tip = code.reference(&format!("refs/heads/{branch}"))?.unwrap_or(latest);
+    let files = |commit: &Oid| {
+        let entry = read::lookup(code, &code.tree_of(commit)?, blue_files::FOLDER)?;
+        Ok::<_, StoreError>(entry.map(|entry| entry.id))
+    };
+    if files(&tip)? == files(to)? {
+        return Ok(None);
+    }
+    // Several reverts would publish the versions in between, and could revert commits of other people.
+    let command = match code.commit(&latest)?.parents == [*to] {
+        true => format!("git revert --no-edit {}", latest.short()),
+        false => {
+            let to = to.short();
+            format!("git restore --source={to} --staged --worktree :/.blue && git commit -m 'Roll back to {to}'")
+        }
+    };
+    let step = format!("{command}  # {branch} still has it, and its next change would publish it again");
+    Ok(Some(step.into()))
 }
 
 /// Returns whether a branch has commits that its upstream does not have.

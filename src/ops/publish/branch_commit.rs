@@ -166,7 +166,10 @@ impl<'a> BranchCommit<'a> {
 
 /// Returns whether two trees differ in what concerns a domain: its contracts, its binding, and the files that these
 /// refer to.
-fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
+///
+/// # Errors
+/// Returns an error if a tree cannot be read.
+pub fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool, OpError> {
     let [before, after] = trees;
     if before == after {
         return Ok(false);

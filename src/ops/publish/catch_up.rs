@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    branch_commit::{BranchCommit, Scope},
+    branch_commit::{BranchCommit, Scope, differ_in},
     candidate::Sources,
     dispute, publishing_branch,
+    rollback::{self, Rollback},
 };
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
@@ -84,6 +85,8 @@ pub struct UnpublishedCommit {
     pub disputed: Option<DomainName>,
     /// The published commit that the clone has to pull, if it has nothing new to publish.
     pub behind: Option<Behind>,
+    /// The rollback past the commit, if there was one. A person has to publish the commit again.
+    pub rolled_back: Option<Rollback>,
     /// Why the publishing branch is unknown. If set, the commit is that of the current branch.
     pub unclear: Option<OpError>,
     sources: Sources,
@@ -112,6 +115,8 @@ pub fn unpublished_commit(
         if let Some(pushed) = pushed
             && let Some(unpublished) = of_commit(acting, code, &branch, pushed, scope)?
         {
+            let rolled_back = rollback_past(acting, code, &unpublished)?;
+            let unpublished = UnpublishedCommit { rolled_back, ..unpublished };
             return Ok(Some(UnpublishedCommit {
                 policy,
                 is_due: !held_back(&unpublished, scope, code)?,
@@ -123,6 +128,8 @@ pub fn unpublished_commit(
         }
     }
     let Some(unpublished) = of_commit(acting, code, &branch, tip, scope)? else { return Ok(None) };
+    let rolled_back = rollback_past(acting, code, &unpublished)?;
+    let unpublished = UnpublishedCommit { rolled_back, ..unpublished };
     let is_due = policy == Policy::Commit && !held_back(&unpublished, scope, code)?;
     Ok(Some(UnpublishedCommit { policy, is_due, ..unpublished }))
 }
@@ -174,13 +181,38 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
 /// Returns whether a person has to publish the commit. A commit that was just made counts as
 /// confirmed, but one on another branch does not confirm what the publishing branch already had.
 fn held_back(unpublished: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo) -> Result<bool, OpError> {
-    if unpublished.behind.is_some() {
+    if unpublished.behind.is_some() || unpublished.rolled_back.is_some() {
         return Ok(true);
     }
     if unpublished.disputed.is_none() || !matches!(scope, Scope::Named) || !unpublished.is_fresh {
         return Ok(unpublished.disputed.is_some());
     }
     Ok(code.head()?.branch.as_ref() != Some(&unpublished.branch))
+}
+
+/// Returns the rollback past a commit, if each domain that it changes was rolled back, and no newer commit has changed the
+/// domain on the branch.
+fn rollback_past(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    unpublished: &UnpublishedCommit,
+) -> Result<Option<Rollback>, OpError> {
+    let (commit, tree) = (unpublished.commit, code.tree_of(&unpublished.commit)?);
+    let mut past = None;
+    for name in &unpublished.domains {
+        let source = name.parse().ok().and_then(|domain| Some((unpublished.sources.get(&domain)?.commit, domain)));
+        let Some((published, domain)) = source else { return Ok(None) };
+        let Some(rollback) = rollback::last(acting, code, &domain, published)? else { return Ok(None) };
+        let from = rollback.from;
+        let is_newer = code.has(&from)
+            && !code.is_ancestor(&commit, &from)?
+            && differ_in(code, [&code.tree_of(&from)?, &tree], name)?;
+        if is_newer {
+            return Ok(None);
+        }
+        past = Some(rollback);
+    }
+    Ok(past)
 }
 
 /// Publishes the commit if it is due.
@@ -215,6 +247,7 @@ pub fn publish_deferred(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPub
         && tip != commit
         && code.is_ancestor(&commit, &tip)?
         && let Some(unpublished) = of_commit(acting, code, &branch, commit, Scope::Named)?
+        && rollback_past(acting, code, &unpublished)?.is_none()
     {
         match publish(ctx, acting, code, &unpublished) {
             Ok(answer) => answers.push(answer),
@@ -305,6 +338,7 @@ fn of_commit(
         behind: behind.filter(|behind| disputed.is_none() && (newer.is_some() || behind.domains.len() == found.len())),
         domains: found,
         disputed,
+        rolled_back: None,
         unclear: None,
         sources,
     }))

@@ -15,6 +15,7 @@ pub mod publishing_branch;
 pub mod references;
 pub mod removal;
 pub mod removed_files;
+pub mod rollback;
 pub mod to_url;
 pub mod unpublished;
 pub mod work_file;

@@ -5,6 +5,7 @@ use super::{
     branch_commit::Scope,
     catch_up::{self, Policy, UnpublishedCommit},
     publish_log,
+    rollback::Rollback,
 };
 use crate::{
     error::{ErrorCode, NextStep, OpError},
@@ -130,6 +131,12 @@ impl CaughtUp {
             let told = |domain| format!("two machines wrote the binding of {} in {domain} independently", acting.repo);
             disputed.map(told)
         });
+        let rolled_back = waiting.rolled_back.filter(|_| matches!(waiting.policy, Policy::Commit | Policy::Pushed));
+        let problem =
+            problem.or_else(|| rolled_back.map(|rollback| format!("it was rolled back to {}", rollback.to.short())));
+        if let (Some(rollback), Some(code)) = (rolled_back, &ctx.code) {
+            self.next_steps.extend(after_rollback(code, &waiting.branch, rollback));
+        }
         let has_origin = ctx.code.as_ref().is_some_and(|code| code.origin_url().is_some());
         if disputed.is_some() && has_origin {
             let branch = shell_word(&waiting.branch);
@@ -139,6 +146,7 @@ impl CaughtUp {
         self.next_steps.extend(steps);
         self.next_steps.push(match (&problem, waiting.policy) {
             _ if disputed.is_some() => "git blue contract publish  # or publish what this commit has".into(),
+            _ if rolled_back.is_some() => "git blue contract publish  # or publish it again".into(),
             (Some(_), _) => "git blue contract publish  # try again once this is corrected".into(),
             (None, Policy::Commit | Policy::Off) => "git blue contract publish".into(),
             (None, Policy::Pushed) if !has_origin => {
@@ -155,6 +163,14 @@ impl CaughtUp {
             problem,
             failed_at,
         });
+    }
+}
+
+/// Returns the step after a rollback: to revert the newer commit, or to pull it in a clone that lacks it.
+fn after_rollback(code: &CodeRepo, branch: &str, rollback: Rollback) -> Option<NextStep> {
+    match code.has(&rollback.from) {
+        true => behind::revert(code, branch, &[rollback.from], &rollback.to).ok().flatten(),
+        false => behind::pull(code, branch, &rollback.from, "get the commit that was rolled back").ok(),
     }
 }
 
