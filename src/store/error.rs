@@ -219,6 +219,17 @@ impl StoreError {
     }
 }
 
+/// Returns what was read, or nothing if it is damaged.
+///
+/// # Errors
+/// Returns any other error.
+pub fn unless_damaged<T: Default>(read: Result<T, StoreError>) -> Result<T, StoreError> {
+    match read {
+        Err(error) if error.is_damage() => Ok(T::default()),
+        read => read,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -23,7 +23,7 @@ pub mod write;
 
 pub use cache::{CachedData, FileCache};
 pub use comparisons::Comparisons;
-pub use error::StoreError;
+pub use error::{StoreError, unless_damaged};
 pub use layout::{StoreRef, TreePath};
 pub use port::{
     Change, CommitInfo, DomainRefs, Edit, Entry, EntryKind, Lease, Objects, Parents, RefListing, Signature, Store,

@@ -40,7 +40,7 @@ use crate::{
     store::{
         Store, StoreRef, layout,
         overview::{Line, Overview},
-        read,
+        read, unless_damaged,
     },
     wire::{Answer, ContractPublish, Published},
 };
@@ -197,12 +197,8 @@ pub fn source(acting: ActingRepo<'_>, name: &DomainName, tip: &Oid) -> Result<Op
         .store
         .commit(tip)
         .and_then(|commit| read::file(acting.store, &within, &commit.tree, &layout::source(acting.repo)));
-    match read {
-        Ok(source) => Ok(source),
-        // The caller decides whether this damage prevents a publication.
-        Err(error) if error.is_damage() => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    // The caller decides whether damage prevents a publication.
+    Ok(unless_damaged(read)?)
 }
 
 /// The variable that names the default branch on GitLab runners, whose clones have no branch and no `origin/HEAD`.

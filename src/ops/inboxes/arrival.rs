@@ -10,7 +10,7 @@ use super::inbox;
 use crate::{
     error::OpError,
     model::{name::DomainName, oid::Oid},
-    store::{Edit, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write},
+    store::{Edit, Store, StoreError, StoreRef, TreePath, codec, layout, read, unless_damaged, write::write},
 };
 
 /// The maximum number of arrivals that are recorded individually. If more arrive at once,
@@ -160,11 +160,4 @@ fn record_known(
 
 fn tree_of(store: &dyn Store, commit: Oid) -> Result<Oid, StoreError> {
     Ok(store.commit(&commit)?.tree)
-}
-
-fn unless_damaged<T>(result: Result<Option<T>, StoreError>) -> Result<Option<T>, StoreError> {
-    match result {
-        Err(error) if error.is_damage() => Ok(None),
-        result => result,
-    }
 }

@@ -21,6 +21,7 @@ use crate::{
     store::{
         StoreRef, layout,
         read::{self, Published},
+        unless_damaged,
     },
 };
 
@@ -91,14 +92,9 @@ impl ChangeDecoder<'_> {
             return Ok(false);
         }
         let within = StoreRef::Domain(self.domain.info.name.clone());
-        match read::file::<Transfers>(self.acting.store, &within, self.tree, &layout::transfers(contract)) {
-            Ok(record) => {
-                let mut transfers = record.into_iter().flat_map(|record| record.transfers);
-                Ok(transfers.any(|one| one.from == *self.acting.repo))
-            }
-            Err(error) if error.is_damage() => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let record = read::file::<Transfers>(self.acting.store, &within, self.tree, &layout::transfers(contract));
+        let mut transfers = unless_damaged(record)?.into_iter().flat_map(|record| record.transfers);
+        Ok(transfers.any(|one| one.from == *self.acting.repo))
     }
 }
 

@@ -1,5 +1,5 @@
 //! The inboxes of readers. An inbox is a ref of this machine whose tree contains, for each domain, the domain's tree as
-//! the reader last knew it, and the notifications delivered in the last 30 days.
+//! the reader last knew it, and the notifications delivered in the last 30 days. A damaged record counts as missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::{
         oid::Oid,
     },
     store::{
-        Change, Edit, EntryKind, Parents, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write,
+        Change, Edit, EntryKind, Parents, Store, StoreRef, TreePath, codec, layout, read, unless_damaged, write::write,
     },
     wire::Notification,
 };
@@ -142,7 +142,7 @@ impl Inbox {
         let places = [(self.tree(), layout::baseline(domain)), (self.shared, layout::joined(domain))];
         for (tree, path) in places {
             let Some(tree) = tree else { continue };
-            let entry = known(read::lookup(store, &tree, path.as_str()))?;
+            let entry = unless_damaged(read::lookup(store, &tree, path.as_str()))?;
             if let Some(entry) = entry.filter(|entry| entry.kind == EntryKind::Tree) {
                 return Ok(Some(entry.id));
             }
@@ -160,7 +160,7 @@ impl Inbox {
         let places = [(self.shared, layout::JOINED, false), (self.tree(), layout::BASELINES, is_reader)];
         for (tree, folder, is_own) in places {
             let Some(tree) = tree else { continue };
-            let entries = known(read::folder(store, &tree, folder))?;
+            let entries = unless_damaged(read::folder(store, &tree, folder))?;
             let trees = entries.into_iter().filter(|entry| entry.kind == EntryKind::Tree);
             found.extend(trees.map(|entry| (entry.name, Recorded { tree: entry.id, is_own })));
         }
@@ -170,20 +170,12 @@ impl Inbox {
 
 /// Returns the tree of an inbox's commit.
 fn tree_of(store: &dyn Store, tip: Oid) -> Result<Option<Oid>, OpError> {
-    known(store.commit(&tip).map(|commit| Some(commit.tree)))
+    Ok(unless_damaged(store.commit(&tip).map(|commit| Some(commit.tree)))?)
 }
 
 /// Returns the delivered notifications in a tree of an inbox, oldest first.
 fn delivered_in(store: &dyn Store, name: &StoreRef, tree: &Oid) -> Result<Vec<DeliveredNotification>, OpError> {
-    Ok(known(read::file(store, name, tree, &layout::delivered()))?.unwrap_or_default())
-}
-
-/// Returns what was read from a record of this machine. A damaged record counts as missing.
-fn known<T: Default>(read: Result<T, StoreError>) -> Result<T, OpError> {
-    match read {
-        Err(error) if error.is_damage() => Ok(T::default()),
-        read => Ok(read?),
-    }
+    Ok(unless_damaged(read::file(store, name, tree, &layout::delivered()))?.unwrap_or_default())
 }
 
 /// Records a delivery in the reader's own inbox and the repository's shared one. `now` is called only if there is
@@ -299,9 +291,9 @@ fn added(
 ) -> Result<Change, OpError> {
     let mut edits = Vec::new();
     if let (None, Some(tree)) = (tip, start)
-        && let Some(entry) = known(read::lookup(store, &tree, layout::BASELINES))?
+        && let Some(entry) = unless_damaged(read::lookup(store, &tree, layout::BASELINES))?
     {
-        edits.extend(known(store.entries(&entry.id))?.into_iter().filter_map(|entry| {
+        edits.extend(unless_damaged(store.entries(&entry.id))?.into_iter().filter_map(|entry| {
             let domain: DomainName = entry.name.parse().ok()?;
             let replaced = receipt.baselines.iter().any(|baseline| baseline.domain == domain);
             (!replaced).then(|| (layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))

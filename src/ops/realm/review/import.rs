@@ -21,7 +21,7 @@ use crate::{
         CodeRepo,
         blue_files::{self, Files, Item},
     },
-    store::{Store, StoreRef, codec, layout, read},
+    store::{Store, StoreRef, codec, layout, read, unless_damaged},
     wire::{FieldChange, ImportReview, JudgedBy, Withdrawal},
 };
 
@@ -213,12 +213,8 @@ impl Domain<'_> {
     fn document(&self, import: &Import, version: &Version) -> Result<Option<Contract>, OpError> {
         let within = StoreRef::Domain(self.summary.info.name.clone());
         let path = layout::version(&import.contract, version);
-        match read::file(self.store, &within, self.tree, &path) {
-            Ok(found) => Ok(found),
-            // `check` reports a damaged version.
-            Err(error) if error.is_damage() => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        // `check` reports a damaged version.
+        Ok(unless_damaged(read::file(self.store, &within, self.tree, &path))?)
     }
 
     /// Returns whether the version that the code was written against fails the expectations too.
