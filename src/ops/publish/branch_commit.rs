@@ -46,15 +46,15 @@ impl Scope<'_> {
 }
 
 /// A commit of the publishing branch, and where the branch was before.
-pub struct BranchCommit<'a> {
+pub(super) struct BranchCommit<'a> {
     acting: ActingRepo<'a>,
     code: &'a CodeRepo,
     branch: &'a str,
     commit: Oid,
     /// Its tree.
-    pub tree: Oid,
+    pub(super) tree: Oid,
     /// The tree of the branch before it moved to the commit, or of the commit's parent.
-    pub tree_before: Option<Oid>,
+    pub(super) tree_before: Option<Oid>,
     former_tips: Vec<Oid>,
     /// Whether the branch was amended, rebased or reset to the commit.
     is_rewritten: bool,
@@ -64,10 +64,12 @@ pub struct BranchCommit<'a> {
 
 impl<'a> BranchCommit<'a> {
     /// Finds where the branch was before the commit.
-    ///
-    /// # Errors
-    /// Returns an error if the repository cannot be read.
-    pub fn of(acting: ActingRepo<'a>, code: &'a CodeRepo, branch: &'a str, commit: Oid) -> Result<Self, OpError> {
+    pub(super) fn of(
+        acting: ActingRepo<'a>,
+        code: &'a CodeRepo,
+        branch: &'a str,
+        commit: Oid,
+    ) -> Result<Self, OpError> {
         let this = code.commit(&commit)?;
         let former_tips = code.previous_tips(branch, MAX_FORMER_TIPS)?;
         let moved_from = former_tips.first().copied().filter(|before| code.has(before));
@@ -89,10 +91,7 @@ impl<'a> BranchCommit<'a> {
     }
 
     /// Returns whether what the commit has of a domain still has to be published, after `source` was.
-    ///
-    /// # Errors
-    /// Returns an error if the repository or the realm cannot be read.
-    pub fn is_unpublished(
+    pub(super) fn is_unpublished(
         &self,
         domain: &str,
         is_declared: bool,
@@ -128,19 +127,13 @@ impl<'a> BranchCommit<'a> {
 
     /// Returns whether the commit changed a domain. This may mean reading all of its files, so it is asked only where the
     /// result matters.
-    ///
-    /// # Errors
-    /// Returns an error if the repository or the realm cannot be read.
-    pub fn has_moved(&self, domain: &str) -> Result<bool, OpError> {
+    pub(super) fn has_moved(&self, domain: &str) -> Result<bool, OpError> {
         self.tree_before.map_or(Ok(true), |before| differ_in(self.code, [&before, &self.tree], domain))
     }
 
     /// Returns the published commit that this one would undo, if it is behind it. `newer` is the one that was found to be
     /// newer.
-    ///
-    /// # Errors
-    /// Returns an error if the repository or the realm cannot be read.
-    pub fn published_instead(
+    pub(super) fn published_instead(
         &self,
         domain: &DomainName,
         source: Option<Oid>,
