@@ -73,6 +73,54 @@ fn every_client_gets_the_skill() {
     }
 }
 
+/// Publishes `count` contracts, which `access` imports with a range that no version is in, and long paths.
+fn broken_imports(world: &World, count: usize) {
+    let mut binding = crate::world::importing(">=1.0.0, <2.0.0");
+    for n in 0..count {
+        let name = format!("contract-{n:04}");
+        let text = crate::world::contract("1.0.0").replace("s3-permissions", &name);
+        world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text);
+        let path = format!("{}{n}.py", "folder/".repeat(60));
+        binding += &format!("  - contract: {name}\n    version: \">=9.0.0, <10.0.0\"\n    binding: {path}\n");
+    }
+    world.commit("fungal", "Many");
+    world.write(&format!("access/{}", crate::world::BINDING_FILE), &binding);
+    world.commit("access", "Import them");
+    world.settle();
+}
+
+#[test]
+fn long_realm_is_continued_where_its_resource_ends() {
+    let world = World::pair();
+    broken_imports(&world, 80);
+    let mut client = Client::start(&world, &world.path("access"));
+    let topology = read(&mut client, "blue://aperture/topology");
+    let listed = topology["domains"][0]["contracts"].as_array().unwrap();
+    assert!(topology["cut"].is_null() && listed.len() > 5, "{topology}");
+    let last = format!("s3-access/{}", listed.last().unwrap()["name"].as_str().unwrap());
+    assert_eq!(topology["next_cursor"], last);
+    // The imports that do not fit are left to the tool that pages them.
+    let status = read(&mut client, "blue://aperture/status");
+    let tool = Value::Object(client.ok("realm_status", json!({})));
+    for status in [&status, &tool] {
+        let listed = status["imports"].as_array().unwrap().len();
+        assert!(status["cut"].is_null() && (5..80).contains(&listed), "{status}");
+        let step = format!("{listed} of 81 imports are listed: realm_review lists all that need a review");
+        assert!(status["next_steps"].to_string().contains(&step), "{status}");
+    }
+    let (mut reviewed, mut cursor) = (0, Value::Null);
+    loop {
+        let page = client.ok("realm_review", json!({"cursor": cursor}));
+        let listed = page["imports"].as_array().unwrap().len();
+        assert!(listed > 0, "{page:?}");
+        (reviewed, cursor) = (reviewed + listed, page["next_cursor"].clone());
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(reviewed, 80);
+}
+
 #[test]
 fn long_list_is_paged() {
     let world = World::pair();

@@ -18,9 +18,9 @@ pub struct Body {
 }
 
 /// The maximum number of next steps in an answer.
-const MAX_STEPS: usize = 8;
+pub const MAX_STEPS: usize = 8;
 /// The number of bytes that are reserved for a cursor, and for the next step with it.
-const ROOM_FOR_CURSOR: usize = 512;
+pub const ROOM_FOR_CURSOR: usize = 512;
 /// Values of at most this many bytes are not cut.
 const LEAST: usize = 160;
 /// An object with more fields than this counts as a map, such as `$defs`: its first entries are

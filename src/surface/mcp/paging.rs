@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use self::listed::Listed;
 use super::{
-    body::{Body, to_string},
+    body::{Body, MAX_STEPS, ROOM_FOR_CURSOR, to_string},
     size_limit::{MAX_BODY, message_bytes},
 };
 use crate::error::{NextStep, OpError};
@@ -31,8 +31,10 @@ pub struct Wanted<'a> {
 ///
 /// # Errors
 /// Returns an error if the cursor was made for another answer.
-pub fn page(text: &str, next_steps: Vec<NextStep>, lists: Lists, wanted: Wanted<'_>) -> Result<Body, OpError> {
+pub fn page(text: &str, mut next_steps: Vec<NextStep>, lists: Lists, wanted: Wanted<'_>) -> Result<Body, OpError> {
     let Wanted { limit, cursor } = wanted;
+    // One more names the next page.
+    next_steps.truncate(MAX_STEPS - 1);
     let mut body = Body { fields: Map::new(), next_steps };
     let Listed { fields, lists: mut listed } = Listed::of(text, lists);
     let total = listed.values().map(Vec::len).sum::<usize>();
@@ -75,6 +77,22 @@ pub fn page(text: &str, next_steps: Vec<NextStep>, lists: Lists, wanted: Wanted<
     Ok(body)
 }
 
+/// Requests a page of `limit` entries. If the page does not fit into a message, requests a smaller one, reduced in
+/// proportion to the excess, because each attempt costs as much as the first.
+///
+/// # Errors
+/// Returns an error if the operation fails.
+pub fn fitting(mut limit: usize, ask: impl Fn(usize) -> Result<Body, OpError>) -> Result<Body, OpError> {
+    loop {
+        let body = ask(limit)?;
+        let bytes = body.message_bytes() + ROOM_FOR_CURSOR;
+        if bytes <= MAX_BODY || limit == 1 {
+            return Ok(body);
+        }
+        limit = (limit * MAX_BODY / bytes).clamp(1, limit - 1);
+    }
+}
+
 /// Returns a hash of the answer that a cursor was made for.
 fn mark(fields: &BTreeMap<&str, &str>, lists: &BTreeMap<&str, Vec<&str>>) -> String {
     use std::hash::{DefaultHasher, Hasher as _};
@@ -108,7 +126,8 @@ impl Window {
             return false;
         }
         let bytes = message_bytes(item) + 2;
-        let is_first = self.room > 0 && at == self.start;
+        // Each page has an item, or the client would ask for the same page forever.
+        let is_first = at == self.start;
         if self.left == 0 || (bytes > self.room && !is_first) {
             self.end = Some(at);
             return false;
@@ -132,11 +151,15 @@ mod tests {
     const LISTS: Lists = &["errors", "warnings"];
 
     fn page(errors: usize, warnings: usize, limit: Option<usize>, cursor: Option<&str>) -> Result<Body, OpError> {
+        page_with(Vec::new(), errors, warnings, Wanted { limit, cursor })
+    }
+
+    fn page_with(steps: Vec<NextStep>, errors: usize, warnings: usize, wanted: Wanted<'_>) -> Result<Body, OpError> {
         let finding = |n| json!({"code": "deprecated", "message": format!("finding {n}"), "repo": "fungal"});
         let findings = |from, count| (from..from + count).map(finding).collect::<Vec<_>>();
         let answer =
             json!({"status": "success", "errors": findings(0, errors), "warnings": findings(errors, warnings)});
-        super::page(&answer.to_string(), Vec::new(), LISTS, Wanted { limit, cursor })
+        super::page(&answer.to_string(), steps, LISTS, wanted)
     }
 
     #[test]
@@ -159,6 +182,24 @@ mod tests {
             assert_eq!(seen, expected, "{errors} {warnings} {limit:?}");
             assert!(pages > 1);
         }
+    }
+
+    #[test]
+    fn each_page_has_items_however_many_next_steps_there_are() {
+        let steps = vec![NextStep::advice("x".repeat(250)); 500];
+        let mut first = page_with(steps, 400, 0, Wanted::default()).unwrap();
+        assert!(first.fields["errors"].as_array().unwrap().len() > 50);
+        first.cut("ask for less");
+        let cursor = first.fields["next_cursor"].as_str().unwrap();
+        assert_eq!(first.next_steps.len(), MAX_STEPS);
+        assert!(first.next_steps[MAX_STEPS - 1].reason().contains(cursor));
+        // An item that is larger than a message is cut, but not left out.
+        let answer = json!({"status": "success", "errors": ["x".repeat(MAX_BODY), "y"]}).to_string();
+        let first = super::page(&answer, Vec::new(), LISTS, Wanted::default()).unwrap();
+        assert_eq!(first.fields["errors"].as_array().unwrap().len(), 1);
+        let cursor = first.fields["next_cursor"].as_str();
+        let second = super::page(&answer, Vec::new(), LISTS, Wanted { limit: None, cursor }).unwrap();
+        assert_eq!((&second.fields["errors"], &second.fields["next_cursor"]), (&json!(["y"]), &Value::Null));
     }
 
     #[test]

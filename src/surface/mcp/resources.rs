@@ -5,7 +5,7 @@ use std::str::FromStr;
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::Value;
 
-use super::{body::Body, skills, tools};
+use super::{body::Body, paging, skills, tools};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -83,14 +83,18 @@ impl ResourceKind {
         let mut body = match self {
             Self::Status => {
                 let request = realm::status::Request { reader: None, ..Default::default() };
-                let mut body = Body::of(&realm::status::run(ctx, &request)?.answer);
+                let mut outcome = realm::status::run(ctx, &request)?;
+                let next_steps = tools::shorten(&mut outcome.answer.body);
+                let mut body = Body { next_steps, ..Body::of(&outcome.answer) };
                 // Notifications are sent only with the answers of tools.
                 body.fields.retain(|name, _| name != "notifications" && name != "more_notifications");
+                body.fit("domains", &outcome.cursors);
                 body
             }
             Self::Topology => {
-                let page = PageRequest::first(tools::TOPOLOGY_PAGE);
-                Body::of(&realm::topology::run(ctx, &realm::topology::Request { domain: None, page })?)
+                let request = |limit| realm::topology::Request { domain: None, page: PageRequest::first(limit) };
+                let page = |limit| Ok(Body::of(&realm::topology::run(ctx, &request(limit))?));
+                paging::fitting(tools::TOPOLOGY_PAGE, page)?
             }
             Self::Contract(contract, version) => {
                 let request =
@@ -101,7 +105,10 @@ impl ResourceKind {
         if body.fields.get("next_cursor").is_some_and(Value::is_string) {
             body.next_steps.push("the tool of the same name returns the rest, in pages".into());
         }
-        body.cut("contract_get with pointer, a JSON pointer, returns what was cut");
+        body.cut(match self {
+            Self::Contract(..) => "contract_get with pointer, a JSON pointer, returns what was cut",
+            Self::Status | Self::Topology => "the tool of the same name returns what was cut",
+        });
         Ok(body)
     }
 }

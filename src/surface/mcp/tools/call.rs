@@ -7,7 +7,6 @@ use crate::surface::mcp::{
     body::Body,
     paging::{self, Wanted},
     settings::Settings,
-    size_limit::MAX_BODY,
     steps::FollowUp,
 };
 use crate::{
@@ -61,8 +60,7 @@ impl Call<'_> {
         self.arguments.text("detail") == Some("full")
     }
 
-    /// Requests a page of `usual` entries, or as many as the client asks for. If the page does not fit into a message,
-    /// requests a smaller one, reduced in proportion to the excess, because each attempt costs as much as the first.
+    /// Requests a page of `usual` entries, or as many as the client asks for, or as many as fit into a message.
     ///
     /// # Errors
     /// Returns an error if the operation fails.
@@ -71,15 +69,9 @@ impl Call<'_> {
         usual: usize,
         ask: impl Fn(Map<String, Value>) -> Result<Body, OpError>,
     ) -> Result<Body, OpError> {
-        let mut limit = self.limit(usual)?;
-        loop {
-            let mut body = ask(self.fields_with(limit))?;
-            if body.fits() || limit == 1 {
-                body.suggest_next_page();
-                return Ok(body);
-            }
-            limit = (limit * MAX_BODY / body.message_bytes()).clamp(1, limit - 1);
-        }
+        let mut body = paging::fitting(self.limit(usual)?, |limit| ask(self.fields_with(limit)))?;
+        body.suggest_next_page();
+        Ok(body)
     }
 
     /// Returns the request for a page of `usual` entries, or as many as the client asks for.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 pub use call::Call;
 pub use listed::listed;
-pub use realm::TOPOLOGY_PAGE;
+pub use realm::{TOPOLOGY_PAGE, shorten};
 
 use super::{
     realm_argument::{self, RealmArgument},

@@ -6,7 +6,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{super::body::Body, Call};
+use super::{
+    super::{
+        body::{Body, Room},
+        size_limit::MAX_BODY,
+    },
+    Call,
+};
 use crate::{
     error::{NextStep, OpError},
     model::check::{Finding, Scope},
@@ -55,7 +61,7 @@ enum CheckedScope {
 
 /// The number of domains that `realm_status` lists.
 const MAX_DOMAINS: usize = 20;
-/// The maximum number of imports that `realm_status` lists.
+/// With more imports than this, `realm_status` lists only those that are not current.
 const MAX_IMPORTS: usize = 30;
 /// The maximum number of repositories that `realm_status` and `realm_topology` list.
 const MAX_REPOS: usize = 50;
@@ -71,15 +77,20 @@ const MAX_OF_A_CODE: usize = 3;
 
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     let Outcome { mut answer, cursors, .. } = status::run(call.ctx, &operation::read(call.page_fields(MAX_DOMAINS)?)?)?;
-    let repos = limit_repos(&mut answer.body.repos);
-    limit_contracts(&mut answer.body.domains);
-    limit_own_contracts(&mut answer.body);
-    let omitted = leave_out_current_imports(&mut answer.body.imports);
-    answer.next_steps.extend(repos.into_iter().chain(omitted));
+    let omitted = shorten(&mut answer.body);
+    answer.next_steps.extend(omitted);
     let mut body = call.body(&answer)?;
     body.fit("domains", &cursors);
     body.suggest_next_page();
     Ok(body)
+}
+
+/// Shortens the lists that would fill a message. Returns next steps that say what was left out.
+pub fn shorten(status: &mut RealmStatus) -> Vec<NextStep> {
+    limit_contracts(&mut status.domains);
+    limit_own_contracts(status);
+    let repos = limit_repos(&mut status.repos);
+    repos.into_iter().chain(limit_imports(&mut status.imports)).collect()
 }
 
 /// Keeps the first repositories. If there are more, returns a next step that counts them.
@@ -105,16 +116,20 @@ fn limit_own_contracts(status: &mut RealmStatus) {
     status.own_contracts.truncate(MAX_OWN);
 }
 
-/// Removes up-to-date imports, if there are many imports, and returns a next step that counts them. They would fill
-/// every page.
-fn leave_out_current_imports(imports: &mut Vec<ImportStatus>) -> Option<NextStep> {
+/// Removes up-to-date imports, if there are many imports, and those that would take more than half of a message. They
+/// would fill every page. If something was removed, returns a next step that says so.
+fn limit_imports(imports: &mut Vec<ImportStatus>) -> Option<NextStep> {
     let all = imports.len();
-    if all <= MAX_IMPORTS {
-        return None;
+    if all > MAX_IMPORTS {
+        imports.retain(|import| import.state != "current");
     }
-    imports.retain(|import| import.state != "current");
-    let current = all - imports.len();
-    Some(format!("{current} of {all} imports are current and not listed").into())
+    let not_current = imports.len();
+    let mut room = Room(MAX_BODY / 2);
+    let kept = imports.iter().take_while(|import| room.takes(import)).count();
+    imports.truncate(kept);
+    let listed = || format!("{kept} of {all} imports are listed: realm_review lists all that need a review");
+    let current = || format!("{} of {all} imports are current and not listed", all - not_current);
+    (kept < all).then(|| if kept < not_current { listed() } else { current() }.into())
 }
 
 pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
