@@ -13,7 +13,7 @@ use crate::{
     },
     wire::{
         ContractTopology, Deprecation, DomainTopology, ImportTopology, RealmStatus, RealmTopology, RemoteStatus,
-        SyncConflict,
+        SyncConflict, Unpublished,
     },
 };
 
@@ -42,8 +42,8 @@ impl Cause {
     }
 }
 
-/// Returns the causes that need attention, or a note that there are none. Those of conflicts and remotes come from
-/// `status`.
+/// Returns the causes that need attention, or a note that there are none. Those of the present come from `status`:
+/// conflicts, remotes, and what was not published.
 pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -> Markup {
     let causes = causes(site, topology, status);
     html! {
@@ -74,6 +74,7 @@ fn causes(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -
         causes
     };
     let mut causes = of_imports("broken");
+    causes.extend(status.and_then(|status| not_published(status.unpublished.as_ref()?)));
     causes.extend(status.iter().flat_map(|status| &status.conflicts).map(conflict));
     causes.extend(topology.unreadable.iter().map(|problem| {
         let what = html! { p dir="auto" { (text(problem)) } };
@@ -193,6 +194,16 @@ fn withdrawal(contract: &ContractTopology) -> Option<(&'static str, Markup)> {
         (None, Some(version)) if contract.yanked => ("yanked", html! { span.version { (version) } " was yanked" }),
         _ => return None,
     })
+}
+
+/// Returns the cause for a commit whose publication failed.
+fn not_published(unpublished: &Unpublished) -> Option<Cause> {
+    let problem = unpublished.problem.as_ref()?;
+    let what = html! {
+        p { code { (unpublished.commit.short()) } " " (text(&unpublished.phrase())) }
+        p.note dir="auto" { (text(problem)) }
+    };
+    Some(Cause::new(Tone::Bad, "not published", what).run("git blue status"))
 }
 
 fn not_pushed(remote: &RemoteStatus) -> Option<Cause> {

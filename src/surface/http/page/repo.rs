@@ -84,7 +84,7 @@ fn render(site: &Site, repo: &RepoName, seen: &Seen, filter: &Filter) -> Markup 
         @if let Some(path) = line.and_then(|line| line.path.as_ref()) { p.path.where { (text(path)) } }
         @else { p.none { "not on this machine" } }
         (numbers(site, repo, seen))
-        (attention::section(site, topology, None))
+        (attention::section(site, topology, Some(status).filter(|_| present.is_some())))
         (graph::section(site, topology, Scope::Repo(repo), filter))
         (relies_on(site, &status.imports))
         (provides(site, repo, seen))
