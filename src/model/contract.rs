@@ -289,6 +289,15 @@ impl BrokenDirection {
             Self::Forwards => "forwards",
         }
     }
+
+    /// Returns what it means that two versions are compatible in this direction. Readers may refuse properties that the
+    /// sender's schema allows, but does not name.
+    pub fn meaning(self, old: &Version, new: &Version) -> String {
+        match self {
+            Self::Backwards => format!("readers of {old} accept what {new} sends"),
+            Self::Forwards => format!("readers of {new} accept what {old} sent"),
+        }
+    }
 }
 
 /// The interpretation of the sending side's schema.

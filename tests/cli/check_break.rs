@@ -51,7 +51,7 @@ fn provider_fails_before_publishing_a_break() {
             },
             "message": "access imports s3-access/s3-permissions >=1.0.0, <2.0.0, but this change publishes 2.0.0",
             "notes": [
-                "the schemas are compatible: 1.0.0 accepts everything that 2.0.0 allows",
+                "the schemas are compatible: readers of 1.0.0 accept what 2.0.0 sends",
                 "used in cdk/access_stack.py",
                 "the range \">=1.0.0, <3.0.0\" accepts both versions",
             ],

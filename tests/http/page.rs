@@ -56,6 +56,30 @@ fn pages_have_nothing_inline() {
 }
 
 #[test]
+fn proof_names_its_reading() {
+    let world = World::pair();
+    let text = contract("1.1.0").replace("  properties:\n", "  properties:\n    note: { type: string }\n");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    world.commit("fungal", "Add a note");
+    let daemon = Daemon::start(&world);
+    let page = daemon.get(&format!("{CONTRACT}?from=1.0.0&to=1.1.0")).is(200).text();
+    assert!(page.contains("Forwards compatible: readers of 1.1.0 accept what 1.0.0 sent."), "{page}");
+    assert!(page.contains("Read strictly: incompatible."), "{page}");
+}
+
+#[test]
+fn refused_publication_needs_attention() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let page = || daemon.get("/r/aperture/repos/fungal").is(200).text();
+    assert!(!page().contains("not published"));
+    world.write(&format!("fungal/{CONTRACT_FILE}"), "{");
+    world.commit("fungal", "Break the file");
+    let shown = page();
+    assert!(shown.contains("not published") && shown.contains("has unpublished changes in s3-access"), "{shown}");
+}
+
+#[test]
 fn unchanged_page_is_not_sent_again() {
     let world = World::pair();
     let daemon = Daemon::start(&world);

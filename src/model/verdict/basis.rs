@@ -54,7 +54,7 @@ impl Verdict {
             (None, Some(reason)) => {
                 format!("it is unknown whether {reader} accepts everything that {sender} allows: {reason}")
             }
-            (None, None) => format!("{reader} accepts everything that {sender} allows"),
+            (None, None) => self.direction.meaning(&self.old_version, &self.new_version),
         }
     }
 

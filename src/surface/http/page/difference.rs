@@ -14,7 +14,7 @@ use crate::{
         diff::{Difference, Kind},
         json::Json,
         pointer::unescape,
-        verdict::{BothReadings, FLOW, SchemaDifference, ValuesCompared, VersionBump},
+        verdict::{BothReadings, BrokenDirection, FLOW, SchemaDifference, ValuesCompared, VersionBump},
         version::Version,
     },
     surface::value_lines::{MAX_INLINE, value_lines},
@@ -96,27 +96,45 @@ fn verdict(both: &BothReadings, reading: SchemaReading) -> &SchemaVerdict {
     if reading == SchemaReading::Strict { &both.strict } else { &both.lenient }
 }
 
+/// Returns the outcome in the reading that does not decide, if it differs.
+fn other_reading(both: &BothReadings, reading: SchemaReading) -> Option<String> {
+    let (how, other) = match reading {
+        SchemaReading::Lenient => ("strictly", &both.strict),
+        SchemaReading::Strict => ("leniently", &both.lenient),
+    };
+    let word = match other {
+        SchemaVerdict::Compatible => "compatible",
+        SchemaVerdict::Incompatible { .. } => "incompatible",
+        SchemaVerdict::Unknown { .. } => "unknown",
+    };
+    let differs = std::mem::discriminant(other) != std::mem::discriminant(verdict(both, reading));
+    differs.then(|| format!("Read {how}: {word}."))
+}
+
 /// Returns what the change means for values, with a proof or a witness.
 fn verdicts(body: &ContractDiff, compared: &SchemasCompared, command: &str) -> Markup {
     let (old, new) = (&body.old_version, &body.new_version);
-    let directions = [("Backwards", &compared.backwards, old, new), ("Forwards", &compared.forwards, new, old)];
+    let directions = [
+        ("Backwards", BrokenDirection::Backwards, &compared.backwards, (old, new)),
+        ("Forwards", BrokenDirection::Forwards, &compared.forwards, (new, old)),
+    ];
     html! {
         ul.verdicts {
-            @for (word, both, reader, sender) in directions {
+            @for (word, direction, both, sides) in directions {
                 li {
                     @match verdict(both, compared.reading) {
                         SchemaVerdict::Compatible => {
-                            (badge(Tone::Good, "proved")) " " (word) " compatible: "
-                            (reader) " accepts everything that " (sender) " allows."
+                            (badge(Tone::Good, "proved")) " " (word) " compatible: " (direction.meaning(old, new)) "."
                         }
                         SchemaVerdict::Incompatible { difference } => {
                             (badge(Tone::Bad, "breaks")) " " (word) ": "
-                            (refused(difference, (reader, sender), command))
+                            (refused(difference, sides, command))
                         }
                         SchemaVerdict::Unknown { reason, .. } => {
                             (badge(Tone::Warn, "unknown")) " " (word) ": " (text(reason))
                         }
                     }
+                    @if let Some(other) = other_reading(both, compared.reading) { p.note { (other) } }
                 }
             }
         }
