@@ -222,8 +222,11 @@ fn misread(fields: &Map<String, Value>, message: &str) -> OpError {
     }
     // The error quotes an invalid text, but does not name its field.
     let is_quoted = |value: &Value| value.as_str().is_some_and(|text| message.starts_with(&format!("{text:?} ")));
-    let at = fields.iter().find(|(_, value)| is_quoted(value)).map(|(name, _)| format!("{name}: "));
-    OpError::usage(format!("{}{message}", at.unwrap_or_default()))
+    let mut quoted = fields.iter().filter(|(_, value)| is_quoted(value));
+    match (quoted.next(), quoted.next()) {
+        (Some((name, _)), None) => OpError::usage(format!("{name}: {message}")),
+        _ => OpError::usage(message),
+    }
 }
 
 fn run<R: Run>(ctx: &Ctx, fields: Map<String, Value>) -> Outcome {
