@@ -11,8 +11,11 @@ mod reader;
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Number, Value};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error as _, MapAccess, Visitor},
+};
+use serde_json::{Map, Number, Value};
 
 use self::reader::{Numbers, Part, read};
 use super::pointer::escape;
@@ -181,6 +184,38 @@ impl From<MachineJson> for Json {
 impl<'de> Deserialize<'de> for MachineJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read(Numbers::Machine, deserializer).map(Self)
+    }
+}
+
+/// The members of an object, each read like a document of its own: the arguments of a request.
+#[derive(Debug)]
+pub struct Members(pub Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Map::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if members.contains_key(&name) {
+                        return Err(A::Error::custom(format_args!("duplicate key {name:?}")));
+                    }
+                    let MachineJson(member) = map.next_value()?;
+                    members.insert(name, member.into());
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Reader)
     }
 }
 

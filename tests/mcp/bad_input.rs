@@ -17,6 +17,11 @@ fn every_bad_line_is_answered_and_the_next_one_read() {
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#.to_owned(), -32600),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#.to_owned(), -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#.to_owned(), -32602),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":{"b":1,"b":2}}}}"#
+                .to_owned(),
+            -32602,
+        ),
         (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":"{}"}}"#, "x".repeat(2 << 20)), -32600),
         ("\u{fffd}".to_owned(), -32700),
     ] {
@@ -67,6 +72,16 @@ fn silent_client_is_not_an_error() {
 }
 
 #[test]
+fn payload_is_read_as_strictly_as_a_file() {
+    let world = World::solo();
+    let mut client = Client::start(&world, &world.path("fungal"));
+    let payload = json!({"read": 9_007_199_254_740_993_i64});
+    let call = json!({"domain": "s3-access", "contract": "s3-permissions", "payload": payload});
+    let error = client.call("contract_validate", call);
+    assert!(error["isError"] == true && error.to_string().contains("payload: many JSON parsers"), "{error}");
+}
+
+#[test]
 fn invalid_calls_say_what_is_wrong() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));
@@ -82,6 +97,9 @@ fn invalid_calls_say_what_is_wrong() {
         (json!({"domain": "s3-access", "contract": "none"}), "there is no contract s3-access/none"),
         (json!({"domain": "nowhere", "contract": "x"}), "the realm has no domain nowhere"),
         (json!({"domain": "s3-access", "contract": "s3-permissions", "version": "one"}), "version: "),
+        (json!({"domain": "s3-access", "contract": "x", "version": "a\u{0}b"}), "version must not contain NUL"),
+        // It may be the version.
+        (json!({"domain": "one", "contract": "x", "version": "one"}), "\"one\" is not a version"),
         (json!({"domain": "s3-access", "contract": "s3-permissions", "version": "9.0.0"}), "was never published"),
         (json!({"domain": "s3-access", "contract": "s3-permissions", "pointer": "/nope"}), "nothing at \"/nope\""),
         (json!({"domain": "d", "contract": "c", "cwd": "access"}), "must be an absolute path"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
 use super::{documents::Document, draft::Draft, get::at_version};
@@ -12,6 +12,7 @@ use crate::{
     model::{
         contract::Contract,
         domain_view::DomainView,
+        json::Json,
         name::{ContractFields, ContractRef},
         range::Range,
         schema,
@@ -87,7 +88,8 @@ pub struct Payload {
 
 /// Reads a single payload that does not come from a file.
 fn alone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Payload>, D::Error> {
-    let document = Document { line: None, value: Value::deserialize(deserializer)? };
+    let value = Json::deserialize(deserializer).map_err(|error| D::Error::custom(format_args!("payload: {error}")))?;
+    let document = Document { line: None, value: value.into() };
     Ok(vec![Payload { file: "payload".to_owned(), document }])
 }
 

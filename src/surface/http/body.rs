@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{ErrorCode, OpError},
-    model::text,
+    model::{json::Members, text},
 };
 
 /// The maximum size of a request body, in bytes.
@@ -57,9 +57,12 @@ pub fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Op
             OpError::usage("the body must be plain JSON: Content-Type: application/json").coded(ErrorCode::WrongType)
         );
     }
-    match serde_json::from_slice(body) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(OpError::usage("the body is JSON, but not an object")),
-        Err(error) => Err(OpError::usage(format!("the body is not JSON: {error}"))),
-    }
+    let is_object = body.trim_ascii_start().starts_with(b"{");
+    serde_json::from_slice(body).map(|Members(object)| object).map_err(|error| {
+        OpError::usage(match error.is_data() {
+            true if !is_object => "the body is JSON, but not an object".to_owned(),
+            true => format!("the body is not accepted: {error}"),
+            false => format!("the body is not JSON: {error}"),
+        })
+    })
 }

@@ -1,7 +1,10 @@
 //! Parses one line of input into a message or an error.
 
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
+use serde::Deserialize;
 use serde_json::Value;
+
+use crate::model::json::Members;
 
 /// The maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 1 << 20;
@@ -41,6 +44,19 @@ pub enum Frame {
     Nothing,
 }
 
+/// A call of a tool. The library reads the last of several arguments with the same name; this refuses them.
+#[derive(Deserialize)]
+struct ToolCall {
+    #[serde(rename = "params")]
+    _params: ToolParams,
+}
+
+#[derive(Deserialize)]
+struct ToolParams {
+    #[serde(rename = "arguments", default)]
+    _arguments: Option<Members>,
+}
+
 /// Parses a line without its line end.
 pub fn read(line: &[u8]) -> Frame {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
@@ -48,7 +64,7 @@ pub fn read(line: &[u8]) -> Frame {
         return Frame::Nothing;
     }
     match serde_json::from_slice(line) {
-        Ok(message) => known(message),
+        Ok(message) => known(message, line),
         Err(error) => wrong(line, &error),
     }
 }
@@ -81,15 +97,23 @@ pub fn removed_method_error(frame: &Frame, line: &[u8]) -> Option<JsonRpcError> 
 }
 
 /// Returns an error for invalid parameters. The library treats a known request with such parameters as an unknown one.
-fn known(message: ClientJsonRpcMessage) -> Frame {
-    if let JsonRpcMessage::Request(request) = &message
-        && let ClientRequest::CustomRequest(custom) = &request.request
-        && METHODS.contains(&custom.method.as_str())
-    {
-        let message = format!("the parameters of {:?} are invalid", custom.method);
-        return Frame::Wrong(JsonRpcError::new(Some(request.id.clone()), ErrorData::invalid_params(message, None)));
+fn known(message: ClientJsonRpcMessage, line: &[u8]) -> Frame {
+    let JsonRpcMessage::Request(request) = &message else { return Frame::Message(Box::new(message)) };
+    let problem = match &request.request {
+        ClientRequest::CustomRequest(custom) if METHODS.contains(&custom.method.as_str()) => {
+            Some(format!("the parameters of {:?} are invalid", custom.method))
+        }
+        ClientRequest::CallToolRequest(_) => serde_json::from_slice::<ToolCall>(line)
+            .err()
+            .map(|error| format!("the arguments are not accepted: {error}")),
+        _ => None,
+    };
+    match problem {
+        Some(problem) => {
+            Frame::Wrong(JsonRpcError::new(Some(request.id.clone()), ErrorData::invalid_params(problem, None)))
+        }
+        None => Frame::Message(Box::new(message)),
     }
-    Frame::Message(Box::new(message))
 }
 
 fn wrong(line: &[u8], error: &serde_json::Error) -> Frame {
@@ -143,6 +167,18 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#, "Request"),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":3}}"#, "Some(\"1\") -32602"),
             (r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":[]}"#, "Some(\"7\") -32602"),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"a":1,"b":{"c":1}}}}"#,
+                "Request",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"a":1,"a":2}}}"#,
+                "Some(\"7\") -32602",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"a":{"b":1,"b":1}}}}"#,
+                "Some(\"7\") -32602",
+            ),
             (r#"{"jsonrpc":"2.0","id":1"#, "None -32700"),
             ("hello", "None -32700"),
             ("\u{feff}  ", "nothing"),
