@@ -145,7 +145,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     }
     let judge = ctx.quick_judge();
     let pending = match (ctx.acting_repo(), &request.reader) {
-        (Ok(acting), Some(reader)) if joined => Pending::of(ctx, acting, reader, &overview, &judge)?,
+        // What a reader has not seen yet is known only for the present.
+        (Ok(acting), Some(reader)) if joined && ctx.as_of.is_none() => {
+            Pending::of(ctx, acting, reader, &overview, &judge)?
+        }
         _ => Pending::default(),
     };
     if let (true, Ok(acting)) = (request.catch_up, &writing) {

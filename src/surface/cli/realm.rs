@@ -103,7 +103,6 @@ impl Status {
         request.most = if output.json || shown.realm { pending::MAX_DELIVERED } else { status::MAX_CHANGES };
         let peek = peek || ctx.as_of.is_some();
         all.widen(&mut request.page);
-        request.reader = request.reader.filter(|_| ctx.as_of.is_none());
         request.catch_up = !peek;
         let realm::status::Outcome { mut answer, receipt, .. } = realm::status::run(ctx, &request)?;
         if !output.json {
