@@ -37,7 +37,10 @@ fn break_fails_only_its_consumer() {
     let answer = world.json(&world.path("coral"), &["check"]);
     assert_eq!((&answer["judged"], &answer["elsewhere"]["errors"]), (&json!("repository"), &json!(1)));
     assert_eq!(codes(&answer["elsewhere"], "findings"), [pair("import-broken", "another-repository")]);
-    world.blue(&world.path("coral"), &["check", "--all"]).exits(1);
+    let all = world.blue(&world.path("coral"), &["check", "--all"]).exits(1);
+    // Its files do not have the contract.
+    let step = "git blue contract impact s3-access/s3-permissions  # show which consumers it breaks";
+    assert_eq!(world.next_steps(&all).first().map(String::as_str), Some(step), "{all}");
     world.blue(&world.path("coral"), &["check", "--published"]).exits(1);
     assert_eq!(world.json(&world.path("coral"), &["check", "--published"])["judged"], "realm");
 
