@@ -152,6 +152,16 @@ fn review_of_a_retired_contract_says_what_to_do() {
 }
 
 #[test]
+fn retired_contract_is_not_to_be_imported_again() {
+    let world = World::pair();
+    world.bump("2.0.0");
+    world.ok(&world.path("fungal"), &["contract", "retire", AT, "--force", "--reason", "gone"]);
+    let review = world.ok(&world.path("access"), &["review"]);
+    assert!(review.stdout.contains("broken"), "{review}");
+    paste(&world, "access", &command(&world.next_steps(&review), "git blue unimport"));
+}
+
+#[test]
 fn binding_that_was_never_committed_needs_no_commit() {
     let world = World::pair();
     world.join("other");

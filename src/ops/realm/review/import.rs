@@ -179,7 +179,8 @@ impl Domain<'_> {
         };
         let expects = self.unmet(import, state, &body);
         let next = match self.withdrawal(import) {
-            Some(Withdrawal::Deprecated | Withdrawal::Retired) if !is_due(import, state) => self.way_out(&body),
+            Some(Withdrawal::Retired) => self.way_out(&body),
+            Some(Withdrawal::Deprecated) if !is_due(import, state) => self.way_out(&body),
             _ => self.next_step(&body, state, expects.as_deref()),
         };
         Ok(Review { body, next })
@@ -195,7 +196,7 @@ impl Domain<'_> {
         }
     }
 
-    /// Returns the command to run next for an import that holds, but whose contract is withdrawn.
+    /// Returns the command to run next for an import whose contract is withdrawn.
     fn way_out(&self, body: &ImportReview) -> String {
         let (domain, contract) = (&body.domain, &body.contract);
         let code = code(&body.binding);
