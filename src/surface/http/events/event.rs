@@ -22,8 +22,8 @@ pub struct Checkpoint {
 }
 
 /// The position of a client in the stream: the number of events after a checkpoint that it has received. They are
-/// counted within the stream of one repository, or of all repositories.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// counted within the stream of one repository, or of all repositories. The default is before all events.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Position {
     pub checkpoint: Checkpoint,
     pub received: usize,

@@ -93,7 +93,9 @@ impl Events {
         let filter = filter(arguments)?;
         let busy = |_| OpError::cannot(ErrorCode::Busy, "too many listeners").next("try again later");
         let permit = self.streams.clone().try_acquire_owned().map_err(busy)?;
-        let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(Position::parse);
+        let last = headers.get("last-event-id").filter(|value| !value.is_empty());
+        // A client with a damaged id gets everything, rather than missing what it did not receive.
+        let last = last.map(|value| value.to_str().ok().and_then(Position::parse).unwrap_or_default());
         let (sender, waiting) = EventSender::new();
         let (events, only) = (self.clone(), filter.clone());
         let join = move || events.join(&narrowed, &only, last.as_ref(), &sender);
