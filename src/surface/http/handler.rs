@@ -154,7 +154,11 @@ impl Handler {
             }
             // Programs that prefetch links must not use up the link.
             RouteAction::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
-            RouteAction::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
+            // Only browsers open links.
+            RouteAction::Open => Ok(match self.open(asked.arguments.text("key").unwrap_or_default()) {
+                Ok(reply) => reply.finish(),
+                Err(error) => page::refusal(&error).finish(),
+            }),
             RouteAction::OpenApi => Ok(Tagged::new(Reply::new(JSON, openapi::text())).finish(headers)),
             RouteAction::Events => self.events.clone().stream(&asked.arguments, headers).await,
             RouteAction::Mcp => unreachable!("it was answered before its body was read"),
