@@ -327,9 +327,9 @@ fn check_without_repository_says_what_it_judged() {
         serde_json::from_str(client.call("realm_check", json!({}))["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(refused["code"], "repo-undetermined", "{refused}");
     assert_eq!(refused["message"], "nothing was checked: no repository was named");
-    let reasons: Vec<_> =
-        refused["next_steps"].as_array().unwrap().iter().map(|step| step["reason"].as_str().unwrap()).collect();
-    assert!(reasons[0].starts_with("pass scope published") && reasons[1].starts_with("pass cwd"), "{reasons:?}");
+    let steps = refused["next_steps"].as_array().unwrap();
+    assert_eq!((&steps[0]["tool"], &steps[0]["arguments"]), (&json!("realm_check"), &json!({"scope": "published"})));
+    assert!(steps[1]["reason"].as_str().unwrap().starts_with("pass cwd"), "{refused}");
     let check = client.call("realm_check", json!({"scope": "published"}))["structuredContent"].clone();
     assert_eq!((&check["judged"], &check["current_repo"]), (&json!("realm"), &Value::Null), "{check:#}");
     let check = client.ok("realm_check", &world.path("access"));

@@ -37,7 +37,12 @@ impl FollowUp {
     /// Rewrites a step for a client of this server: into a call of the tool that does the same as the command, if there
     /// is one. A read-only server has no tools that write, so those steps stay commands.
     pub fn rewrite(&self, step: &NextStep) -> NextStep {
-        let NextStep::Command { command, reason } = step else { return advice(step.reason()) };
+        let NextStep::Command { command, reason } = step else {
+            return match step.reason().strip_prefix("pass --published ") {
+                Some(rest) => self.call(realm::check::OPERATION.name, of_realm(), rest.to_owned()),
+                None => advice(step.reason()),
+            };
+        };
         let reason = cut(reason);
         let call = words(command).and_then(|words| call(&words));
         let step = match call.filter(|(operation, _)| self.may_write || !operation.writes) {
@@ -69,11 +74,15 @@ impl FollowUp {
 
 /// Replaces the options that a piece of advice names by the arguments of tools.
 fn advice(text: &str) -> NextStep {
-    NextStep::advice(match text.strip_prefix("pass --published ") {
-        _ if text.ends_with("or pass -C DIR") => "pass cwd: the absolute path of a directory in the repository".into(),
-        Some(rest) => format!("pass scope published {rest}"),
-        None => cut(text),
+    NextStep::advice(match text.ends_with("or pass -C DIR") {
+        true => "pass cwd: the absolute path of a directory in the repository".into(),
+        false => cut(text),
     })
+}
+
+/// Returns the arguments of a check of the whole realm.
+fn of_realm() -> Map<String, Value> {
+    Map::from_iter([("scope".to_owned(), json!("published"))])
 }
 
 fn cut(text: &str) -> String {
@@ -316,6 +325,10 @@ mod tests {
             ),
             ("git add .blue && git commit -m x", command("git add .blue && git commit -m x", "")),
             ("You own this contract.", advice("You own this contract.")),
+            (
+                "pass --published to check only the realm",
+                tool("realm_check", json!({"scope": "published"}), "to check only the realm"),
+            ),
             (
                 "change to a repository of the realm, or pass -C DIR",
                 advice("pass cwd: the absolute path of a directory in the repository"),
