@@ -222,10 +222,7 @@ impl<'a> Output<'a> {
 
     /// Serializes an answer.
     pub fn json_of(&self, answer: &dyn AnyAnswer) -> String {
-        match self.realm {
-            Some(_) => safe(&answer.to_json_with(self.steps(answer.next_steps()).into_owned())),
-            None => json_of(answer),
-        }
+        json_of(answer, self.realm.as_ref())
     }
 
     /// Writes an answer that has no text of its own, as JSON or field by field.
@@ -403,9 +400,12 @@ pub fn json<T: Serialize>(value: &T) -> String {
     safe(&serde_json::to_string_pretty(value).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}")))
 }
 
-/// Serializes the answer of any operation in the same way.
-pub fn json_of(answer: &dyn AnyAnswer) -> String {
-    safe(&answer.to_json())
+/// Serializes the answer of any operation in the same way. Its next steps name `realm`, if there is one.
+pub fn json_of(answer: &dyn AnyAnswer, realm: Option<&RealmName>) -> String {
+    safe(&match realm {
+        Some(realm) => answer.to_json_with(answer.next_steps().iter().map(|step| step.in_realm(realm)).collect()),
+        None => answer.to_json(),
+    })
 }
 
 fn safe(text: &str) -> String {

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use super::{Body, status};
 use crate::{
     error::{ErrorCode, OpError},
-    model::hash,
+    model::{hash, name::RealmName},
     surface::cli,
     wire::{AnyAnswer, Failure},
 };
@@ -49,7 +49,12 @@ impl Reply {
 
     /// Creates the response for the answer of an operation.
     pub fn of(answer: &dyn AnyAnswer) -> Self {
-        Self::new(JSON, cli::json_of(answer))
+        Self::in_realm(answer, None)
+    }
+
+    /// Creates the response for the answer of an operation, with next steps that name `realm`.
+    pub fn in_realm(answer: &dyn AnyAnswer, realm: Option<&RealmName>) -> Self {
+        Self::new(JSON, cli::json_of(answer, realm))
     }
 
     /// Creates the response for a failure.

@@ -181,7 +181,8 @@ impl Handler {
         let handler = self.clone();
         let method = asked.route.method;
         let work = move || {
-            run(&Call { operation: call, contexts: &handler.contexts, path: &asked.path, arguments: &asked.arguments })
+            Call { operation: call, contexts: &handler.contexts, path: &asked.path, arguments: &asked.arguments }
+                .answer(run)
                 .map(Tagged::new)
         };
         let reply = run_blocking(work).await?;

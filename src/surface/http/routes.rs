@@ -27,6 +27,7 @@ use crate::{
         realm::check::Subject,
     },
     surface::arguments::{self, Arguments, Parameter},
+    wire::AnyAnswer,
 };
 
 /// A method and path, and the action that answers them.
@@ -276,6 +277,30 @@ impl Call<'_> {
         }
     }
 
+    /// Runs the operation. Its next steps name the realm, unless the request is on behalf of a repository, in which its
+    /// commands then run.
+    ///
+    /// # Errors
+    /// Returns the error of the operation.
+    pub fn answer(&self, run: fn(&Self) -> Result<Reply, OpError>) -> Result<Reply, OpError> {
+        run(self).map_err(|error| match self.realm_of_steps() {
+            Some(realm) => {
+                OpError { next_steps: error.next_steps.iter().map(|step| step.in_realm(&realm)).collect(), ..error }
+            }
+            None => error,
+        })
+    }
+
+    fn reply(&self, answer: &dyn AnyAnswer) -> Reply {
+        Reply::in_realm(answer, self.realm_of_steps().as_ref())
+    }
+
+    /// Returns the realm that next steps name.
+    fn realm_of_steps(&self) -> Option<RealmName> {
+        let named = self.path.get("realm").map(String::as_str).or(self.arguments.text("realm"))?;
+        self.arguments.text("repo").is_none().then(|| named.parse().ok())?
+    }
+
     fn narrowed(&self) -> Result<RealmFilter, OpError> {
         self.arguments.read_as()
     }
@@ -285,7 +310,7 @@ impl Call<'_> {
 fn plain(call: &Call<'_>) -> Result<Reply, OpError> {
     let mut arguments = call.arguments.clone();
     call.path.iter().filter(|(name, _)| **name != "realm").for_each(|(name, part)| arguments.insert(name, &**part));
-    Ok(Reply::of(&*(call.operation.run)(&call.ctx()?, arguments.fields())?))
+    Ok(call.reply(&*(call.operation.run)(&call.ctx()?, arguments.fields())?))
 }
 
 /// Runs an operation that may read the files of a repository.
@@ -297,7 +322,7 @@ fn of_files(call: &Call<'_>) -> Result<Reply, OpError> {
 fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
     // As with `--peek`, this request marks nothing as seen.
     let request = ops::realm::status::Request { page: call.arguments.read_as()?, ..Default::default() };
-    Ok(Reply::of(&ops::realm::status::run(&call.ctx()?, &request)?.answer))
+    Ok(call.reply(&ops::realm::status::run(&call.ctx()?, &request)?.answer))
 }
 
 /// Checks the published state if the request names no repository.
@@ -308,7 +333,7 @@ fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
     if call.arguments.read_as::<AskingRepoArgument>()?.repo.is_none() && request.subject == Subject::Head {
         request.subject = Subject::Published;
     }
-    Ok(Reply::of(&ops::realm::check::run(&call.ctx()?, &request)?))
+    Ok(call.reply(&ops::realm::check::run(&call.ctx()?, &request)?))
 }
 
 /// Returns the operation's own answer for one realm, and joined lists for several.
@@ -316,11 +341,11 @@ fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::session::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {
         RealmFilter { realm: Some(realm), repo: None } => {
-            Ok(Reply::of(&ops::session::list::run(&call.contexts.realm(realm)?, &request)?))
+            Ok(call.reply(&ops::session::list::run(&call.contexts.realm(realm)?, &request)?))
         }
         narrowed => {
             narrowed.check(call.contexts)?;
-            Ok(Reply::of(&all_realms::sessions(call.contexts, narrowed, request.ended, &request.page)?))
+            Ok(call.reply(&all_realms::sessions(call.contexts, narrowed, request.ended, &request.page)?))
         }
     }
 }
@@ -328,14 +353,14 @@ fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
 fn session_start(call: &Call<'_>) -> Result<Reply, OpError> {
     let RepoArguments { realm, repo } = call.arguments.read_as()?;
     let request = call.arguments.read_as()?;
-    Ok(Reply::of(&ops::session::start::run(&call.contexts.repo(&realm, &repo)?, &request)?))
+    Ok(call.reply(&ops::session::start::run(&call.contexts.repo(&realm, &repo)?, &request)?))
 }
 
 fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
     let id = call.part("id");
     let (realm, repo) = all_realms::session_in(call.contexts, &call.narrowed()?, id)?;
     let request = ops::session::stop::Request { id: id.parse().ok() };
-    Ok(Reply::of(&ops::session::stop::run(&call.contexts.repo(&realm, &repo)?, &request)?))
+    Ok(call.reply(&ops::session::stop::run(&call.contexts.repo(&realm, &repo)?, &request)?))
 }
 
 /// Returns the operation's own answer for one repository of one realm, and joined lists for several.
@@ -343,11 +368,11 @@ fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::notifications::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {
         RealmFilter { realm: Some(realm), repo: Some(repo) } => {
-            Ok(Reply::of(&ops::notifications::list::run(&call.contexts.repo(realm, repo)?, &request)?))
+            Ok(call.reply(&ops::notifications::list::run(&call.contexts.repo(realm, repo)?, &request)?))
         }
         narrowed => {
             narrowed.check(call.contexts)?;
-            Ok(Reply::of(&all_realms::notifications(call.contexts, narrowed, &request, &request.page)?))
+            Ok(call.reply(&all_realms::notifications(call.contexts, narrowed, &request, &request.page)?))
         }
     }
 }
@@ -359,5 +384,5 @@ fn notifications_ack(call: &Call<'_>) -> Result<Reply, OpError> {
         narrowed => all_realms::place_of(call.contexts, &narrowed, id)?,
     };
     let request = ops::notifications::ack::Request::by_person(vec![id.to_owned()]);
-    Ok(Reply::of(&ops::notifications::ack::run(&call.contexts.repo(&realm, &repo)?, &request)?))
+    Ok(call.reply(&ops::notifications::ack::run(&call.contexts.repo(&realm, &repo)?, &request)?))
 }
