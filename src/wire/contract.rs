@@ -184,6 +184,9 @@ pub struct ContractList {
     pub next_cursor: Option<String>,
     /// The current repository; null outside of a repository.
     pub current_repo: Option<RepoName>,
+    /// The domains that cannot be read, with the reason. Their contracts are not listed.
+    #[serde(default)]
+    pub unreadable_domains: Vec<String>,
 }
 
 /// A summary of a contract.

@@ -268,6 +268,9 @@ pub struct NotificationsList {
     pub total: usize,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
+    /// The domains that cannot be read, with the reason. Their pending changes are not known.
+    #[serde(default)]
+    pub unreadable_domains: Vec<String>,
 }
 
 /// The number of notifications in each state.

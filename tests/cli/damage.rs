@@ -75,6 +75,23 @@ fn repaired_contract_is_not_reported_as_new() {
 }
 
 #[test]
+fn domain_that_cannot_be_read_fails_what_lists_domains() {
+    let world = World::pair();
+    let access = world.path("access");
+    break_ref(&world, DOMAIN_REF, &"0123456789".repeat(4));
+    for command in [&["status"][..], &["contract", "list"], &["notifications", "list"], &["review"]] {
+        let run = world.blue(&access, command).exits(128);
+        assert!(run.stderr.contains(DOMAIN_REF) && run.stderr.contains("git blue doctor --fix"), "{run}");
+        assert!(!run.stdout.contains("doctor --fix"), "the step is printed once: {run}");
+        for untrue in ["imports nothing", "no contracts", "no notifications"] {
+            assert!(!run.stdout.contains(untrue), "{run}");
+        }
+        let answer = world.blue(&access, &[command, &["--json"]].concat()).exits(128).json();
+        assert!(answer["unreadable_domains"][0].to_string().contains(DOMAIN_REF), "{answer}");
+    }
+}
+
+#[test]
 fn other_damaged_files_are_reported() {
     for (path, code) in [("bindings/access.json", 1), ("domain.json", 1), ("sources/fungal.json", 1)] {
         let world = World::pair();

@@ -388,6 +388,7 @@ struct NotificationsList {
     // more
     total: usize,
     next_cursor: Option<String>,
+    unreadable_domains: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -407,7 +408,8 @@ fn notifications_list() {
     world.bump("1.1.0");
     let list: NotificationsList = answer(&world, "access", &["notifications", "list", "--state", "pending"]);
     assert_eq!((list.status, &*list.realm, &*list.current_repo), (Status::Success, "aperture", "access"));
-    assert_eq!((&*list.filter, list.total, list.next_cursor), ("pending", 1, None));
+    let unreadable = list.unreadable_domains.len();
+    assert_eq!((&*list.filter, list.total, list.next_cursor, unreadable), ("pending", 1, None, 0));
     let Summary { total, pending, seen, expired, expired_cleaned } = list.summary;
     assert_eq!((total, pending, seen, expired, expired_cleaned), (1, 1, 0, 0, 0));
     let why = "show what changed, whether it breaks this repository, and where to edit";

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Daemon,
-    world::{CONTRACT_FILE, REALM, World},
+    world::{CONTRACT_FILE, DOMAIN_REF, REALM, World},
 };
 
 /// Asserts that a route answers with the output of a command.
@@ -15,14 +15,8 @@ fn same(daemon: &Daemon<'_>, folder: &str, command: &[&str], path: &str) {
     let world = daemon.world;
     let printed = world.blue(&world.path(folder), &[command, &["--json"]].concat());
     let answered = daemon.get(path).is(200);
-    assert_eq!(answered.text(), without_realm(&printed.stdout), "{path}");
+    assert_eq!(answered.text(), printed.stdout, "{path}");
     assert_eq!(answered.header("content-type"), "application/json");
-}
-
-/// Removes the realm from next steps. On the command line they name it if it was chosen by `--realm`; an answer of the
-/// daemon has it in its address.
-fn without_realm(printed: &str) -> String {
-    printed.replace(&format!("git blue --realm {REALM} "), "git blue ")
 }
 
 #[test]
@@ -43,7 +37,7 @@ fn drafts_and_rfc_branches_are_judged_over_http() {
 #[test]
 fn past_realm_is_read() {
     let world = World::pair();
-    let head = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
+    let [head, of_access] = ["fungal", "access"].map(|repo| world.line(&world.path(repo), &["rev-parse", "HEAD"]));
     world.bump("2.0.0");
     let daemon = Daemon::start(&world);
     let contract = "s3-access/s3-permissions";
@@ -53,6 +47,10 @@ fn past_realm_is_read() {
     past(&["contract", "get", contract], &format!("/realms/aperture/contracts/{contract}"));
     past(&["realm", "topology"], "/realms/aperture/topology");
     past(&["realm", "log"], "/realms/aperture/log");
+    // What is pending is known only for the present.
+    let status = format!("/realms/aperture?repo=access&at={of_access}");
+    same(&daemon, "access", &["status", "--at", &of_access], &status);
+    assert_eq!(daemon.get(&status).json()["notifications"], json!([]));
     let got = daemon.get(&format!("/realms/aperture/contracts/{contract}?repo=fungal&at={head}")).json();
     assert_eq!(got["current_version"], "1.0.0");
     let of_version = format!("/realms/aperture/contracts/{contract}?repo=fungal&at=1.0.0");
@@ -119,6 +117,47 @@ fn routes_print_what_the_command_prints() {
 }
 
 #[test]
+fn domain_that_cannot_be_read_is_named() {
+    let world = World::pair();
+    std::fs::write(world.store().join(DOMAIN_REF), "0123456789".repeat(4)).unwrap();
+    let daemon = Daemon::start(&world);
+    for (command, path) in [
+        (&["status", "--peek"][..], "/realms/aperture?repo=access"),
+        (&["contract", "list"], "/realms/aperture/contracts?repo=access"),
+        (&["notifications", "list"], "/notifications?realm=aperture&repo=access"),
+        (&["review"], "/realms/aperture/review?repo=access"),
+    ] {
+        same(&daemon, "access", command, path);
+        let named = daemon.get(path).json()["unreadable_domains"].clone();
+        assert!(named[0].as_str().is_some_and(|named| named.contains(DOMAIN_REF)), "{path}: {named}");
+    }
+    for page in ["/r/aperture", "/r/aperture/contracts"] {
+        assert!(daemon.get(page).is(200).text().contains(DOMAIN_REF), "{page}");
+    }
+}
+
+#[test]
+fn payload_is_read_as_strictly_as_a_file() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let path = "/realms/aperture/contracts/s3-access/s3-permissions/validate";
+    let json = "Content-Type: application/json\r\n";
+    let deep = |levels: usize| format!(r#"{{"payload":{}{}}}"#, "[".repeat(levels), "]".repeat(levels));
+    for (body, message) in [
+        (r#"{"payload":{"read":1,"read":[]}}"#.to_owned(), "duplicate key \"read\""),
+        (r#"{"payload":1,"payload":2}"#.to_owned(), "duplicate key \"payload\""),
+        (r#"{"payload":{"a":9007199254740993}}"#.to_owned(), "payload: many JSON parsers"),
+        (deep(66), "nested deeper than 64 levels"),
+        ("[]".to_owned(), "the body is JSON, but not an object"),
+        ("{".to_owned(), "the body is not JSON"),
+    ] {
+        let answer = daemon.ask("POST", path, json, body.as_bytes()).is(400).json();
+        assert!(answer["message"].as_str().unwrap().contains(message), "{body}: {answer}");
+    }
+    daemon.ask("POST", path, json, deep(60).as_bytes()).is(200);
+}
+
+#[test]
 fn errors_are_those_of_the_command() {
     let world = World::solo();
     let daemon = Daemon::start(&world);
@@ -133,7 +172,7 @@ fn errors_are_those_of_the_command() {
         ),
     ] {
         let printed = world.blue(&world.root(), &[command, &["--realm", REALM, "--json"]].concat());
-        assert_eq!(daemon.get(path).is(status).text(), without_realm(&printed.stdout));
+        assert_eq!(daemon.get(path).is(status).text(), printed.stdout);
     }
     daemon.get("/realms/elsewhere").is(404);
     let unknown = daemon.get("/realms/aperture?repo=nobody").is(404).json();

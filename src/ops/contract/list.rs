@@ -6,7 +6,7 @@ use crate::{
         domain_summary::DomainSummary,
         name::{ContractName, ContractRef, DomainName},
     },
-    ops::{Operation, ctx::Ctx, runs},
+    ops::{Operation, ctx::Ctx, realm::status, runs},
     store::overview::{Line, Overview},
     wire::{Answer, ContractLine, ContractList, PageRequest, page},
 };
@@ -50,11 +50,22 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError
     }
     let domains: Vec<&Line> = overview.domains().iter().filter(is_wanted).collect();
     let Found { contracts, total, next_cursor } = some(&overview, &domains, request)?;
-    let body =
-        ContractList { realm: here.realm.clone(), contracts, total, next_cursor, current_repo: here.repo.clone() };
-    let answer = Answer::new(body);
+    let unreadable_domains = match &request.domain {
+        Some(_) => Vec::new(),
+        None => status::unreadable_domains(&overview),
+    };
+    let is_damaged = !unreadable_domains.is_empty();
+    let answer = Answer::new(ContractList {
+        realm: here.realm.clone(),
+        contracts,
+        total,
+        next_cursor,
+        current_repo: here.repo.clone(),
+        unreadable_domains,
+    });
+    let answer = if is_damaged { answer.next(status::REPAIR) } else { answer };
     Ok(match (total, request.words().is_empty()) {
-        (0, true) => answer.next("git blue contract new …/…  # create one"),
+        (0, true) if !is_damaged => answer.next("git blue contract new …/…  # create one"),
         (0, false) => answer.next("git blue contract list  # list all"),
         _ => answer,
     })

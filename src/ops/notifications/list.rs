@@ -9,6 +9,7 @@ use crate::ops::{
         inbox::{self, DeliveredNotification, Inbox},
         pending::{self, Pending, is_key, key},
     },
+    realm::status,
     runs,
 };
 use crate::{
@@ -72,7 +73,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let acting = ctx.acting_repo()?;
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
-    let mut all = pending(ctx, acting, &request.reader)?;
+    let overview = Overview::open(acting.store)?;
+    let unreadable_domains = status::unreadable_domains(&overview);
+    let mut all = pending(ctx, acting, &overview, &request.reader)?;
     let told = inbox.delivered(acting.store)?;
     let (forgotten, kept): (Vec<_>, Vec<_>) = told.into_iter().partition(|told| inbox::is_forgotten(told.at, now));
     all.extend(kept.into_iter().map(|told| seen(told, now)));
@@ -100,15 +103,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         summary,
         total,
         next_cursor,
+        unreadable_domains,
     };
-    let answer = Answer::new(body);
-    Ok(if is_to_review { answer.next(crate::ops::realm::status::REVIEW) } else { answer })
+    let repair = (!body.unreadable_domains.is_empty()).then_some(status::REPAIR);
+    let review = is_to_review.then_some(status::REVIEW);
+    Ok(repair.into_iter().chain(review).fold(Answer::new(body), Answer::next))
 }
 
 /// Returns the pending notifications. This marks nothing as seen; it only records when each arrived.
-fn pending(ctx: &Ctx, acting: ActingRepo<'_>, reader: &ReaderName) -> Result<Vec<Notification>, OpError> {
-    let overview = Overview::open(acting.store)?;
-    let pending = Pending::of(ctx, acting, reader, &overview, &ctx.quick_judge())?;
+fn pending(
+    ctx: &Ctx,
+    acting: ActingRepo<'_>,
+    overview: &Overview<'_>,
+    reader: &ReaderName,
+) -> Result<Vec<Notification>, OpError> {
+    let pending = Pending::of(ctx, acting, reader, overview, &ctx.quick_judge())?;
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     Ok(pending.notifications)
 }

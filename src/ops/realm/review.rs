@@ -3,7 +3,7 @@
 mod import;
 mod mentions;
 
-use super::status::unreadable_domains;
+use super::status::{REPAIR, unreadable_domains};
 use crate::{
     error::OpError,
     model::{name::RepoName, verdict::ImportEffect},
@@ -79,7 +79,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
         unreadable_domains,
     });
     let joining = writing.err().into_iter().flat_map(|error| error.next_steps);
-    let damage = is_damaged.then(|| "git blue doctor --fix  # restore what is missing, if possible".into());
+    let damage = is_damaged.then(|| REPAIR.into());
     let steps = reviews.into_iter().map(|review| review.next.into());
     Ok(joining.chain(damage).chain(steps).fold(answer, Answer::next))
 }

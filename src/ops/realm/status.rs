@@ -71,6 +71,9 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 /// The next step if something changed that concerns this repository.
 pub const REVIEW: &str = "git blue review  # show what changed, whether it breaks this repository, and where to edit";
 
+/// The next step if a part of the realm cannot be read.
+pub const REPAIR: &str = "git blue doctor --fix  # restore what is missing, if possible";
+
 /// The next step if there is nothing else to do.
 const START_A_SESSION: &str = "git blue session start  # track your work";
 
@@ -367,14 +370,14 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
 }
 
 /// Returns an error if some domains cannot be read, so that the answer is not mistaken for the whole realm.
-pub fn failure(body: &RealmStatus) -> Option<OpError> {
-    let (first, others) = body.unreadable_domains.split_first()?;
+pub fn failure(unreadable_domains: &[String]) -> Option<OpError> {
+    let (first, others) = unreadable_domains.split_first()?;
     let more = match others.len() {
         0 => String::new(),
         more => format!("; {} cannot be read", count(more, "more domain", "more domains")),
     };
     let error = OpError::cannot(ErrorCode::Damaged, format!("{first}{more}"));
-    Some(error.next("git blue doctor --fix  # restore what is missing, if possible"))
+    Some(error.next(REPAIR))
 }
 
 /// Returns the domains that cannot be read, with the reason.
@@ -437,7 +440,7 @@ fn with_next_steps(
     let unreadable = !body.unreadable.is_empty();
     let check = check::command(body.current_repo.as_ref());
     if !answer.body.unreadable_domains.is_empty() {
-        answer = answer.next("git blue doctor --fix  # restore what is missing, if possible");
+        answer = answer.next(REPAIR);
     }
     if unreadable {
         answer = answer.next(format!("{check}  # show the problems"));

@@ -156,7 +156,9 @@ impl Command {
                 let all = |body: &ContractList| {
                     body.contracts.iter().map(|line| format!("{}/{}", line.domain, line.name)).collect()
                 };
-                names.answer(output, &contract::list::run(ctx, &request)?, all, render_list)
+                let answer = contract::list::run(ctx, &request)?;
+                let unreadable = answer.body.unreadable_domains.clone();
+                output.partial(answer, &unreadable, |output, answer| names.answer(output, answer, all, render_list))
             }
             Self::Get(arguments) => arguments.run(ctx, output),
             Self::Log(Log { mut request, all }) => {
@@ -238,7 +240,7 @@ impl Edit {
 }
 
 fn render_list(body: &ContractList, text: &mut Text) {
-    if body.contracts.is_empty() {
+    if body.contracts.is_empty() && body.unreadable_domains.is_empty() {
         text.line(&[plain("no contracts")]);
     }
     let rows = body.contracts.iter().map(|contract| {

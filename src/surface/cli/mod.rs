@@ -383,6 +383,7 @@ fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     let ended = outcome.and_then(|verdict| output.flush_held(verdict == Verdict::Yes).map(|_| verdict));
     match ended {
         Ok(Verdict::Yes) => 0,
+        Ok(Verdict::Partly) => Kind::Cannot.exit_code(),
         Ok(Verdict::No) => Kind::No.exit_code(),
         Err(error) => output.error(&error),
     }
@@ -417,6 +418,8 @@ fn takes_time(operation: &ops::Operation) -> bool {
 enum Verdict {
     Yes,
     No,
+    /// The answer was written, but lacks what cannot be read.
+    Partly,
 }
 
 fn dispatch(

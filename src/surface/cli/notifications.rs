@@ -156,7 +156,9 @@ impl List {
         all.widen(&mut request.page);
         names.widen(&mut request.page);
         let ids = |body: &NotificationsList| body.notifications.iter().map(|one| one.id.clone()).collect();
-        names.answer(output, &notifications::list::run(ctx, &request)?, ids, render_list)
+        let answer = notifications::list::run(ctx, &request)?;
+        let unreadable = answer.body.unreadable_domains.clone();
+        output.partial(answer, &unreadable, |output, answer| names.answer(output, answer, ids, render_list))
     }
 }
 
@@ -185,7 +187,7 @@ fn in_short(one: &Notification) -> String {
 }
 
 fn render_list(body: &NotificationsList, text: &mut Text) {
-    if body.notifications.is_empty() {
+    if body.notifications.is_empty() && body.unreadable_domains.is_empty() {
         text.line(&[plain("no notifications")]);
     }
     let rows = body.notifications.iter().map(|one| {

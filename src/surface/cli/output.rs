@@ -21,7 +21,7 @@ use crate::{
     error::{ErrorCode, Kind, NextStep, OpError},
     machine::user_config::boolean,
     model::name::RealmName,
-    ops::{Operation, ctx::Ctx},
+    ops::{Operation, ctx::Ctx, realm::status},
     platform::terminal,
     surface::escape::{clean, escape_in_json},
     wire::{Answer, AnyAnswer, Failure},
@@ -193,6 +193,25 @@ impl<'a> Output<'a> {
     ) -> Result<Verdict, OpError> {
         self.answer(answer, render)?;
         Ok(if is_good(&answer.body) { Verdict::Yes } else { Verdict::No })
+    }
+
+    /// Writes an answer from which domains that cannot be read are missing. As JSON, it names them; in text, an error
+    /// after it does.
+    pub(super) fn partial<T>(
+        &mut self,
+        mut answer: Answer<T>,
+        unreadable_domains: &[String],
+        write: impl FnOnce(&mut Self, &Answer<T>) -> Result<Verdict, OpError>,
+    ) -> Result<Verdict, OpError> {
+        let Some(error) = status::failure(unreadable_domains) else { return write(self, &answer) };
+        if self.json {
+            write(self, &answer)?;
+            return Ok(Verdict::Partly);
+        }
+        // The error prints this step.
+        answer.next_steps.retain(|step| !error.next_steps.contains(step));
+        write(self, &answer)?;
+        Err(error)
     }
 
     /// Writes the text of an answer with its next steps, or holds it back.

@@ -109,27 +109,22 @@ impl Status {
             // `git blue status` runs often, and users without sessions should not read this each time.
             answer.next_steps.retain(|step| !realm::status::starts_a_session(step));
         }
-        let failure = realm::status::failure(&answer.body);
-        if let Some(error) = &failure {
-            if output.json {
-                return Err(error.clone());
+        let unreadable = answer.body.unreadable_domains.clone();
+        output.partial(answer, &unreadable, |output, answer| {
+            let delivery = output.answer(answer, |body, text| status::render(body, shown, text))?;
+            // Mark the changes only after the output was written, so that changes that were not read are shown again.
+            if let (false, Delivery::Done, Ok(acting)) = (peek, delivery, ctx.require_reader()) {
+                let now = || ctx.env.now_here();
+                if let Err(error) = inbox::record(acting.store, acting.repo, &pending::cli_reader(), &receipt, now) {
+                    // The answer was printed; its reader will be shown the same changes again.
+                    output.note(&format!("cannot record what was shown: {error}"));
+                }
             }
-            // The error already prints this step.
-            answer.next_steps.retain(|step| !error.next_steps.contains(step));
-        }
-        let delivery = output.answer(&answer, |body, text| status::render(body, shown, text))?;
-        // Mark the changes only after the output was written, so that changes that were not read are shown again.
-        if let (false, Delivery::Done, Ok(acting)) = (peek, delivery, ctx.require_reader()) {
-            let now = || ctx.env.now_here();
-            if let Err(error) = inbox::record(acting.store, acting.repo, &pending::cli_reader(), &receipt, now) {
-                // The answer was printed; its reader will be shown the same changes again.
-                output.note(&format!("cannot record what was shown: {error}"));
+            if !peek {
+                ops::session::touch(ctx);
             }
-        }
-        if !peek {
-            ops::session::touch(ctx);
-        }
-        failure.map_or(Ok(Verdict::Yes), Err)
+            Ok(Verdict::Yes)
+        })
     }
 }
 

@@ -13,7 +13,9 @@ use crate::{
 };
 
 pub fn run(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-    output.shown(&realm::review::run(ctx)?, render)
+    let answer = realm::review::run(ctx)?;
+    let unreadable = answer.body.unreadable_domains.clone();
+    output.partial(answer, &unreadable, |output, answer| output.shown(answer, render))
 }
 
 fn render(body: &RealmReview, text: &mut Text) {
@@ -43,7 +45,8 @@ fn summary(body: &RealmReview) -> String {
         some => format!("; {some} judged by version range only"),
     };
     match (body.checked, body.imports.len()) {
-        (0, _) => format!("{} imports nothing", body.current_repo),
+        (0, _) if body.unreadable_domains.is_empty() => format!("{} imports nothing", body.current_repo),
+        (0, _) => "checked no imports".to_owned(),
         (checked, 0) => {
             let checked = imports(checked);
             format!("checked {checked}: nothing is broken, and nothing changed since the code was adapted{by_range}")

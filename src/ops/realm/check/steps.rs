@@ -9,7 +9,7 @@ use crate::{
         name::RepoName,
         text::shell_word,
     },
-    ops::realm::{check::Request, check_base, check_subject::Subject},
+    ops::realm::{check::Request, check_base, check_subject::Subject, status::REPAIR},
     repo::blue_files::BINDINGS,
     wire::{self, Answer, RealmCheck},
 };
@@ -189,7 +189,7 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
         ("script-failed", ..) => {
             Some(NextStep::advice(format!("correct the contract, or the script that {place} names, and check again")))
         }
-        ("damaged", ..) => Some("git blue doctor --fix  # restore what is missing, if possible".into()),
+        ("damaged", ..) => Some(REPAIR.into()),
         (code, ..) => {
             error.file.as_ref().map(|_| NextStep::advice(format!("correct {place} ({code}), and check again")))
         }

@@ -56,6 +56,7 @@ fn render(site: &Site, body: &ContractList, query: &Query, first: &str) -> Marku
             @if !words.is_empty() { " with “" (components::text(words)) "”" }
             @if is_narrowed { " · " a href=(site.part("contracts", &[])) { "Show all" } }
         }
+        @for problem in &body.unreadable_domains { p.problem dir="auto" { (components::text(problem)) } }
         @if body.contracts.is_empty() {
             (empty(
                 if is_narrowed { "No contract matches." } else { "There are no contracts yet." },

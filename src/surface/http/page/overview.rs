@@ -12,7 +12,7 @@ use super::{
     sessions,
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::name::{DomainName, RepoName},
     ops::{ctx::Ctx, realm},
     wire::{LogEntry, NotificationFilter, PageRequest, RealmStatus, RealmTopology},
@@ -31,7 +31,11 @@ pub fn page(contexts: &Contexts, site: &Site, ctx: &Ctx, query: &Query) -> Resul
     let filter = Filter::of(query)?;
     let status = inbox::realm(ctx)?;
     let topology = realm::topology::run(ctx, &realm::topology::Request::default())?.body;
-    let log = latest(ctx, None, MAX_LOG)?;
+    let log = match latest(ctx, None, MAX_LOG) {
+        // What cannot be read is listed, and the rest is shown.
+        Err(error) if error.code == ErrorCode::Damaged => Vec::new(),
+        log => log?,
+    };
     let inboxes = match &site.past {
         None => Some(inbox::all(contexts, &status, NotificationFilter::Pending)),
         Some(_) => None,
