@@ -83,7 +83,9 @@ fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
     for step in checks.iter().filter(|check| !check.fixed).filter_map(|check| check.next_step.as_ref()) {
         let is_same = |known: &&mut NextStep| step.command().is_some() && known.command() == step.command();
         match (steps.iter_mut().find(is_same), step.command()) {
-            (Some(known), Some(command)) if known != step => *known = format!("{command}  # repair several of these problems").into(),
+            (Some(known), Some(command)) if known != step => {
+                *known = format!("{command}  # repair several of these problems").into()
+            }
             (Some(_), _) => {}
             (None, _) => steps.push(step.clone()),
         }
@@ -370,6 +372,9 @@ mod tests {
             found("git blue sync"),
         ]);
         let steps: Vec<_> = answer.next_steps.iter().map(ToString::to_string).collect();
-        assert_eq!(steps, ["git blue doctor --fix  # repair several of these problems", "install git", "git blue sync"]);
+        assert_eq!(
+            steps,
+            ["git blue doctor --fix  # repair several of these problems", "install git", "git blue sync"]
+        );
     }
 }
