@@ -457,6 +457,8 @@ fn seen_notifications_are_removed_after_thirty_days() {
     let list = || world.json(&world.path("access"), &["notifications", "list"]);
     let left = json!({"total": 0, "pending": 0, "seen": 0, "expired": 0, "expired_cleaned": 1});
     assert_eq!((&list()["notifications"], &list()["summary"]), (&json!([]), &left));
+    let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
+    assert_eq!(text, "no notifications of the last 30 days; 1 older: git blue realm log\n");
     world.ok(&world.path("access"), &["gc"]);
     assert_eq!(list()["summary"]["expired_cleaned"], 0);
 }

@@ -189,11 +189,9 @@ impl Receiver {
     pub fn secret(&self, env: &Env) -> Result<Option<Secret>, String> {
         match &self.secret {
             SecretPlace::None => Ok(None),
-            SecretPlace::Command(command) => match forges::secret_from_command(env, process::shell(), &["-c", command])
-            {
-                Some(secret) => Ok(Some(secret)),
-                None => Err("secretCommand printed no secret".to_owned()),
-            },
+            SecretPlace::Command(command) => forges::secret_from_command(env, process::shell(), &["-c", command])
+                .map(Some)
+                .map_err(|why| format!("secretCommand: {why}")),
             SecretPlace::File(file) => {
                 let file = match (file.strip_prefix("~/"), env.home()) {
                     (Some(rest), Some(home)) => home.join(rest),

@@ -76,7 +76,8 @@ fn require_requeued(ids: &[String], done: &RunTotals) -> Result<(), OpError> {
         return Err(OpError::no(ErrorCode::Busy, message).next("git blue notify list  # show the events that failed"));
     }
     let Some(unknown) = ids.iter().find(|id| !done.requeued.contains(id)) else { return Ok(()) };
-    let message = format!("no event with the id {unknown:?} failed; the others were sent again");
+    let others = if done.requeued.is_empty() { "" } else { "; the others were sent again" };
+    let message = format!("no event with the id {unknown:?} failed{others}");
     Err(OpError::no(ErrorCode::UnknownNotification, message)
         .next("git blue notify list  # show the events that failed"))
 }

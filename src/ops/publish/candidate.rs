@@ -48,7 +48,8 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
             continue;
         }
         let outcome = match (item, subject_of(path)) {
-            (Item::Other, Err(problem)) => {
+            // A folder in the folder of a domain.
+            (Item::Other, Err(problem)) if path.matches('/').count() > 2 => {
                 Err(Problem::whole(format!("it is not a regular file; {}", problem.message)))
             }
             (Item::Other, _) => Err(Problem::whole("it is not a regular file; symbolic links are not followed")),

@@ -169,22 +169,30 @@ impl<'c> Forges<'c> {
     fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, ForgeUnavailable> {
         let command = self.setting("blue.tokenCommand")?;
         let (env, vars) = (&self.ctx.env, self.ctx.env.vars());
-        let commanded =
-            command.and_then(|command| secret_from_command(env, process::shell(), &["-c", &command, &command, host]));
+        let commanded = command
+            .and_then(|command| secret_from_command(env, process::shell(), &["-c", &command, &command, host]).ok());
         let variable = || kind.token_from(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
         let helped = || work::password(host, vars).as_deref().and_then(Secret::of);
         let kept = || {
-            kind.token_command(host).and_then(|(program, args)| secret_from_command(env, Command::new(program), &args))
+            kind.token_command(host)
+                .and_then(|(program, args)| secret_from_command(env, Command::new(program), &args).ok())
         };
         Ok(commanded.or_else(variable).or_else(helped).or_else(kept))
     }
 }
 
 /// Returns the secret that one of the user's programs prints. It must never be shown.
-pub fn secret_from_command(env: &Env, program: Command, args: &[&str]) -> Option<Secret> {
-    let output = env.child(program).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
-    Secret::of(&text)
+///
+/// # Errors
+/// Returns why there is none.
+pub fn secret_from_command(env: &Env, program: Command, args: &[&str]) -> Result<Secret, String> {
+    let mut program = env.child(program);
+    let child = program.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let limit = env.forge_timeout().unwrap_or(work::MAX_PASSWORD_TIME);
+    let output = child.and_then(|child| process::output_at_most(child, limit)).map_err(|error| error.to_string())?;
+    let (status, text) = output.ok_or_else(|| format!("it took more than {} s", limit.as_secs_f32()))?;
+    let text = String::from_utf8(text).ok().filter(|_| status.success());
+    text.and_then(|text| Secret::of(&text)).ok_or_else(|| "it printed no secret".to_owned())
 }
 
 /// Returns the command that configures the API URL of a host.

@@ -5,7 +5,13 @@ use std::{
     ffi::OsString,
     io::Write as _,
     process::{Command, Stdio},
+    time::Duration,
 };
+
+use crate::platform::process;
+
+/// The time limit for a program that prints a password, in which a person may unlock a password manager.
+pub const MAX_PASSWORD_TIME: Duration = Duration::from_secs(60);
 
 /// Returns the HTTPS password for a host, if a helper has it.
 pub fn password(host: &str, vars: &BTreeMap<OsString, OsString>) -> Option<String> {
@@ -28,8 +34,8 @@ pub fn password(host: &str, vars: &BTreeMap<OsString, OsString>) -> Option<Strin
         .spawn()
         .ok()?;
     let asked = child.stdin.take()?.write_all(format!("protocol=https\nhost={host}\n\n").as_bytes());
-    let output = child.wait_with_output().ok()?;
+    let (_, output) = process::output_at_most(child, MAX_PASSWORD_TIME).ok()??;
     asked.ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
+    let text = String::from_utf8(output).ok()?;
     text.lines().find_map(|line| line.strip_prefix("password=")).map(str::to_owned)
 }

@@ -16,7 +16,7 @@ use std::{
 };
 
 pub use change::{Uncommitted, clone};
-pub use credential::password;
+pub use credential::{MAX_PASSWORD_TIME, password};
 pub use worktree_status::WorkStatus;
 pub use worktrees::{Start, Worktree};
 

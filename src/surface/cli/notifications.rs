@@ -188,7 +188,10 @@ fn in_short(one: &Notification) -> String {
 
 fn render_list(body: &NotificationsList, text: &mut Text) {
     if body.notifications.is_empty() && body.unreadable_domains.is_empty() {
-        text.line(&[plain("no notifications")]);
+        text.line(&[plain(match body.summary.expired_cleaned {
+            0 => "no notifications".to_owned(),
+            older => format!("no notifications of the last 30 days; {older} older: git blue realm log"),
+        })]);
     }
     let rows = body.notifications.iter().map(|one| {
         let state = match one.state {

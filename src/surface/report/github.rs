@@ -17,7 +17,7 @@ pub fn render(report: &Report) -> String {
         all.iter().take(MAX).for_each(|entry| text += &annotation(entry));
         if all.len() > MAX {
             let more = all.len() - MAX;
-            let all = data(&report.command);
+            let all = data(report.command);
             text += &format!("::{}::and {more} more: {all} lists them\n", command(level));
         }
     }
