@@ -87,6 +87,10 @@ impl CodeRepo {
 
     /// Resolves a revision with git, which exits with 1 and no message if there is no such commit.
     fn resolve_with_git(&self, revision: &str) -> Result<Option<Oid>, StoreError> {
+        // Git cannot be asked: arguments of programs end at a NUL.
+        if revision.contains('\0') {
+            return Ok(None);
+        }
         let peeled = format!("{revision}^{{commit}}");
         match self.git.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
             Ok(line) => line.parse().map(Some).map_err(|error| StoreError::git("read what git rev-parse says")(error)),

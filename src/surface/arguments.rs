@@ -178,9 +178,6 @@ impl Arguments {
             if value.is_null() && parameter.kind() != Kind::Json {
                 continue;
             }
-            if value.as_str().is_some_and(|text| text.contains('\0')) && parameter.kind() != Kind::Json {
-                return Err(OpError::usage(format!("{name} must not contain NUL characters")));
-            }
             if !parameter.accepts(&value) {
                 return Err(OpError::usage(format!("{name} must be {}", parameter.wanted())));
             }

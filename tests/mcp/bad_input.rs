@@ -97,7 +97,7 @@ fn invalid_calls_say_what_is_wrong() {
         (json!({"domain": "s3-access", "contract": "none"}), "there is no contract s3-access/none"),
         (json!({"domain": "nowhere", "contract": "x"}), "the realm has no domain nowhere"),
         (json!({"domain": "s3-access", "contract": "s3-permissions", "version": "one"}), "version: "),
-        (json!({"domain": "s3-access", "contract": "x", "version": "a\u{0}b"}), "version must not contain NUL"),
+        (json!({"domain": "s3-access", "contract": "x", "version": "a\u{0}b"}), "version: "),
         // It may be the version.
         (json!({"domain": "one", "contract": "x", "version": "one"}), "\"one\" is not a version"),
         (json!({"domain": "s3-access", "contract": "s3-permissions", "version": "9.0.0"}), "was never published"),

@@ -101,7 +101,7 @@ struct Global {
     /// Ignore the cache
     #[arg(long, global = true)]
     no_cache: bool,
-    /// Print answers and warnings, but no next steps and no messages of success
+    /// Suppress next steps and success messages, but not warnings
     #[arg(short, long, global = true)]
     quiet: bool,
     /// When to use colors; defaults to git's color.blue and color.ui
