@@ -33,7 +33,7 @@ use serde_json::Value;
 
 use self::answer::Identifier;
 use super::{
-    contract::Flow,
+    contract::{BrokenDirection, Flow},
     schema::{Forest, PartId, Tree, metaschemas},
     stack,
 };
@@ -118,6 +118,22 @@ pub fn satisfies(
         verdict::answer(expects, provided, direction, options, clock)
     })?;
     Ok(Identifier::new(expects, provided).verdict(answer))
+}
+
+/// Returns whether two schemas of one forest are proved to be compatible in one direction, without looking for what
+/// breaks it.
+///
+/// # Errors
+///
+/// Returns an error if the proof panicked.
+pub fn is_proved(
+    old: Tree<'_>,
+    new: Tree<'_>,
+    direction: BrokenDirection,
+    options: &Options,
+    clock: &(dyn Fn() -> Duration + Sync),
+) -> Result<bool, String> {
+    with_metaschemas([old, new], |old, new| verdict::is_proved(old, new, direction, options, clock))
 }
 
 /// Does the work on a large stack. A panic is an error in the comparison, which leaves it undecided.

@@ -77,6 +77,19 @@ pub(super) fn answer(
     judged(old, new, options, clock, answer).unwrap_or_else(|why| SchemaVerdict::unknown(&why, None))
 }
 
+/// Returns whether one direction in the selected reading is proved, without looking for what breaks it.
+pub(super) fn is_proved(
+    old: Tree<'_>,
+    new: Tree<'_>,
+    direction: BrokenDirection,
+    options: &Options,
+    clock: &(dyn Fn() -> Duration + Sync),
+) -> bool {
+    let is_proved =
+        |mut judge: Judge<'_>| judge.is_same() || matches!(judge.ask(direction, options.reading), Answer::Empty);
+    judged(old, new, options, clock, is_proved).unwrap_or_default()
+}
+
 /// Reads two schemas and judges them. Returns an error if they cannot be read.
 fn judged<T>(
     old: Tree<'_>,

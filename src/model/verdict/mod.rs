@@ -203,12 +203,12 @@ impl<'a> Judge<'a> {
         let known = self.expects_answers.borrow().get(&key).cloned();
         let is_decided = |(answer, _): &(SchemaVerdict, Vec<String>)| answer.is_decided();
         let compute = || {
-            let answer = self.expected(expects, document, reading);
+            let answer = self.expected(expects, document);
             let is_asked = answer.is_compatible() && reading == SchemaReading::Lenient;
             let unnamed = match document.flow {
                 Flow::ProviderToConsumer if is_asked && !says_nothing(&document.schema) => {
                     unnamed::unnamed(&expects.value(), &mut |expects| {
-                        self.expected(&expects.clone().into(), document, reading).is_compatible()
+                        self.expected(&expects.clone().into(), document).is_compatible()
                     })
                 }
                 _ => Vec::new(),
@@ -226,8 +226,8 @@ impl<'a> Judge<'a> {
         Verdict { verdict, basis, direction, reading, difference, reason, unnamed, ..versions }
     }
 
-    fn expected(&self, expects: &Json, document: &Contract, reading: SchemaReading) -> SchemaVerdict {
-        let found = self.within(reading, |options| {
+    fn expected(&self, expects: &Json, document: &Contract) -> SchemaVerdict {
+        let found = self.within(document.compatibility.reading, |options| {
             let (forest, parts) = Forest::of_schemas([expects, &document.schema]);
             let [expects, provided] = parts.map(|part| forest.tree(part));
             compatibility::satisfies(expects, provided, document.flow, options, &*self.clock)
@@ -289,7 +289,14 @@ impl<'a> Judge<'a> {
         if let Some(compared) = self.compared(&key) {
             return compared.of(direction, reading).is_compatible();
         }
-        let compute = || self.expected(&old.schema, new, reading).is_compatible();
+        let compute = || {
+            let found = self.within(reading, |options| {
+                let (forest, parts) = Forest::of_schemas([&old.schema, &new.schema]);
+                let [old, new] = parts.map(|part| forest.tree(part));
+                compatibility::is_proved(old, new, direction, options, &*self.clock)
+            });
+            matches!(found, Some(Ok(true)))
+        };
         self.answer(&format!("{key}-{direction:?}"), |is_compatible| *is_compatible, compute)
     }
 
