@@ -187,7 +187,7 @@ impl<'de> Deserialize<'de> for MachineJson {
     }
 }
 
-/// The members of an object, each read like a document of its own: the arguments of a request.
+/// The arguments of a request. Each one is read as strictly as a whole document.
 #[derive(Debug)]
 pub struct Members(pub Map<String, Value>);
 

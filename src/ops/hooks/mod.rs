@@ -91,7 +91,7 @@ struct Place<'a> {
     top: PathBuf,
     /// Whether `core.hooksPath` is empty, so that git runs no hooks.
     is_nowhere: bool,
-    /// Whether the repository is bare and has no linked worktrees, so that no git command in it runs these hooks.
+    /// Whether git runs no hooks here, because the repository is bare and has no linked worktrees.
     is_treeless: bool,
 }
 

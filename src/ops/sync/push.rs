@@ -29,12 +29,12 @@ const ONLY_BRANCHES: &[&str] = &["hidden ref", "prohibited", "refs/heads", "only
 /// A ref to push: its name, its tip at the remote, and its tip here.
 type RefToPush = (StoreRef, Option<Oid>, Oid);
 
-/// What a remote refused in one round.
+/// The refs that a remote refused in one round.
 #[derive(Default)]
 struct Refused {
-    /// Whether it refused a ref for good.
+    /// Whether another round cannot push one of them.
     is_final: bool,
-    /// Whether it may take a ref in another round.
+    /// Whether another round may push one of them.
     may_pass: bool,
     /// The last refusal that no push by others explains.
     unexplained: Option<(StoreRef, String)>,
