@@ -97,8 +97,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     })
 }
 
-/// Refuses domains whose name collides with another one, or with a repository that is neither in the realm nor among the
-/// new `entries`.
+/// Refuses a domain whose name differs from another one only in case, and one with a repository that is neither in the
+/// realm nor among the new `entries`.
 fn require_valid_domains(
     here: &RealmContext,
     blueprint: &Blueprint,
