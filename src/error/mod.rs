@@ -262,6 +262,11 @@ pub fn write_version(version: &Version, elsewhere: Option<&str>) -> String {
     }
 }
 
+/// Returns the step that chooses between two versions if it is unknown whether a change breaks consumers.
+pub fn choose_version(major: &Version, minor: &Version, elsewhere: Option<&str>) -> String {
+    format!("{} if it may break consumers, or \"{minor}\" if it does not", write_version(major, elsewhere))
+}
+
 /// Returns the step that approves a change which breaks the promise of the contract `at`.
 pub fn approve(at: &str, fingerprint: &Fingerprint) -> NextStep {
     format!(
@@ -293,7 +298,7 @@ impl From<Refusal> for OpError {
                     true => error.next("git blue contract publish  # which has more time to compare than a hook"),
                     false => error,
                 };
-                error.next(format!("{} if it may break consumers, or \"{minor}\" if it does not", write(major)))
+                error.next(choose_version(major, minor, refusal.version_in.as_deref()))
             }
             // A clone that lacks the newer version is refused before its files are judged.
             Reason::Down { current, version, is_published, is_supported } => {

@@ -203,13 +203,15 @@ impl Compatibility {
     }
 
     /// Describes the promise about the next versions.
-    pub fn promise(self) -> &'static str {
-        match (self.backwards, self.forwards) {
+    pub fn promise(self) -> String {
+        let directions = match (self.backwards, self.forwards) {
             (true, true) => "backwards and forwards compatibility",
             (true, false) => "backwards compatibility",
             (false, true) => "forwards compatibility",
             (false, false) => "nothing",
-        }
+        };
+        let is_strict = self.reading == SchemaReading::Strict && (self.backwards || self.forwards);
+        format!("{directions}{}", if is_strict { ", read strictly" } else { "" })
     }
 }
 

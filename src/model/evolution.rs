@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    contract::{Contract, Evolution, UNDECIDED},
+    contract::{Contract, Evolution, UNDECIDED, Values},
     diff::{self, Difference, Kind},
     domain_view::DomainView,
-    verdict::{Judge, Outcome},
+    verdict::{Judge, Outcome, VersionBump, flow, needed_bump},
     version::Version,
 };
 
@@ -31,7 +31,8 @@ pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_
     document
 }
 
-/// Returns the changes of a version since the previous one. Returns `None` if only descriptive text changed.
+/// Returns the changes of a version since the previous one. Returns `None` if only descriptive text changed. A version
+/// that breaks a promise is not compatible, even if importers keep working.
 fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evolution> {
     let differences = |part: &str, old: &Contract, new: &Contract| -> Vec<String> {
         let [old, new] = [old, new].map(|one| if part == "schema" { &one.schema } else { &one.value });
@@ -39,6 +40,7 @@ fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evoluti
     };
     let mut changes = differences("schema", held, document);
     changes.extend(differences("value", held, document));
+    changes.extend(of_rules(held, document));
     if let Some(more @ 1..) = changes.len().checked_sub(MAX_CHANGES) {
         changes.truncate(MAX_CHANGES);
         changes.push(format!("and {more} more"));
@@ -46,12 +48,31 @@ fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evoluti
     if changes.is_empty() {
         return None;
     }
-    let values = judge.of_values(held, document, None);
-    let outcome = values.or_else(|| judge.for_importers(held, document)).map(|verdict| verdict.verdict);
+    let outcome = match needed_bump(held, document, judge) {
+        VersionBump::Major => Some(Outcome::Breaks),
+        VersionBump::Unknown => Some(Outcome::Unknown),
+        VersionBump::Minor | VersionBump::Patch => judge.for_importers(held, document).map(|verdict| verdict.verdict),
+    };
     // The entry cannot be corrected later, so it claims neither that consumers keep working nor that they break.
     changes.extend((outcome == Some(Outcome::Unknown)).then(|| UNDECIDED.to_owned()));
     let compatible = outcome.is_none_or(|outcome| outcome == Outcome::Compatible);
     Some(Evolution { version: document.version.clone(), changes, compatible })
+}
+
+/// Returns the changes of the rules for further changes.
+fn of_rules(held: &Contract, document: &Contract) -> Vec<String> {
+    let mut changes = Vec::new();
+    changes.extend(flow::reversal(held, document).map(|what| format!("reverses the flow: {what}")));
+    if held.compatibility != document.compatibility {
+        changes.push(format!("promises {}", document.compatibility.promise()));
+    }
+    let values = match document.values {
+        Values::Free => "promises nothing about the agreed value",
+        Values::Additive => "promises only to add to the agreed value",
+        Values::Frozen => "promises not to change the agreed value",
+    };
+    changes.extend((held.values != document.values).then(|| values.to_owned()));
+    changes
 }
 
 fn phrase(part: &str, one: &Difference) -> String {

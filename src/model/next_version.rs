@@ -6,7 +6,7 @@ use super::{
     approval::Approval,
     contract::Contract,
     domain_view::DomainView,
-    verdict::{Judge, Promise, Verdict, VersionBump, needed_bump},
+    verdict::{Basis, Judge, Promise, Verdict, VersionBump, needed_bump},
     version::Version,
 };
 use crate::model::version::Level;
@@ -26,9 +26,13 @@ pub fn needed(
     // A patch version promises the most, so every broken promise shows.
     let next = Contract { version: held.version.raised(Level::Patch), ..document.clone() };
     let promise = Promise::of(held, &next, judge).filter(|promise| !promise.broken.is_empty());
-    let shown =
-        |verdict: &Verdict| Some(format!("it breaks {}: {}", verdict.broken(), verdict.difference.as_ref()?.phrase()));
-    let why = promise.and_then(|promise| promise.broken.first().and_then(shown));
+    // Which version rejects the witness is clear.
+    let shown = |verdict: &Verdict| match &verdict.difference {
+        Some(difference) if verdict.basis == Basis::Schemas => difference.phrase(),
+        _ => verdict.phrase(),
+    };
+    let why = promise.as_ref().and_then(|promise| promise.broken.first());
+    let why = why.map(|verdict| format!("it breaks {}: {}", verdict.broken(), shown(verdict)));
     (free_version(domain, document, bump), why)
 }
 

@@ -49,6 +49,11 @@ impl Range {
         Self::between(version.semver(), None)
     }
 
+    /// Returns the range of this version only: `=2.3.1`.
+    pub fn exactly(version: &Version) -> Self {
+        Self::of(vec![comparator(semver::Op::Exact, version.semver())])
+    }
+
     /// Returns the range without its upper bound. Returns `None` if it has none.
     pub fn without_end(&self) -> Option<Self> {
         let (lower, upper) = self.bounds();
@@ -89,16 +94,12 @@ impl Range {
     }
 
     fn between(lower: &semver::Version, upper: Option<&semver::Version>) -> Self {
-        let comparator = |op, v: &semver::Version| semver::Comparator {
-            op,
-            major: v.major,
-            minor: Some(v.minor),
-            patch: Some(v.patch),
-            pre: v.pre.clone(),
-        };
-        let from = comparator(semver::Op::GreaterEq, lower);
-        let to = upper.map(|upper| comparator(semver::Op::Less, upper));
-        let req = semver::VersionReq { comparators: std::iter::once(from).chain(to).collect() };
+        let upper = upper.map(|upper| comparator(semver::Op::Less, upper));
+        Self::of(std::iter::once(comparator(semver::Op::GreaterEq, lower)).chain(upper).collect())
+    }
+
+    fn of(comparators: Vec<semver::Comparator>) -> Self {
+        let req = semver::VersionReq { comparators };
         Self { written: req.to_string().into(), req }
     }
 
@@ -106,6 +107,11 @@ impl Range {
     pub fn as_str(&self) -> &str {
         &self.written
     }
+}
+
+fn comparator(op: semver::Op, version: &semver::Version) -> semver::Comparator {
+    let semver::Version { major, minor, patch, ref pre, .. } = *version;
+    semver::Comparator { op, major, minor: Some(minor), patch: Some(patch), pre: pre.clone() }
 }
 
 /// Returns the lowest version that a comparator accepts, if there is a lower bound.

@@ -152,11 +152,18 @@ fn errors_name_what_to_write() {
     world.write(&format!("fungal/{BINDING_FILE}"), binding);
     let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
     assert!(check.stdout.contains(&format!("{BINDING_FILE}:4: error:")), "{check}");
-    let expects = "role: both\nimports:\n  - contract: s3-permissions\n    version: \">=1.0.0\"\n    expects: f.json\n";
-    world.write(&format!("fungal/{BINDING_FILE}"), expects);
-    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
-    assert!(check.stdout.contains(&format!("{BINDING_FILE}:5: error:")), "{check}");
-    assert!(check.stdout.contains("write expects: { file: f.json }"), "{check}");
+    for (expects, says) in [
+        ("f.json", "write expects: { file: f.json }"),
+        ("'f.json#/$defs/o'", "write expects: { file: f.json, at: '#/$defs/o' }"),
+        ("{ file: f.json, att: '#/$defs/o' }", "unknown field \"att\" beside file; the only other one is at"),
+        ("{ file: f.json, at: 3 }", "at is a JSON Pointer into the file: write at: '#/$defs/NAME'"),
+    ] {
+        let import = "role: both\nimports:\n  - contract: s3-permissions\n    version: \">=1.0.0\"\n";
+        world.write(&format!("fungal/{BINDING_FILE}"), &format!("{import}    expects: {expects}\n"));
+        let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+        assert!(check.stdout.contains(&format!("{BINDING_FILE}:5: error:")), "{check}");
+        assert!(check.stdout.contains(says), "{check}");
+    }
     world.write("fungal/.blue/bindings/other.yaml", "role: consumer\nimports: []\n");
     world.write(&format!("fungal/{BINDING_FILE}"), &importing(">=1.0.0"));
     let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);

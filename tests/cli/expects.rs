@@ -196,6 +196,9 @@ fn reversing_the_flow_breaks_importers() {
     world.commit("fungal", "2.0.0");
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <9.0.0"));
     world.commit("access", "Follow");
+    of("2.0.0", "provider-to-consumer");
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("[version-reused]") && check.stdout.contains("flow-reversed at /flow"), "{check}");
     of("2.1.0", "provider-to-consumer");
     let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
     for said in ["[breaks-promise]", "2.0.0 -> 2.1.0 breaks its promise of the agreed flow", "this requires 3.0.0"] {

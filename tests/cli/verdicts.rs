@@ -181,6 +181,26 @@ fn only_consumers_that_an_older_version_helps_are_listed_under_supported() {
     }
 }
 
+/// The version after the one that the code is adapted to breaks it too.
+#[test]
+fn impact_names_the_only_older_version_that_helps() {
+    let world = ids();
+    let provider = world.path("fungal");
+    let fingerprint = refused_break(&world);
+    world.ok(&provider, &["contract", "approve", AT, &fingerprint, "--reason", "agreed"]);
+    world.ok(&provider, &["contract", "publish"]);
+    let next = |supported: &str| {
+        let text = with_id("3.0.0", "boolean").replace("id: a }", "id: true }");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &(text + supported));
+        world.ok(&provider, &["contract", "impact", AT, "--worktree"]).stdout
+    };
+    let impact = next("");
+    let step = "add \"=2.2.0\" to `supported`, until these repositories are adapted to 3.0.0: access\n";
+    assert!(impact.contains(step), "{impact}");
+    let impact = next("supported: [\"=2.2.0\"]\n");
+    assert!(impact.contains("2.2.0 is still served") && !impact.contains("`supported`"), "{impact}");
+}
+
 #[test]
 fn break_that_the_range_refuses_too_is_judged_by_the_schemas() {
     let world = ids();
@@ -277,6 +297,47 @@ fn version_described_as_compatible_that_breaks_is_a_warning() {
     }
 }
 
+/// Readers of old values may break, although importers keep working, and a changed promise is a change.
+#[test]
+fn evolution_says_what_promises_were_broken_and_changed() {
+    let world = ids();
+    let publish = |version: &str, id: &str, from: &str, to: &str| {
+        let text = with_id(version, id).replace(from, to);
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+        world.commit("fungal", version);
+        let held = world.stored("contracts/s3-permissions.json");
+        assert_eq!(held["version"], version);
+        held["evolution"].as_array().unwrap().iter().find(|one| one["version"] == version).unwrap().clone()
+    };
+    let both = ("forwards: false", "forwards: true, reading: strict");
+    let entry = publish("2.3.0", "string", both.0, both.1);
+    assert_eq!(entry["changes"], json!(["promises backwards and forwards compatibility, read strictly"]));
+    assert_eq!(entry["compatible"], true);
+    let entry = publish("3.0.0", "string, maxLength: 9", both.0, both.1);
+    assert_eq!(entry["compatible"], false);
+    let entry = publish("3.1.0", "string, maxLength: 9", "values: free", "values: frozen");
+    let rules = ["promises backwards compatibility", "promises not to change the agreed value"];
+    assert_eq!((&entry["changes"], &entry["compatible"]), (&json!(rules), &json!(true)));
+    let reversed = "forwards: false }\nflow: consumer-to-provider";
+    let entry = publish("4.0.0", "string, maxLength: 9", "forwards: false }", reversed);
+    let flow = "reverses the flow: consumers received the values, and now send them";
+    let rules = [flow, "promises nothing about the agreed value"];
+    assert_eq!((&entry["changes"], &entry["compatible"]), (&json!(rules), &json!(false)));
+}
+
+/// A value that is null looks like a missing one in JSON.
+#[test]
+fn witness_null_is_shown_also_by_a_cached_verdict() {
+    let world = ids();
+    let provider = world.path("fungal");
+    let text = with_id("2.3.0", "string").replace("type: object", "type: [object, \"null\"]");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    for _ in 0..2 {
+        let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+        assert!(check.stdout.contains("rejects null ("), "{check}");
+    }
+}
+
 /// The owner's promise allows it, so it is no error.
 #[test]
 fn patch_that_changes_which_values_are_valid_is_a_warning() {
@@ -327,6 +388,8 @@ fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {
     world.write(&file, &with("version: auto", r"^(a*)(?:\1)$"));
     let check = world.blue(&provider, &["check", "--worktree", "--json"]).exits(1);
     assert_eq!(codes(&check.json(), "errors"), ["undecided"], "{check}");
+    let choose = &check.json()["next_steps"][0]["reason"];
+    assert_eq!(choose, "write version: \"3.0.0\" if it may break consumers, or \"2.1.0\" if it does not");
     world.commit("fungal", "The same pairs");
     assert_eq!(world.version(), held);
     let publish = world.blue(&provider, &["contract", "publish"]).exits(1);

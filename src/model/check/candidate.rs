@@ -200,6 +200,10 @@ fn refused(
                 Finding { line, place, verdict, version: Some(version.clone()), fingerprint, ..finding }
             })
             .collect(),
+        Reason::UndecidedVersion { minor, major, .. } => {
+            let finding = place(Finding::error(refusal.code(), refusal.to_string()));
+            vec![Finding { version: Some(minor.clone()), bump: Some(major.clone()), ..finding }]
+        }
         _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
     }
 }

@@ -77,7 +77,7 @@ pub struct SchemaDifference {
     pub old_pointer: Option<String>,
     /// JSON Pointer to the place in the new schema.
     pub new_pointer: Option<String>,
-    /// A value that one schema accepts and the other refuses; null if it is too large for the answer, or if agreed
+    /// A value that one schema accepts and the other refuses; null also if it is too large for the answer, or if agreed
     /// values differ.
     pub witness: Option<Value>,
     /// The size of that value in bytes of JSON; 0 if agreed values differ.
@@ -153,6 +153,13 @@ impl From<ValueChange> for SchemaDifference {
 }
 
 impl SchemaDifference {
+    /// Returns the witness, unless it is left out. Once this was stored or sent as JSON, the witness `null` can be told
+    /// from a missing one only by its size.
+    pub fn witness(&self) -> Option<&Value> {
+        const NULL: &Value = &Value::Null;
+        self.witness.as_ref().or((self.witness_bytes == "null".len()).then_some(NULL))
+    }
+
     /// Removes whatever is too long for a response about contracts.
     #[must_use]
     pub fn clipped(mut self, max_witness: usize) -> Self {
@@ -194,7 +201,7 @@ impl SchemaDifference {
         }
         let place = if self.at.is_empty() { String::new() } else { format!(" at {}", self.at) };
         let why = format!("{}{place}: {}", self.rule, self.message);
-        match self.witness.as_ref().map(Value::to_string).filter(|witness| witness.len() <= MAX_INLINE) {
+        match self.witness().map(Value::to_string).filter(|witness| witness.len() <= MAX_INLINE) {
             Some(witness) => format!("{witness} ({why})"),
             None => format!("a value of {} bytes ({why})", self.witness_bytes),
         }

@@ -41,10 +41,14 @@ pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
     walk.found
 }
 
+/// Returns whether a word is a keyword of any draft that is more than an annotation.
+pub fn is_keyword(word: &str) -> bool {
+    is_assertion(word) || matches!(word, "$schema" | "$defs" | "definitions" | external::KEYWORD)
+}
+
 /// Returns a warning if a schema has words but no keyword, as documents that are not schemas do.
 fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
-    let is_structure = |word: &str| matches!(word, "$schema" | "$defs" | "definitions" | external::KEYWORD);
-    if schema.members().any(|(word, _)| is_assertion(word) || is_structure(word)) {
+    if schema.members().any(|(word, _)| is_keyword(word)) {
         return None;
     }
     let is_annotation = |word: &str| ANNOTATIONS.contains(&word) || word.starts_with("x-");
@@ -53,7 +57,7 @@ fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
         pointer: String::new(),
         keyword: word.to_owned(),
         kind: KeywordKind::NoKeyword,
-        suggestion: "write the schema, or a pointer to it: FILE#/POINTER".to_owned(),
+        suggestion: "write the schema, or the JSON Pointer to it in its file".to_owned(),
     })
 }
 

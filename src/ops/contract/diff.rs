@@ -218,7 +218,7 @@ fn compared(
     let compared = judge.compare(old, new);
     let differences = compared.differences.iter().cloned().map(|one| {
         let one = one.clipped(left);
-        left = left.saturating_sub(one.witness.as_ref().map_or(0, |_| one.witness_bytes));
+        left = left.saturating_sub(one.witness().map_or(0, |_| one.witness_bytes));
         one
     });
     Some(SchemasCompared {

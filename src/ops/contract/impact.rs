@@ -1,5 +1,7 @@
 //! `contract_impact`: lists the importers of a contract, and whether their ranges accept a version.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{
     documents::Source,
     draft::{Draft, DraftFields},
@@ -16,6 +18,7 @@ use crate::{
         name::{ContractFields, ContractName, ContractRef, RepoName},
         next_version,
         oid::Oid,
+        range::Range,
         verdict::{ImportState, Judge, Outcome, Promise},
         version::Version,
     },
@@ -231,9 +234,9 @@ fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
     domain::current(view, name).or_else(|error| view.newest(name).ok_or(error)).cloned()
 }
 
-/// Returns what `me` can do about broken importers: a consumer can adapt its code, and the owner can keep serving the
-/// old version, which helps the consumers in `helped` only. Other repositories can do nothing.
-fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &[RepoName], body: &ContractImpact) -> Vec<NextStep> {
+/// Returns what `me` can do about broken importers: a consumer can adapt its code, and the owner can keep serving older
+/// versions, which helps the consumers in `helped` only. Other repositories can do nothing.
+fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &ContractImpact) -> Vec<NextStep> {
     let broken: Vec<_> = body.importers.iter().filter(|one| one.state == "broken").collect();
     let version = &body.version;
     let is_current = body.current_version.as_ref() == Some(version);
@@ -243,7 +246,11 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &[RepoName], body
     if owner != Some(me) {
         return Vec::new();
     }
-    let (served, others): (Vec<_>, Vec<_>) = broken.into_iter().partition(|one| helped.contains(&one.repo));
+    let (served, others): (Vec<_>, Vec<_>) = broken.into_iter().partition(|one| helped.contains_key(&one.repo));
+    let mut supported: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for one in served {
+        supported.entry(helped[&one.repo].as_ref()).or_default().push(one);
+    }
     let (in_range, refused): (Vec<_>, Vec<_>) = others.into_iter().partition(|one| one.resolved_version.is_some());
     let is_older = body.current_version.as_ref().is_some_and(|current| version < current);
     let adapt = match (is_current, is_older) {
@@ -253,13 +260,11 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &[RepoName], body
             format!("these repositories must adapt before {version} is published, unless you keep what they rely on")
         }
     };
-    let steps = [
-        (
-            served,
-            format!(
-                "add the older versions that you still serve to `supported`, until these repositories are adapted to {version}"
-            ),
-        ),
+    let serve = supported.into_iter().map(|(only, repos)| {
+        let which = only.map_or("the older versions that you still serve".to_owned(), |only| format!("\"={only}\""));
+        (repos, format!("add {which} to `supported`, until these repositories are adapted to {version}"))
+    });
+    let others = [
         (in_range, adapt),
         (
             refused,
@@ -268,14 +273,18 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &[RepoName], body
             ),
         ),
     ];
-    let named = steps.into_iter().filter(|(repos, _)| !repos.is_empty()).map(|(repos, what)| {
+    let named = serve.chain(others).filter(|(repos, _)| !repos.is_empty()).map(|(repos, what)| {
         let names: Vec<_> = repos.iter().map(|one| one.repo.as_str()).collect();
         NextStep::advice(format!("{what}: {}", names.join(", ")))
     });
     named.collect()
 }
 
-/// Returns the importers whose imports hold in `domain` once every version in their ranges is served.
+/// The importers that serving older versions helps: any in their range, or only this one.
+type Helped = BTreeMap<RepoName, Option<Version>>;
+
+/// Returns the importers whose imports hold in `domain` once every version in their ranges is served, or else only the
+/// one that their code is adapted to, since a newer one in the range may break them too.
 ///
 /// # Errors
 /// Returns an error if a version cannot be read.
@@ -284,15 +293,30 @@ fn helped_by_serving(
     tip: &Oid,
     (mut domain, name): (DomainView, &ContractName),
     judge: &Judge<'_>,
-) -> Result<Vec<RepoName>, OpError> {
-    let ranges = domain.importers(name).map(|(_, import)| import.version.clone()).collect();
-    if let Some(contract) = domain.contracts.get_mut(name) {
-        contract.supported = ranges;
-    }
+) -> Result<Helped, OpError> {
     let tree = here.store.commit(tip)?.tree;
-    verdict::load_bases(&*here.store, &mut domain, &tree, Some(&[name.clone()].into()), &Upcoming::default())?;
-    let holding = domain.importers(name).filter(|(_, import)| !ImportState::of(&domain, import, judge).is_broken());
-    Ok(holding.map(|(repo, _)| repo.clone()).collect())
+    let importers: Vec<_> = domain.importers(name).map(|(repo, import)| (repo.clone(), import.clone())).collect();
+    let mut holding = |supported: Vec<Range>| -> Result<BTreeSet<RepoName>, OpError> {
+        if let Some(contract) = domain.contracts.get_mut(name) {
+            contract.supported = supported;
+        }
+        verdict::load_bases(&*here.store, &mut domain, &tree, Some(&[name.clone()].into()), &Upcoming::default())?;
+        let holds = |(_, import): &&(RepoName, Import)| !ImportState::of(&domain, import, judge).is_broken();
+        Ok(importers.iter().filter(holds).map(|(repo, _)| repo.clone()).collect())
+    };
+    let all = holding(importers.iter().map(|(_, import)| import.version.clone()).collect())?;
+    let mut helped: Helped = all.into_iter().map(|repo| (repo, None)).collect();
+    let others = importers.iter().filter(|(repo, _)| !helped.contains_key(repo));
+    let adapted: BTreeSet<_> = others.filter_map(|(_, import)| import.adapted().cloned()).collect();
+    for version in adapted {
+        let holding = holding(vec![Range::exactly(&version)])?;
+        let of_version =
+            importers.iter().filter(|(repo, one)| one.adapted() == Some(&version) && holding.contains(repo));
+        for (repo, _) in of_version {
+            helped.entry(repo.clone()).or_insert_with(|| Some(version.clone()));
+        }
+    }
+    Ok(helped)
 }
 
 /// Returns what this repository can do about its own broken import. A version outside of its range need not break it.

@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use serde_saphyr::{
     Error, Options,
     budget::BudgetBreach,
@@ -11,7 +12,7 @@ use serde_saphyr::{
 
 use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_advice, yaml_ambiguity};
 use crate::model::{
-    binding::{Binding, KEPT_BY_THE_REALM, MAX_PARTS},
+    binding::{Binding, Import, KEPT_BY_THE_REALM, MAX_PARTS},
     contract::{
         Compatibility, Contract, Deprecated, Evolution, Flow, VERSION_FORMS, Validation, Values, VersionFrom,
         is_default,
@@ -20,6 +21,7 @@ use crate::model::{
     json::{Json, MAX_DEPTH, MAX_VALUES},
     name::{ContractName, RealmName, RepoName},
     range::Range,
+    schema::is_keyword,
     version::Version,
 };
 
@@ -194,8 +196,8 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
     if contract.flow == Flow::ConsumerToProvider {
         promise_to_senders(bytes, &mut contract.compatibility)?;
     }
-    if let Some(file) = contract.schema.as_str() {
-        return Err(problem_at(bytes, "/schema", file_expected("schema", file)));
+    if let Some(message) = misspelt_reference("schema", &contract.schema) {
+        return Err(problem_at(bytes, "/schema", message));
     }
     if contract.name != *name {
         let message =
@@ -256,13 +258,10 @@ pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
         let message = format!("{KEPT_BY_THE_REALM} are set by the realm; remove them from the file");
         return Err(problem_at(bytes, &format!("/imports/{index}"), message));
     }
-    let expected = binding
-        .imports
-        .iter()
-        .enumerate()
-        .find_map(|(index, import)| Some((index, import.expects.as_ref()?.as_str()?)));
-    if let Some((index, file)) = expected {
-        return Err(problem_at(bytes, &format!("/imports/{index}/expects"), file_expected("expects", file)));
+    let misspelt =
+        |(index, import): (usize, &Import)| Some((index, misspelt_reference("expects", import.expects.as_ref()?)?));
+    if let Some((index, message)) = binding.imports.iter().enumerate().find_map(misspelt) {
+        return Err(problem_at(bytes, &format!("/imports/{index}/expects"), message));
     }
     match binding.contradiction() {
         Some(Fault { pointer, message }) => Err(problem_at(bytes, &pointer, message)),
@@ -270,9 +269,30 @@ pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
     }
 }
 
-/// Returns what to write instead of the name of a file.
-fn file_expected(key: &str, file: &str) -> String {
-    format!("{key} is a JSON Schema, or the file that contains it: write {key}: {{ file: {file} }}")
+/// Returns what to write instead, if `key` names the file of a schema, but not as a reference has to be written.
+fn misspelt_reference(key: &str, schema: &Json) -> Option<String> {
+    let members = match schema.parsed().ok()? {
+        Value::String(place) => {
+            let place = match place.split_once("#/") {
+                Some((file, pointer)) => format!("file: {file}, at: '#/{pointer}'"),
+                None => format!("file: {place}"),
+            };
+            let what = format!("{key} is a JSON Schema, or the file that contains it");
+            return Some(format!("{what}: write {key}: {{ {place} }}"));
+        }
+        schema => schema.as_object()?,
+    };
+    members.get("file")?.as_str()?;
+    if members.keys().any(|word| is_keyword(word)) {
+        return None;
+    }
+    match members.keys().find(|word| !matches!(&***word, "file" | "at")) {
+        Some(unknown) => Some(format!("unknown field {unknown:?} beside file; the only other one is at")),
+        None if members.get("at").is_some_and(|at| !at.is_string()) => {
+            Some("at is a JSON Pointer into the file: write at: '#/$defs/NAME'".to_owned())
+        }
+        None => None,
+    }
 }
 
 /// Returns a problem with the line of a pointer into the document.

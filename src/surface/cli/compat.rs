@@ -214,7 +214,7 @@ fn place(name: &str, pointer: &str) -> String {
 
 /// Returns a witness shortened to a few lines. `--json` prints it in full.
 fn short(one: &SchemaDifference) -> String {
-    let Some(witness) = one.witness.as_ref().map(ToString::to_string) else {
+    let Some(witness) = one.witness().map(ToString::to_string) else {
         return format!("(a value of {} bytes)", one.witness_bytes);
     };
     match witness.char_indices().nth(MAX_WITNESS) {

@@ -16,7 +16,13 @@ use super::{
 use crate::{
     env::Env,
     error::OpError,
-    model::{name::ContractRef, notification::ChangeType, rank::Rank, text::count, verdict::ImportEffect},
+    model::{
+        name::ContractRef,
+        notification::ChangeType,
+        rank::Rank,
+        text::count,
+        verdict::{ImportEffect, Verdict as Judged},
+    },
     ops::{
         ctx::{ActingRepo, Ctx},
         notifications,
@@ -279,7 +285,8 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
         }
         ImportEffect::Satisfied => styled(range(&format!("{still}holds")), Style::Green),
         ImportEffect::Unknown => {
-            styled(range(&format!("accepts it, but it is unknown whether it breaks{file}{shown}")), Style::Yellow)
+            let why = one.verdict.as_ref().map_or("it is unknown whether it breaks".to_owned(), Judged::phrase);
+            styled(range(&format!("accepts it{file}, but {why}")), Style::Yellow)
         }
         ImportEffect::Broken => styled(range(&format!("is broken{file}{shown}")), Style::Red),
     })

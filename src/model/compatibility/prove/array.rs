@@ -143,6 +143,9 @@ impl State {
             () => LONGEST,
         };
         if shape.least > built {
+            engine.record_obstacle(self.nodes(), || {
+                format!("arrays of {} items are too large to construct", shape.least)
+            });
             return Answer::Undecided;
         }
         let longest = shape.most.unwrap_or(u64::MAX);

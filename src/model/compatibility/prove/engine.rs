@@ -380,7 +380,11 @@ impl<'a> Engine<'a> {
             Some(_) => {}
             None => {
                 let written = self.table.words.written(pattern);
-                self.record_obstacle([], || format!("the pattern {:?} is too complex to compare", shown(&written)));
+                let why = match refers_back(&written) {
+                    true => "has a back-reference, which is not compared",
+                    false => "is too complex to compare",
+                };
+                self.record_obstacle([], || format!("the pattern {:?} {why}", shown(&written)));
             }
         }
         self.patterns.insert(pattern, compiled.clone());
@@ -391,6 +395,17 @@ impl<'a> Engine<'a> {
     pub fn own_pattern(&mut self, regex: &'static str) -> Option<Rc<Pattern>> {
         self.own_patterns.entry(regex).or_insert_with(|| Pattern::own(regex).map(Rc::new)).clone()
     }
+}
+
+/// Returns whether a regular expression has a back-reference: `\1` or `\k<name>`.
+fn refers_back(pattern: &str) -> bool {
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        if character == '\\' && matches!(characters.next(), Some('1'..='9' | 'k')) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns the beginning of a pattern that is too long to be shown.

@@ -201,6 +201,8 @@ impl State {
             return true;
         }
         if shape.least > MAX_FILLED {
+            let why = || format!("objects of {} properties are too large to construct", shape.least);
+            engine.record_obstacle(self.nodes(), why);
             draft.unsure = true;
             return true;
         }

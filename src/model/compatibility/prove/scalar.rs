@@ -134,7 +134,7 @@ impl State {
                 let patterns = wanted.patterns.iter().map(|(id, _)| format!("pattern {:?}", &*words.written(*id)));
                 let names: Vec<_> = checks.chain(patterns).collect();
                 let why = match &names[..] {
-                    [] => format!("strings of at least {} characters", wanted.lengths.least),
+                    [] => format!("strings of {} characters are too long to construct", wanted.lengths.least),
                     names => format!("no rule for this combination of string keywords: {}", names.join(", ")),
                 };
                 engine.record_obstacle(self.nodes(), || why);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    error::{NextStep, approve, write_version},
+    error::{NextStep, approve, choose_version, write_version},
     model::{
         check::{Cause, Finding},
         name::RepoName,
@@ -185,6 +185,10 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
                 _ => format!("git blue contract bump {domain}/{contract}  # raise its version as the change requires")
                     .into(),
             })
+        }
+        ("undecided", ..) if is_own && error.bump.is_some() => {
+            let (major, minor) = (error.bump.as_ref()?, error.version.as_ref()?);
+            Some(NextStep::advice(choose_version(major, minor, error.version_in.as_deref())))
         }
         ("script-failed", ..) => {
             Some(NextStep::advice(format!("correct the contract, or the script that {place} names, and check again")))

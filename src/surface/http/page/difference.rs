@@ -148,7 +148,7 @@ fn refused(difference: &SchemaDifference, (reader, sender): (&Version, &Version)
         (reader) " rejects this value, which " (sender) " allows: "
         @if let Some(place) = place { "at " code { (text(place)) } ": " }
         (text(&difference.message)) " " span.note { "[" (difference.rule) "]" }
-        @match &difference.witness {
+        @match difference.witness() {
             Some(witness) => {
                 (side_by_side::marked(witness, place.as_slice(), &format!("A value that {reader} rejects"), command))
             }
