@@ -1,7 +1,5 @@
 //! `contract_diff`: compares two versions of a contract.
 
-use serde_json::Value;
-
 use super::{
     draft::{Draft, DraftFields, DraftFile, VersionOrCommit},
     get,
@@ -37,9 +35,6 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 .reads_past()
 .tool("Compare two versions of a contract: does each accept the other's data, by proof or witness.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
-
-/// Fields that the realm adds to the document, or that differ between any two versions.
-const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired", "yanked"];
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
@@ -134,7 +129,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
         true => (ctx.judge().with_whole_witnesses(), usize::MAX),
         false => (ctx.judge(), MAX_WITNESSES),
     };
-    let (changes, bump) = (diff(&document(&older), &document(&newer)), needed_bump(&old, &new, &judge));
+    let [before, after] = [&older, &newer].map(|one| comparable(one, &newer.version));
+    let (changes, bump) = (diff(&before, &after), needed_bump(&old, &new, &judge));
     let body = ContractDiff {
         old_origin,
         new_origin,
@@ -266,12 +262,16 @@ fn before(versions: &[Version], version: &Version) -> Option<Version> {
     release.or_else(|| earlier().next_back()).cloned()
 }
 
-fn document(contract: &ContractDetail) -> Value {
-    let mut value = serde_json::to_value(contract).unwrap_or_default();
-    if let Value::Object(fields) = &mut value {
-        fields.retain(|name, _| !LEFT_OUT.contains(&&**name));
+/// Returns a document without what the realm adds to it, and with the same version as the one it is compared with.
+fn comparable(contract: &ContractDetail, version: &Version) -> ContractDetail {
+    ContractDetail {
+        version: version.clone(),
+        schema_hash: None,
+        content_hash: None,
+        retired: None,
+        yanked: Vec::new(),
+        ..contract.clone()
     }
-    value
 }
 
 #[cfg(test)]
