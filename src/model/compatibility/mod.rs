@@ -17,6 +17,7 @@ mod graph;
 mod numbers;
 mod places;
 mod prove;
+mod recent;
 mod rules;
 mod sources;
 mod unevaluated;

@@ -72,6 +72,8 @@ pub struct Judge<'a> {
     max_witness: usize,
     is_in_hook: bool,
     known: RefCell<BTreeMap<String, Rc<Comparison>>>,
+    /// Whether schemas are proved to suit importers.
+    proofs: RefCell<BTreeMap<String, bool>>,
     expects_answers: RefCell<BTreeMap<String, (SchemaVerdict, Vec<String>)>>,
     answers: Option<Box<dyn Answers + 'a>>,
 }
@@ -93,6 +95,7 @@ impl<'a> Judge<'a> {
             max_witness: MAX_WITNESS,
             is_in_hook: false,
             known: RefCell::new(BTreeMap::new()),
+            proofs: RefCell::new(BTreeMap::new()),
             expects_answers: RefCell::new(BTreeMap::new()),
             answers: None,
         }
@@ -289,6 +292,10 @@ impl<'a> Judge<'a> {
         if let Some(compared) = self.compared(&key) {
             return compared.of(direction, reading).is_compatible();
         }
+        let key = format!("{key}-{direction:?}");
+        if let Some(is_proved) = self.proofs.borrow().get(&key) {
+            return *is_proved;
+        }
         let compute = || {
             let found = self.within(reading, |options| {
                 let (forest, parts) = Forest::of_schemas([&old.schema, &new.schema]);
@@ -297,7 +304,9 @@ impl<'a> Judge<'a> {
             });
             matches!(found, Some(Ok(true)))
         };
-        self.answer(&format!("{key}-{direction:?}"), |is_compatible| *is_compatible, compute)
+        let is_proved = self.answer(&key, |is_proved| *is_proved, compute);
+        self.proofs.borrow_mut().insert(key, is_proved);
+        is_proved
     }
 
     /// Returns the full comparison of the schemas of two documents.

@@ -7,6 +7,7 @@ use crate::{
     model::{
         name::{DomainName, ReaderName},
         oid::Oid,
+        verdict::Judge,
     },
     store::{StoreRef, overview::Overview},
     wire::Notification,
@@ -17,7 +18,7 @@ use crate::{
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn due(ctx: &Ctx, acting: ActingRepo<'_>, reader: &ReaderName) -> Result<NotificationBatch, OpError> {
-    due_in(ctx, acting, reader, &Overview::open(acting.store)?, |_| true)
+    due_in((ctx, &ctx.quick_judge()), acting, reader, &Overview::open(acting.store)?, |_| true)
 }
 
 /// Returns the notifications to deliver now, of those that `fits` accepts, and the tips that decided them. Returns
@@ -41,7 +42,7 @@ pub fn due_since(
     if is_quiet(&tips) {
         return Ok(None);
     }
-    Ok(Some((due_in(ctx, acting, reader, &overview, fits)?, tips)))
+    Ok(Some((due_in((ctx, &ctx.quick_judge()), acting, reader, &overview, fits)?, tips)))
 }
 
 /// Returns the notifications to deliver now, of those that `fits` accepts, most important first.
@@ -49,13 +50,13 @@ pub fn due_since(
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn due_in(
-    ctx: &Ctx,
+    (ctx, judge): (&Ctx, &Judge<'_>),
     acting: ActingRepo<'_>,
     reader: &ReaderName,
     overview: &Overview<'_>,
     fits: impl FnMut(&Notification) -> bool,
 ) -> Result<NotificationBatch, OpError> {
-    Ok(Pending::of(ctx, acting, reader, overview, &ctx.quick_judge())?.first(MAX_DELIVERED, fits))
+    Ok(Pending::of(ctx, acting, reader, overview, judge)?.first(MAX_DELIVERED, fits))
 }
 
 /// The refs that decide what is pending for a reader. Equal values mean that nothing has changed.

@@ -324,7 +324,7 @@ impl<'a> Work<'a> {
             notifications: request
                 .reader
                 .as_ref()
-                .map(|reader| notifications(ctx, reader, overview))
+                .map(|reader| notifications((ctx, &self.judge), reader, overview))
                 .unwrap_or_default(),
         };
         let init = join::init_elsewhere(&ctx.home, &here.realm);
@@ -471,7 +471,8 @@ fn schemas(overview: &Overview<'_>, line: &Line, listed: bool) -> Option<Schemas
 }
 
 /// Returns the pending notifications. They never affect a check, so errors are ignored.
-fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec<Notification> {
-    let due = ctx.acting_repo().and_then(|acting| deliver::due_in(ctx, acting, reader, overview, |_| true));
+fn notifications((ctx, judge): (&Ctx, &Judge<'_>), reader: &ReaderName, overview: &Overview<'_>) -> Vec<Notification> {
+    let acting = ctx.acting_repo();
+    let due = acting.and_then(|acting| deliver::due_in((ctx, judge), acting, reader, overview, |_| true));
     due.map_or_else(|_| Vec::new(), |batch| batch.notifications)
 }

@@ -1,6 +1,6 @@
 //! Compiles patterns to automata.
 
-use std::rc::Rc;
+use std::{cell::RefCell, rc::Rc, thread::LocalKey};
 
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
 use regex_automata::nfa::thompson;
@@ -10,6 +10,7 @@ use regex_automata::{Anchored, Input, MatchKind};
 use super::bytes::BYTES;
 use super::lookaround::{self, Looking};
 use super::repetition::{self, Lengths, WithLengths};
+use crate::model::compatibility::recent::Recent;
 
 /// The size limit of the automaton of one pattern, in bytes.
 const MAX_BYTES: usize = 4 << 20;
@@ -138,7 +139,38 @@ fn determinized(nfa: &thompson::NFA) -> Option<Rc<Dfa>> {
     dense::Builder::new().configure(config).build_from_nfa(nfa).ok().map(Rc::new)
 }
 
+type RecentPatterns = RefCell<Recent<Option<Rc<Pattern>>>>;
+
+thread_local! {
+    static PATTERNS: RecentPatterns = RefCell::default();
+    static OWN_PATTERNS: RecentPatterns = RefCell::default();
+}
+
+fn recent(
+    patterns: &'static LocalKey<RecentPatterns>,
+    text: &str,
+    compile: impl FnOnce(&str) -> Option<Pattern>,
+) -> Option<Rc<Pattern>> {
+    patterns.with_borrow_mut(|patterns| {
+        patterns.get(text, || {
+            let compiled = compile(text).map(Rc::new);
+            let size = compiled.as_ref().map_or(0, |compiled| compiled.bytes());
+            (compiled, size)
+        })
+    })
+}
+
 impl Pattern {
+    /// Returns the automaton of a `pattern` keyword, or `None` if it has back-references, or is too large.
+    pub fn of(pattern: &str) -> Option<Rc<Self>> {
+        recent(&PATTERNS, pattern, Self::compile)
+    }
+
+    /// Returns the automaton of one of this program's own regular expressions.
+    pub fn of_own(regex: &str) -> Option<Rc<Self>> {
+        recent(&OWN_PATTERNS, regex, Self::own)
+    }
+
     /// Compiles a `pattern` keyword. Returns `None` if it has back-references, or is too large.
     pub fn compile(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;

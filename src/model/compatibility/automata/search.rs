@@ -60,7 +60,7 @@ mod tests {
     fn found(pattern: &str, least: u64, most: Option<u64>) -> Found<String> {
         let now = || Duration::ZERO;
         let mut budget = Budget::new(&now, Limits::default());
-        let pattern = Pattern::compile(pattern).unwrap();
+        let pattern = Pattern::of(pattern).unwrap();
         Search { patterns: vec![(&pattern, true)], lengths: Lengths { least, most } }.find(&mut budget)
     }
 

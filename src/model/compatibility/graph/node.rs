@@ -1,5 +1,6 @@
 //! Schemas as sets of literals: one set of keywords for all drafts, with children referred to by number.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::rc::Rc;
@@ -9,7 +10,7 @@ use num_rational::BigRational;
 use serde_json::Value;
 
 use super::same_pattern;
-use crate::model::compatibility::numbers;
+use crate::model::compatibility::{numbers, recent::Recent};
 pub(in crate::model::compatibility) use crate::model::schema::index;
 use crate::model::schema::{
     ecma,
@@ -184,7 +185,7 @@ pub struct Check {
     /// The encoding, if strings must have one, and whether they must encode JSON.
     pub encoding: Option<String>,
     pub is_json: bool,
-    validator: Option<Validator<Metered>>,
+    validator: Option<Rc<Validator<Metered>>>,
 }
 
 /// All nodes of both documents after interning, and their strings, numbers and values.
@@ -249,7 +250,7 @@ pub struct Words {
     pub external: Option<Sym>,
     pub checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
-    patterns: HashMap<Sym, Option<Validator<Metered>>>,
+    patterns: HashMap<Sym, Option<Rc<Validator<Metered>>>>,
     /// The first symbol of each pattern by its canonical form, and by its other symbols.
     pattern_ids: HashMap<String, Sym>,
     same_patterns: HashMap<Sym, Sym>,
@@ -370,10 +371,17 @@ impl Words {
     }
 }
 
+/// The assumed size of a validator of one keyword, in bytes.
+const VALIDATOR_SIZE: usize = 64 << 10;
+
 /// Returns a validator for the same type of values as everywhere else, because the compiler generates all of its code
 /// again for another type.
-fn validator(schema: &Value) -> Option<Validator<Metered>> {
-    unbounded_options().build(schema).ok()
+fn validator(schema: &Value) -> Option<Rc<Validator<Metered>>> {
+    thread_local! {
+        static RECENT: RefCell<Recent<Option<Rc<Validator<Metered>>>>> = RefCell::default();
+    }
+    let compile = || unbounded_options().build(schema).ok().map(Rc::new);
+    RECENT.with_borrow_mut(|recent| recent.get(&schema.to_string(), || (compile(), VALIDATOR_SIZE)))
 }
 
 fn accepts(validator: &Validator<Metered>, text: &str) -> bool {

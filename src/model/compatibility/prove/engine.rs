@@ -374,7 +374,7 @@ impl<'a> Engine<'a> {
     pub fn pattern(&mut self, pattern: Sym) -> Option<Rc<Pattern>> {
         let known = self.patterns.get(&pattern).cloned();
         let text = self.table.words.text(pattern);
-        let compiled = known.clone().unwrap_or_else(|| Pattern::compile(&text).map(Rc::new));
+        let compiled = known.clone().unwrap_or_else(|| Pattern::of(&text));
         match &compiled {
             Some(compiled) if known.is_none() => self.budget.keep(compiled.bytes()),
             Some(_) => {}
@@ -393,7 +393,7 @@ impl<'a> Engine<'a> {
 
     /// Returns the automaton of one of this program's own regular expressions.
     pub fn own_pattern(&mut self, regex: &'static str) -> Option<Rc<Pattern>> {
-        self.own_patterns.entry(regex).or_insert_with(|| Pattern::own(regex).map(Rc::new)).clone()
+        self.own_patterns.entry(regex).or_insert_with(|| Pattern::of_own(regex)).clone()
     }
 }
 
