@@ -73,7 +73,7 @@ impl Conflict {
                     None => (String::new(), String::new()),
                 };
                 let bump = format!(
-                    "git blue contract bump {within}{name} patch  # {first}once its file has the intended content; then commit"
+                    "git blue contract bump {within}{name}  # {first}once its file has the intended content; then commit"
                 );
                 let bump = standing.write_version.unwrap_or(bump);
                 let yank =

@@ -319,6 +319,21 @@ fn yank_without_the_file_brings_it_back() {
 }
 
 #[test]
+fn yank_suggests_a_bump_only_of_a_contract_in_use() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let yank = || world.ok(&fungal, &["contract", "yank", AT, "1.0.0", "--reason", "wrong"]);
+    let step = world.next_step(&yank());
+    assert!(step.starts_with(&format!("git blue contract bump {AT}")), "{step}");
+    let bumped = world.finish_shell(&fungal, &step);
+    // The file may be right already.
+    assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("1.0.1"), "{bumped}");
+    world.ok(&fungal, &["contract", "retire", AT, "--reason", "over"]);
+    let retired = yank();
+    assert!(!retired.all().contains("bump"), "{retired}");
+}
+
+#[test]
 fn missing_files_and_commits_are_named() {
     let world = World::solo();
     let access = world.join("access");

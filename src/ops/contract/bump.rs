@@ -72,13 +72,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     }
     let need = need(ctx, &view, published, &resolved);
     let old_version = resolved.version.clone();
-    let (new_version, changed) = match (&need, request.level) {
+    let unusable = unusable(&view, published);
+    let level = request.level.or_else(|| unusable.filter(|_| need.is_none()).map(|_| Level::Patch));
+    let (new_version, changed) = match (&need, level) {
         // Content that is already published needs no new version.
         (None, None) if is_accepted(&view, published, &resolved) => (old_version.clone(), false),
         (need, level) => {
             let (new, changes) = match (need, level) {
                 (None, None) => (published.version.clone(), &[][..]),
-                _ => (free(&view, at, wanted(request, &published.version, need.as_ref())?), &request.changes[..]),
+                _ => (free(&view, at, wanted(at, level, &published.version, need.as_ref())?), &request.changes[..]),
             };
             if let Some(from) = codec::version_from(text.as_bytes()) {
                 return Err(in_another_file(&file, &from.from, &new));
@@ -106,10 +108,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         published_version: published.version.clone(),
         old_version,
         needs: need.as_ref().map(|need| need.bump),
-        reason: match (need, request.level) {
-            (Some(need), _) => need.reason,
-            (None, Some(_)) => format!("requested, although the content is the same as in {}", published.version),
-            (None, None) => format!("the content is the same as in {}", published.version),
+        reason: match (need, request.level, unusable) {
+            (Some(need), ..) => need.reason,
+            (None, Some(_), _) => format!("requested, although the content is the same as in {}", published.version),
+            (None, None, Some(why)) => format!("{} {why}", published.version),
+            (None, None, None) => format!("the content is the same as in {}", published.version),
         },
         changed,
         new_version: new_version.clone(),
@@ -176,7 +179,7 @@ pub fn after_yank(ctx: &Ctx, at: &ContractRef) -> String {
     };
     // The yank succeeded, so a file that cannot be read is no error.
     missing().ok().flatten().unwrap_or_else(|| {
-        format!("git blue contract bump {at} patch  # first correct its file: the yanked version is the current one")
+        format!("git blue contract bump {at}  # first correct its file: the yanked version is the current one")
     })
 }
 
@@ -209,6 +212,16 @@ fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainV
     match &published.retired {
         Some(retired) => Err(OpError::no(ErrorCode::Retired, format!("{at} is retired: {}", retired.reason))),
         None => Ok(published),
+    }
+}
+
+/// Returns why the current content needs another version, if it does.
+fn unusable(view: &DomainView, published: &Contract) -> Option<&'static str> {
+    let conflicts = view.conflicts.contracts.get(&published.name);
+    match published.yanked_reason(&published.version) {
+        Some(_) => Some("was yanked"),
+        None if conflicts.is_some_and(|versions| versions.contains(&published.version)) => Some("was published twice"),
+        None => None,
     }
 }
 
@@ -288,9 +301,13 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
 }
 
 /// Returns the requested version, or the one that the change requires.
-fn wanted(request: &Request, from: &Version, need: Option<&Need>) -> Result<(Version, Level), OpError> {
-    let at = &request.contract;
-    let level = match (request.level, need.map(|need| need.bump)) {
+fn wanted(
+    at: &ContractRef,
+    level: Option<Level>,
+    from: &Version,
+    need: Option<&Need>,
+) -> Result<(Version, Level), OpError> {
+    let level = match (level, need.map(|need| need.bump)) {
         (Some(level), _) => return Ok((from.raised(level), level)),
         (None, Some(VersionBump::Unknown) | None) => {
             let reason = need.map(|need| need.reason.as_str()).unwrap_or_default();

@@ -64,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let part = Part { bases: Some(&only), ..Part::default() };
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let held = domain::current(view, contract)?;
-        is_current = held.version == request.version;
+        is_current = held.version == request.version && held.retired.is_none();
         let hit = view.importers(contract).filter(|(_, import)| import.version.matches(&request.version));
         importers = hit.map(|(repo, _)| repo.clone()).collect();
         reason = held.yanked_reason(&request.version).unwrap_or(&request.reason).to_owned();
