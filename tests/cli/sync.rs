@@ -1,10 +1,10 @@
 //! Several machines, each with its own home, that share a realm through a git repository.
 
-use std::path::PathBuf;
+use std::{ffi::OsStr, path::PathBuf};
 
 use crate::{
     wait::eventually,
-    world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, World, contract, importing, snapshot},
+    world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, Run, World, contract, importing, snapshot},
 };
 
 /// A realm that the machine `home` shares at a bare repository, with `fungal`, which has published s3-permissions
@@ -334,6 +334,24 @@ fn hook_syncs_in_the_background_only_if_the_user_configured_it() {
     world.git(&world.root(), &["config", "--file", &config, "blue.autoSync", "true"]);
     world.bump("1.2.0");
     eventually("it is sent", || hub_tips(&world) == tips(&world, "home"));
+}
+
+#[test]
+fn only_the_users_own_configuration_switches_syncing_on() {
+    let (world, _) = shared();
+    let fungal = world.path("fungal");
+    let create = ["realm", "admin", "domain", "--repos", "fungal", "--name"];
+    let step = |run: &Run| world.next_steps(run).contains(&"git blue sync  # not pushed yet".to_owned());
+    assert!(step(&world.ok(&fungal, &[&create[..], &["one"]].concat())));
+    let vars = ["GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=blue.autoSync", "GIT_CONFIG_VALUE_0=true"]
+        .map(|var| var.split_once('=').unwrap());
+    let vars = vars.map(|(name, value)| (name, OsStr::new(value)));
+    let run = world.blue_with(&fungal, &[&create[..], &["two"]].concat(), &vars).exits(0);
+    assert!(step(&run), "{run}");
+    let config = world.path("home/gitconfig").display().to_string();
+    world.git(&world.root(), &["config", "--file", &config, "blue.autoSync", "true"]);
+    let run = world.ok(&fungal, &[&create[..], &["three"]].concat());
+    assert!(!step(&run), "{run}");
 }
 
 #[test]

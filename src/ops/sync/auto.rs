@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::{
     error::OpError,
-    machine::user_config::is_true,
+    machine::user_config,
     model::name::{RealmName, RemoteName},
     ops::ctx::Ctx,
     store::Store,
@@ -59,8 +59,10 @@ pub fn with_push<T>(
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
 pub fn chosen(ctx: &Ctx, realm: &RealmName) -> Result<Option<bool>, OpError> {
-    let everywhere = || ctx.place().global_config("blue.autoSync").map(|value| is_true(&value));
-    Ok(ctx.home.auto_sync(realm)?.map(|value| is_true(&value)).or_else(everywhere))
+    let of_realm = ctx.home.auto_sync(realm)?;
+    let value =
+        of_realm.map_or_else(|| user_config::value(ctx.env.vars(), "blue.autoSync"), |value| Ok(Some(value)))?;
+    Ok(value.map(|value| user_config::is_true(&value)))
 }
 
 /// Returns whether a hook may start a sync of the store in a folder, because the last one was not started recently.

@@ -6,7 +6,10 @@ use std::{collections::BTreeMap, path::Path};
 use super::{fetch_sound, invalid_refs::Trace, realm_at, realm_place, same_realm::KnownHere, url};
 use crate::{
     error::{ErrorCode, OpError},
-    machine::home::{KnownRealm, recordable},
+    machine::{
+        home::{KnownRealm, recordable},
+        user_config,
+    },
     model::{
         name::{RealmName, RemoteName},
         oid::Oid,
@@ -140,7 +143,7 @@ pub fn connection<'a>(ctx: &Ctx, store: &Path, remote: &'a Remote) -> RemoteConn
 
 /// Returns the options for running git's network commands.
 pub fn transport_options(ctx: &Ctx) -> TransportOptions {
-    let limit = || ctx.place().global_config(MAX_BYTES_KEY).and_then(|text| bytes(&text));
+    let limit = || user_config::value(ctx.env.vars(), MAX_BYTES_KEY).ok().flatten().and_then(|text| bytes(&text));
     TransportOptions {
         is_terminal: ctx.env.is_error_terminal(),
         is_automatic: false,
