@@ -33,6 +33,15 @@ fn timeline_shows_each_local_realm() {
 }
 
 #[test]
+fn timeline_names_the_damage_of_its_own_contract() {
+    let world = World::pair();
+    world.plant("contracts/aside.txt", "oops");
+    world.plant("contracts/extra.json", "oops");
+    let run = world.blue(&world.path("fungal"), &["contract", "timeline", "s3-access/extra"]).exits(1);
+    assert!(run.stderr.contains("contracts/extra.json") && !run.stderr.contains("aside.txt"), "{run}");
+}
+
+#[test]
 fn diff_names_each_changed_place() {
     let world = World::pair();
     let dir = world.path("access");

@@ -11,6 +11,7 @@ use crate::{
     ops::{
         Operation,
         ctx::Ctx,
+        domain,
         history::arrivals::{self, Arrival},
         message,
         repos::commit_links::CommitLinks,
@@ -91,10 +92,8 @@ fn of_realm(
     let published = view.versions.get(&contract.contract);
     let current = view.contracts.get(&contract.contract);
     if published.is_none_or(|versions| versions.is_empty()) && current.is_none() {
-        return match view.damage.first() {
-            Some(damage) if view.is_damaged(&contract.contract) => {
-                Err(OpError::cannot(ErrorCode::Damaged, format!("{}: {}", damage.file, damage.problem)))
-            }
+        return match domain::current(&view, &contract.contract) {
+            Err(error) if error.code == ErrorCode::Damaged => Err(error),
             _ => Ok(None),
         };
     }
