@@ -205,11 +205,10 @@ impl Ctx {
     pub fn signature(&self) -> Result<Signature, OpError> {
         let of = |part: &str, upper: &str| {
             let named = self.env.text(&format!("GIT_COMMITTER_{upper}")).map(str::to_owned);
-            let config = |key: String| self.code.as_ref().and_then(|code| code.config(&key));
-            named
-                .or_else(|| config(format!("committer.{part}")))
-                .or_else(|| config(format!("user.{part}")))
-                .or_else(|| self.place().global_config(&format!("user.{part}")))
+            let keys = ["committer", "user"].map(|section| format!("{section}.{part}"));
+            let own = || keys.iter().find_map(|key| self.code.as_ref()?.config(key));
+            let global = || keys.iter().find_map(|key| self.place().global_config(key));
+            named.or_else(own).or_else(global)
         };
         match (of("name", "NAME"), of("email", "EMAIL")) {
             (Some(name), Some(email)) => Ok(Signature { name, email, time: self.env.now_here() }),

@@ -1,6 +1,6 @@
 //! `git blue init` in every kind of repository.
 
-use crate::world::{CONTRACT_FILE, EXPORTING, World, contract, snapshot};
+use crate::world::{CONTRACT_FILE, DOMAIN_REF, EXPORTING, World, contract, snapshot};
 
 #[test]
 fn init_creates_joins_and_installs_hooks() {
@@ -127,6 +127,17 @@ fn realm_is_required_if_ambiguous() {
     snapshot("init_which", &[&none, &two]);
     world.git(&repo, &["config", "blue.realm", "other"]);
     assert_eq!(world.json(&repo, &["init"])["realm"], "other");
+}
+
+#[test]
+fn committer_of_gits_configuration_writes_outside_of_a_repository() {
+    let world = World::pair();
+    let config = world.read("home/gitconfig") + "[committer]\n\tname = Robot\n\temail = robot@example.com\n";
+    world.write("home/gitconfig", &config);
+    let describe = ["--realm", "aperture", "realm", "admin", "domain", "--name", "s3-access", "--description", "Masks"];
+    world.ok(&world.root(), &describe);
+    let by = world.line(&world.store(), &["log", "-1", "--format=%an %ae", DOMAIN_REF]);
+    assert_eq!(by, "Robot robot@example.com");
 }
 
 #[test]
