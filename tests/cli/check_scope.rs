@@ -218,6 +218,18 @@ fn file_that_a_partial_clone_lacks_is_no_problem_of_its_contract() {
 }
 
 #[test]
+fn repository_named_in_gits_configuration_is_checked_without_a_local_realm() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["rm", "--quiet", ".blue/config.yaml"]);
+    world.git(&fungal, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-m", "Keep it out of the repository"]);
+    world.git(&fungal, &["config", "blue.repo", "fungal"]);
+    let url = world.store().display().to_string();
+    let check = world.json(&fungal, &["check", "--realm-url", &url]);
+    assert_eq!(check["current_repo"], "fungal", "{check}");
+}
+
+#[test]
 fn repository_without_declarations_is_reported() {
     let world = World::pair();
     world.join("bystander");

@@ -124,7 +124,7 @@ pub fn at_path(ctx: &Ctx, path: &Path) -> Result<SnapshotRealm, OpError> {
     at_url(ctx, &path.display().to_string())
 }
 
-/// Returns the repository's name in the realm, from an environment variable or from its own file.
+/// Returns the repository's name in the realm, from an environment variable, its own file or git's configuration.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or names another realm.
@@ -133,7 +133,8 @@ pub fn who(ctx: &Ctx, code: Option<&CodeRepo>, realm: &RealmName) -> Result<Opti
         return Ok(Some(name.parse()?));
     }
     let Some(config) = code.map(proposed).transpose()?.flatten() else {
-        return Ok(None);
+        let name = code.and_then(|code| code.config("blue.repo"));
+        return Ok(name.map(|name| name.parse()).transpose()?);
     };
     if config.realm.name != *realm {
         let message = format!("the repository is in the realm {}, not {realm}", config.realm.name);
