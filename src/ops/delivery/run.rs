@@ -19,7 +19,7 @@ use crate::{
         nearest::did_you_mean,
     },
     ops::ctx::Ctx,
-    store::{Store, git::GitStore},
+    store::Store,
     wire::{ReceiverLine, Receivers},
 };
 
@@ -237,7 +237,7 @@ impl ReceiverRun<'_> {
         let Some(_turn) = places.turn(self.pass.at_once, self.ctx.env.stopwatch())? else { return Ok(None) };
         let name = &self.receiver.name;
         // Opened again in each round, so that nothing that git caches in memory is out of date.
-        let store = GitStore::open(&locate::known(&self.ctx.home, self.realm)?.path, self.ctx.options())?;
+        let store = self.ctx.open_store(&locate::known(&self.ctx.home, self.realm)?)?;
         let mut queue = Queue::of(&store, name)?;
         if let Some(ids) = self.pass.requeue.as_ref().filter(|_| round == 0) {
             done.requeued.extend(queue.requeue(ids, self.ctx.env.now()));
