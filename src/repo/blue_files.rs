@@ -256,7 +256,7 @@ fn add_left_out(code: &CodeRepo, folder: &str, found: &mut BTreeMap<String, Item
 }
 
 /// Returns whether a path stays within its folder and outside of `.git`.
-fn is_plain(path: &str) -> bool {
+pub fn is_plain(path: &str) -> bool {
     path.split('/').all(paths::is_name)
 }
 

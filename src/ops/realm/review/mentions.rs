@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::atomic::AtomicBool, time::Duration};
 
 use crate::{
     error::OpError,
-    repo::{CodeRepo, SearchResult, SearchScope},
+    repo::{CodeRepo, SearchResult, SearchScope, blue_files::is_plain},
     wire::{ImportReview, Mention, Searched},
 };
 
@@ -37,7 +37,7 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &At
     }
     let searched = if code.workdir().is_some() { Searched::Worktree } else { Searched::Head };
     let bindings: BTreeSet<String> = imports.iter().flat_map(|import| import.binding.files()).cloned().collect();
-    let bindings: Vec<&str> = bindings.iter().map(String::as_str).filter(|path| is_inside(path)).collect();
+    let bindings: Vec<&str> = bindings.iter().map(String::as_str).filter(|path| is_plain(path)).collect();
     let names: Vec<&str> = words.iter().map(String::as_str).collect();
     // Half of the time is reserved for the few files that bindings name.
     let near = code.grep(&names, SearchScope::Only(&bindings), MAX_TIME / 2, cancelled)?;
@@ -68,11 +68,6 @@ fn words(imports: &[ImportReview]) -> (Vec<String>, bool) {
         }
     }
     (words, is_all)
-}
-
-/// Returns whether a path from a file stays within the repository.
-fn is_inside(path: &str) -> bool {
-    !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
 }
 
 /// Adds to each import the mentions of its fields, those in the binding's own files first. Returns whether there were
