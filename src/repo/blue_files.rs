@@ -26,6 +26,16 @@ pub fn binding(domain: impl fmt::Display) -> String {
     format!("{BINDINGS}/{domain}.yaml")
 }
 
+/// Returns whether HEAD has files of a domain.
+///
+/// # Errors
+/// Returns an error if HEAD cannot be read.
+pub fn has_committed(code: &CodeRepo, domain: &DomainName) -> Result<bool, OpError> {
+    let Some(commit) = code.head()?.commit else { return Ok(false) };
+    let files = Files::at(code, &commit)?;
+    Ok(files.exists(&format!("{CONTRACTS}/{domain}"))? || files.exists(&binding(domain))?)
+}
+
 /// Returns the command that removes a repository's files of a domain, and commits that.
 pub fn remove_command(domain: &DomainName) -> String {
     let files = format!(":/{CONTRACTS}/{domain} :/{}", binding(domain));

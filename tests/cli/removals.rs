@@ -83,7 +83,8 @@ fn owner_of_retired_contracts_may_leave() {
     world.ok(&fungal, &["contract", "retire", "s3-access/s3-permissions", "--reason", "gone"]);
     world.git(&fungal, &["rm", "-q", CONTRACT_FILE, BINDING_FILE]);
     world.commit("fungal", "Retire the contract");
-    world.ok(&fungal, &["realm", "admin", "remove-member", "fungal", "--domain", "s3-access"]);
+    let removed = world.ok(&fungal, &["realm", "admin", "remove-member", "fungal", "--domain", "s3-access"]);
+    assert!(!removed.all().contains("git rm"), "its files are gone already: {removed}");
     world.ok(&fungal, &["check"]);
     world.ok(&fungal, &["leave"]);
     for args in [&["check", "--all"][..], &["check", "--published", "--all"]] {

@@ -63,8 +63,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
         Ok(Decision { changes: without(view, repo), events: Vec::new() })
     })?;
     let body = MemberRemoved { realm: here.realm.clone(), domain: name.clone(), repo: repo.clone() };
-    let remove = format!("{}  # in {repo}", blue_files::remove_command(name));
-    auto::with_push(ctx, (&here.realm, &*here.store), true, Answer::new(body).next(remove))
+    let answer = match ctx.code.as_ref().map(|code| blue_files::has_committed(code, name)).transpose()? {
+        Some(false) => Answer::new(body),
+        _ => Answer::new(body).next(format!("{}  # in {repo}", blue_files::remove_command(name))),
+    };
+    auto::with_push(ctx, (&here.realm, &*here.store), true, answer)
 }
 
 /// Refuses to remove another repository: a sync would set the change aside.
