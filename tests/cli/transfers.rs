@@ -129,6 +129,9 @@ fn transfer_takes_effect_when_the_new_owner_publishes() {
     world.join("other");
     let stranger = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "access"]).exits(1);
     let not_mine = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
+    let unknown = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "acces"]).exits(1);
+    assert!(unknown.stderr.contains("no repository acces (did you mean access?)"), "{unknown}");
+    assert!(unknown.stderr.contains("hint: known repositories: access, "), "{unknown}");
     let no_member = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
     // A contract that was not offered cannot be accepted.
     world.write(&path, &taken);

@@ -11,10 +11,10 @@ use crate::ops::{
 };
 use crate::{
     error::{ErrorCode, OpError},
+    locate::unknown,
     model::{
         domain_view::DomainView,
         name::{ContractRef, RepoName},
-        nearest::did_you_mean,
         publish,
     },
     repo::blue_files::{self, CONTRACTS, contract_path},
@@ -60,9 +60,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         let decision = publish::offer(view, acting.repo, held, request.to.as_ref())?;
         if let Some(to) = request.to.as_ref().filter(|to| !view.info.has_member(to)) {
             if !repos.contains_key(to) {
-                let message = format!("{to} is not in the realm {}", acting.realm);
-                let error = OpError::no(ErrorCode::UnknownRepo, message + &did_you_mean(to, repos.keys()));
-                return Err(error.next("git blue realm status  # list the repositories"));
+                return Err(unknown::repo(acting.realm, to, repos.keys()));
             }
             let message = format!("{name} has no member {to}");
             return Err(OpError::no(ErrorCode::NotMember, message)
