@@ -1,6 +1,6 @@
 //! The suggested commands commit every file that a contract or a binding refers to.
 
-use crate::world::{CONTRACT_FILE, Run, World, contract};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, Run, World, contract};
 
 const AT: &str = "s3-access/s3-permissions";
 const PATHS: &str = r#"{"type": "object", "required": ["read"], "properties": {"read": {"type": "array", "items": {"type": "string"}}}}"#;
@@ -143,6 +143,13 @@ fn files_that_a_contract_refers_to_count_as_the_contract_in_hints() {
     world.write("fungal/paths.json", &format!("{}\n", world.read("fungal/paths.json")));
     let run = world.commit("fungal", "Change the code");
     assert_eq!(run.stderr, "git blue: models/s3_paths.py changed, but the contract s3-permissions did not\n");
+    // A file that the same commit names as the source is not compared with anything.
+    world.write("fungal/models/more.py", "# more\n");
+    let binding = world.read(&format!("fungal/{BINDING_FILE}")).replace("models/s3_paths.py", "models/more.py");
+    world.write(&format!("fungal/{BINDING_FILE}"), &binding);
+    let run = world.commit("fungal", "Name another source");
+    let hint = "the changes to .blue/ are published once this commit is on main";
+    assert_eq!(run.stderr, format!("git blue: {hint}\n"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::references;
 use crate::{
     error::OpError,
     machine::user_config::boolean,
-    model::oid::Oid,
+    model::{name::ContractName, oid::Oid},
     repo::{
         CodeRepo,
         blue_files::{self, BINDINGS, CONTRACTS, Files},
@@ -49,6 +49,15 @@ impl Step<'_> {
     fn changed(&self, path: &str) -> Result<bool, OpError> {
         let id = |tree| Ok::<_, OpError>(read::lookup(self.code, tree, path)?.map(|entry| entry.id));
         Ok(id(&self.now)? != id(&self.before)?)
+    }
+
+    /// Returns whether the binding named a file as a source of a contract before the commit.
+    fn was_source(&self, file: &str, domain: &str, contract: &ContractName) -> Result<bool, OpError> {
+        let entry = read::lookup(self.code, &self.before, &blue_files::binding(domain))?;
+        let text = entry.map(|entry| self.code.blob(&entry.id)).transpose()?;
+        let binding = text.and_then(|text| codec::binding(&text).ok());
+        let export = binding.as_ref().and_then(|binding| binding.export(contract));
+        Ok(export.is_some_and(|export| export.source_files.iter().any(|source| source == file)))
     }
 
     /// Returns whether the file of a contract changed, or the content of a file that it refers to.
@@ -103,7 +112,7 @@ fn stale_contract_hint(step: &Step<'_>) -> Result<Option<String>, OpError> {
                     Some(known) => *known,
                     None => *sources.entry(file.clone()).or_insert(step.changed(file)?),
                 };
-                if is_changed {
+                if is_changed && step.was_source(file, domain, &export.contract)? {
                     if !step.changed_contract(&blue_files::contract_path(domain, &export.contract))? {
                         forgotten.push(format!("{file} changed, but the contract {} did not", export.contract));
                     }
