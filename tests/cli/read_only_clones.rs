@@ -306,6 +306,20 @@ fn reclaim_restores_a_lost_name() {
 }
 
 #[test]
+fn ci_of_a_repository_that_moved_names_the_step() {
+    let world = World::solo();
+    let (hub, fungal) = (world.hub(), world.path("fungal"));
+    world.git(&fungal, &["remote", "add", "origin", "https://git.example.com/fungal.git"]);
+    world.ok(&fungal, &["init", "--url", &hub]);
+    world.on("runner").git(&world.root(), &["clone", "--quiet", "fungal", "job"]);
+    let job = world.path("job");
+    world.git(&job, &["remote", "set-url", "origin", "https://git.example.com/moved.git"]);
+    let run = world.blue(&job, &["contract", "publish", "--realm-url", &hub]).exits(1);
+    let step = "hint: run git blue init and git blue sync in a joined clone of fungal, if it has moved to this URL";
+    assert!(run.stderr.contains(step), "{run}");
+}
+
+#[test]
 fn ci_publishes_by_url_and_stores_nothing() {
     let world = World::solo();
     let hub = world.hub();

@@ -79,7 +79,14 @@ fn same_repository(code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(), OpErro
             .next("git blue init --url URL  # once, on a developer's machine; then git blue sync"));
     };
     match identity::match_repo(code, &held)? {
-        RepoMatch::Different => Err(identity::wrong_repository_error(acting, code, &held)),
+        RepoMatch::Different => {
+            let error = identity::wrong_repository_error(acting, code, &held);
+            let moved = format!(
+                "run git blue init and git blue sync in a joined clone of {}, if it has moved to this URL",
+                acting.repo
+            );
+            Err(if identity::has_a_root(code, &held)? { error.next(moved) } else { error })
+        }
         _ => Ok(()),
     }
 }
