@@ -335,6 +335,18 @@ fn removed_contract_file_is_reported_and_contract_kept() {
 }
 
 #[test]
+fn publishing_by_hand_says_that_a_binding_is_removed() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.git(&access, &["rm", "--quiet", BINDING_FILE]);
+    world.git(&access, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-m", "Read nothing"]);
+    let dry = world.ok(&access, &["contract", "publish", "--dry-run"]);
+    assert!(dry.stdout.starts_with("would remove  the binding in s3-access\n"), "{dry}");
+    let publish = world.ok(&access, &["contract", "publish"]);
+    assert!(publish.stdout.starts_with("removed  the binding in s3-access\n"), "{publish}");
+}
+
+#[test]
 fn removing_a_binding_file_removes_the_binding() {
     let world = World::pair();
     world.git(&world.path("access"), &["rm", "--quiet", BINDING_FILE]);

@@ -413,11 +413,17 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
     if body.published.is_empty() {
         text.line(&[plain("nothing to publish")]);
     }
-    let verb = if body.dry_run { "would publish" } else { "published" };
-    let rows = body
-        .published
-        .iter()
-        .map(|one| vec![plain(verb), plain(publication_summary::phrase(one)), plain(&*one.change)]);
+    let rows = body.published.iter().map(|one| {
+        let verb = match (&*one.change, body.dry_run) {
+            ("unbound", true) => "would remove",
+            ("unbound", false) => "removed",
+            (_, true) => "would publish",
+            (_, false) => "published",
+        };
+        let mut row = vec![plain(verb), plain(publication_summary::phrase(one))];
+        row.extend(one.contract.is_some().then(|| plain(&*one.change)));
+        row
+    });
     text.table("", &rows.collect::<Vec<_>>());
     if let Some(breaks) = publication_summary::breaks(&body.published) {
         text.line(&[styled(breaks, Style::Red)]);
