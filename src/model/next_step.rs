@@ -11,7 +11,7 @@ use super::{name::RealmName, text::shell_word};
 /// The separator between a command and its reason on a line.
 const REASON: &str = "  # ";
 /// The programs that a next step can start with.
-const PROGRAMS: [&str; 7] = ["git ", "cd ", "mkdir ", "cargo ", "unset ", "chmod ", "npm "];
+const PROGRAMS: [&str; 8] = ["git ", "cd ", "mkdir ", "cargo ", "export ", "unset ", "chmod ", "npm "];
 
 /// A next step: a command, the MCP tool that does the same, or advice if no command does it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -129,6 +129,8 @@ fn quiet_omits_next_steps() {
 fn quiet_omits_success_messages() {
     let world = World::new();
     let dir = world.repo("fungal");
+    // man finds the pages.
+    world.script("bin/man", "");
     for args in [
         &["init", "--realm", "aperture", "-q"][..],
         &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal", "-q"],
@@ -154,6 +156,8 @@ fn quiet_prints_warnings_and_dry_runs() {
     assert_eq!(quiet(&["check"]), "");
     assert_eq!(quiet(&["contract", "validate", "s3-access/s3-permissions", "payload.json"]), "");
     world.ok(&dir, &["install", "man"]);
+    // man finds the pages.
+    world.script("bin/man", "");
     assert_eq!(quiet(&["hooks", "uninstall"]), "");
     let doctor = quiet(&["doctor"]);
     assert!(doctor.starts_with("warning  hooks") && doctor.lines().count() == 1, "{doctor}");

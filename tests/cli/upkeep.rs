@@ -1,6 +1,7 @@
 //! Manual pages and completions, `gc` and `doctor`.
 
 use std::{
+    ffi::OsStr,
     path::Path,
     time::{Duration, SystemTime},
 };
@@ -25,6 +26,26 @@ fn install_man_writes_the_pages() {
     assert!(!files.iter().any(|file| file.ends_with("git-blue-hook.1")), "plumbing has no page");
     let said = world.ok(&world.root(), &["install", "man", "--prefix", &prefix]).stdout;
     assert_eq!(said.trim_end(), format!("wrote {} files in {prefix}/share/man/man1", files.len()));
+}
+
+#[test]
+fn doctor_asks_man_for_the_manual() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let pages = world.path("home/.local/share/man").display().to_string();
+    let man = |vars: &[(&str, &OsStr)]| {
+        let doctor = world.blue_with(&fungal, &["doctor", "--json"], vars).json();
+        doctor["checks"].as_array().unwrap().iter().find(|check| check["name"] == "man").unwrap().clone()
+    };
+    assert_eq!(man(&[])["next_step"]["command"], "git blue install man");
+    world.ok(&fungal, &["install", "man"]);
+    world.script("bin/man", "exit 16");
+    let lost = man(&[]);
+    assert_eq!(lost["message"], format!("git blue --help does not work: man does not search {pages}"));
+    assert_eq!(lost["next_step"]["command"], format!("export MANPATH={pages}:"));
+    world.script("bin/man", &format!("echo {pages}/man1/git-blue.1"));
+    let found = man(&[]);
+    assert_eq!((&found["state"], &found["message"]), (&"ok".into(), &format!("{pages}/man1/git-blue.1").into()));
 }
 
 #[test]

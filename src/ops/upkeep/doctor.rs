@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     io::{self, Write as _},
     path::Path,
+    process::{Command, Stdio},
     time::Duration,
 };
 
@@ -13,7 +14,12 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     locate::{self, CONFIG, config::record_url},
     machine::home::KnownRealm,
-    model::{domain_view::RealmView, name::RemoteName, oid::Oid, text::comma_separated_at_most},
+    model::{
+        domain_view::RealmView,
+        name::RemoteName,
+        oid::Oid,
+        text::{comma_separated_at_most, shell_path},
+    },
     ops::{
         Operation,
         ctx::{Ctx, RealmContext},
@@ -132,12 +138,28 @@ fn man(ctx: &Ctx) -> DoctorCheck {
     let own = ctx.env.home().map(|home| home.join(".local").join(PAGE));
     let system = ["/usr/local", "/usr"].map(|prefix| Some(Path::new(prefix).join(PAGE)));
     match [beside, own].into_iter().chain(system).flatten().find(|page| page.exists()) {
+        Some(page) if !is_found_by_man(ctx) => {
+            let pages = page.ancestors().nth(2).unwrap_or(&page);
+            let message = format!("git blue --help does not work: man does not search {}", pages.display());
+            advise(
+                check("man", None, Health::Warning, message),
+                format!("export MANPATH={}:  # in the profile of your shell", shell_path(pages)),
+            )
+        }
         Some(page) => check("man", None, Health::Ok, page.display().to_string()),
         None => advise(
             check("man", None, Health::Warning, "git blue --help does not work: the man page is not installed"),
             "git blue install man",
         ),
     }
+}
+
+/// Returns whether man, if there is one, finds the page. It derives the directories that it searches from PATH.
+fn is_found_by_man(ctx: &Ctx) -> bool {
+    let mut man = Command::new("man");
+    man.args(["-w", "git-blue"]).env_clear().envs(ctx.env.vars());
+    let found = man.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    found.map_or(true, |status| status.success())
 }
 
 /// Reports a repository whose realm this machine does not have.
