@@ -34,7 +34,8 @@ pub const REALM: &str = "GIT_BLUE_REALM";
 /// Overrides the repository name in its configuration.
 pub const REPO: &str = "GIT_BLUE_REPO";
 
-/// Set for every git process started by this program, so that hooks can recognize it.
+/// Set for git processes of this program whose hooks should do nothing: all but those that change the user's
+/// repositories.
 pub const RUNNING: &str = "GIT_BLUE_RUNNING";
 
 /// The maximum time that a hook, and therefore the commit, waits for a lock, in milliseconds.

@@ -10,7 +10,7 @@ use std::{
 
 use crate::store::StoreError;
 
-/// The environment variable that is set for every git process started by this program, so that hooks can recognize it.
+/// The environment variable that is set for git processes of this program whose hooks should do nothing.
 pub const GUARD: &str = "GIT_BLUE_RUNNING";
 
 /// The maximum length of the text that is kept of git's standard error, in bytes.
