@@ -176,6 +176,9 @@ impl Text {
         };
         let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or_default()).collect();
         for row in rows {
+            // Empty cells at the end would be padding.
+            let filled = row.iter().rposition(|Word(text, _)| !text.is_empty()).map_or(0, |last| last + 1);
+            let row = &row[..filled];
             self.buffer.push_str(indent);
             for (at, Word(text, style)) in row.iter().enumerate() {
                 if at > 0 {
@@ -228,6 +231,13 @@ mod tests {
             &[vec![plain(&long), plain("bb")], vec![plain("ccc"), plain("d")], vec![plain("a"), plain("e")]],
         );
         assert_eq!(text.into_string(), format!("{long}  bb\nccc  d\na    e\n"));
+    }
+
+    #[test]
+    fn empty_cells_at_the_end_of_a_colored_row_print_nothing() {
+        let mut text = Text::new(true);
+        text.table("", &[vec![plain("a"), styled("", Style::Dim)], vec![plain("b"), plain("c")]]);
+        assert_eq!(text.into_string(), "a\nb  c\n");
     }
 
     #[test]
