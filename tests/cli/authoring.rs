@@ -21,6 +21,18 @@ pub fn two() -> World {
 }
 
 #[test]
+fn members_that_are_added_to_a_domain_are_named() {
+    let world = two();
+    let set = |repo: &str| {
+        let args = ["realm", "admin", "domain", "--name", "orders", "--repos", repo];
+        world.ok(&world.path("shop"), &args).stdout.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(set("shop"), "created domain orders with shop");
+    assert_eq!(set("billing"), "added billing to domain orders (billing, shop)");
+    assert_eq!(set("billing"), "found domain orders (billing, shop)");
+}
+
+#[test]
 fn new_contract_from_samples_is_published_by_its_commit() {
     let world = two();
     let dir = world.path("shop");

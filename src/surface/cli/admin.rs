@@ -182,7 +182,9 @@ impl Command {
                 };
                 text.line(&[plain(format!("{verb} {} in the realm {}", body.repo, body.realm))]);
                 for domain in &body.domains {
-                    text.line(&[plain(format!("forgot the commit published by another repository in {domain}"))]);
+                    text.line(&[plain(format!(
+                        "{domain} no longer counts the other repository's last publication as yours"
+                    ))]);
                 }
             }),
             Self::Reseed(request) => {
@@ -190,10 +192,15 @@ impl Command {
                 output.judged(&answer, sync::render_reseed, |body| body.problems.is_empty())
             }
             Self::Domain(request) => output.shown(&admin::domain::run(ctx, &request)?, |body, text| {
-                let verb = if body.created { "created domain" } else { "domain" };
-                let members = match body.members.is_empty() {
-                    true => "without members".to_owned(),
-                    false => format!("with {}", comma_separated(&body.members)),
+                let verb = match (body.created, &body.added[..]) {
+                    (true, _) => "created domain".to_owned(),
+                    (false, []) => "found domain".to_owned(),
+                    (false, added) => format!("added {} to domain", comma_separated(added)),
+                };
+                let members = match (body.created, body.members.is_empty()) {
+                    (_, true) => "without members".to_owned(),
+                    (true, false) => format!("with {}", comma_separated(&body.members)),
+                    (false, false) => format!("({})", comma_separated(&body.members)),
                 };
                 text.line(&[plain(verb), styled(&body.domain, Style::Bold), styled(members, Style::Dim)]);
             }),

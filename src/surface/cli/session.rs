@@ -93,7 +93,7 @@ fn work(work: &Work) -> Vec<Vec<Word>> {
     let rows = [
         ("domains", comma_separated(&work.active_domains)),
         ("modified", comma_separated(&work.contracts_modified)),
-        ("watched", comma_separated(&work.contracts_watched)),
+        ("imports", comma_separated(&work.contracts_watched)),
         ("changed", comma_separated(&work.contracts_changed)),
     ];
     let said = rows.into_iter().filter(|(_, names)| !names.is_empty());

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
+    model::text::count,
     ops::{ctx::Ctx, realm},
     surface::publication_summary,
     wire::{
@@ -123,10 +124,10 @@ pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize
     }
     for remote in remotes.iter().filter(|remote| !remote.differs.is_empty()) {
         text.heading(&format!("not in sync with {} ({})", remote.remote, remote.url));
-        let count = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}"));
+        let commits = |n: usize, what: &str| (n > 0).then(|| format!("{} {what}", count(n, "commit", "commits")));
         let rows = remote.differs.iter().take(most).map(|one| {
             let name = one.domain.as_ref().map_or_else(|| below(&one.name).to_owned(), ToString::to_string);
-            let counts = [count(one.ahead, "to push"), count(one.behind, "to fetch")];
+            let counts = [commits(one.ahead, "to push"), commits(one.behind, "to fetch")];
             let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
             vec![styled(name, Style::Bold), styled(counts, Style::Yellow)]
         });
