@@ -15,7 +15,7 @@ pub struct PageRequest {
     #[schemars(range(min = 1))]
     #[cfg_attr(feature = "cli", arg(short = 'n', long, value_name = "N", value_parser = positive))]
     pub limit: Option<usize>,
-    /// Continue after the `next_cursor` of the previous page
+    /// Continue after the page that printed this cursor (`next_cursor`)
     #[cfg_attr(feature = "cli", arg(long, value_name = "CURSOR"))]
     pub cursor: Option<String>,
 }

@@ -28,7 +28,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<RealmBootstrap>(
     "realm_admin_bootstrap",
     &["realm", "admin", "bootstrap"],
-    "Create the repositories, domains and bindings listed in a file",
+    "Add the repositories, domains and bindings listed in a file",
 );
 
 /// The arguments.

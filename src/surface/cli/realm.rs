@@ -41,10 +41,10 @@ pub enum Command {
     /// Accept or reject changes that a sync set aside
     #[command(subcommand)]
     Conflict(conflict::Command),
-    /// Manage the worktrees of an RFC
+    /// Manage the worktrees of an RFC, a change that spans repositories
     #[command(subcommand)]
     Worktree(worktree::Command),
-    /// Manage the pull requests of an RFC
+    /// Manage the pull requests of an RFC, a change that spans repositories
     #[command(subcommand)]
     Pr(pr::Command),
     /// Set up realms, members, domains, contracts and bindings

@@ -42,7 +42,8 @@ pub(super) const PAGES: &[Page] = &[
                 "Move the realm to another host",
             ),
         ]),
-    page("realm admin domain").examples(&[(
+    page("realm admin domain").about("A domain is a group of repositories that coordinate: only its members are notified of \
+            changes in it.").examples(&[(
             "git blue realm admin domain --name orders --repos shop,billing --description 'Events about orders'",
             "Create a domain",
         )]),
@@ -61,9 +62,10 @@ pub(super) const PAGES: &[Page] = &[
     page("realm admin remove-domain").about("Its history stays in the realm.").examples(&[("git blue realm admin remove-domain orders", "Remove a domain")]),
     page("realm admin remove-member").examples(&[("git blue realm admin remove-member --domain orders billing", "Remove billing from a domain, in billing")]),
     page("realm admin remove-realm").about("Deletes its store on this machine. Remotes are not changed.").examples(&[("git blue realm admin remove-realm shop", "Delete a realm that is no longer needed")]),
-    page("realm admin bootstrap").about("Creates what is missing, and changes nothing that exists.").exit_1("Something listed in the file cannot be created.").examples(&[
+    page("realm admin bootstrap").about("Adds what is missing, also members of existing domains, and sets the rule about cycles if \
+            the file has one. Removes nothing, and keeps the descriptions of existing domains.").exit_1("Something listed in the file cannot be added.").examples(&[
             ("git blue realm admin bootstrap --from realm.yaml --dry-run", "Show what is missing"),
-            ("git blue realm admin bootstrap --from realm.yaml", "Create it"),
+            ("git blue realm admin bootstrap --from realm.yaml", "Add it"),
         ]),
     page("realm admin cache").about("The cache speeds up reading and never affects results. It is rebuilt automatically.").examples(&[("git blue realm admin cache stats", "Show the size of the cache")]),
     page("realm admin cache stats").examples(&[("git blue realm admin cache stats", "Show the size of the cache")]),

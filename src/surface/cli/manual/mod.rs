@@ -151,7 +151,7 @@ fn listing(command: clap::Command, path: &str) -> clap::Command {
         (true, _) => {
             command.mut_arg("limit", |arg| arg.help(format!("Show at most this many {what} [default: {default}]")))
         }
-        (false, true) => command.mut_arg("null", |arg| arg.help("Print only the names or ids, NUL-terminated")),
+        (false, true) => command.mut_arg("null", |arg| arg.help("Print only the names, NUL-terminated")),
         (false, false) => command,
     }
 }

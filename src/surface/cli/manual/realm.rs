@@ -5,11 +5,13 @@ use super::{Page, page};
 pub(super) const PAGES: &[Page] = &[
     page("")
         .about(
-            "A realm is a set of repositories that agree on contracts: JSON Schemas with a version, an owner \
-            and consumers. Contracts are files under .blue/ in the repository that owns them. Committing publishes \
-            them to the realm, a bare git repository of your own; other repositories are notified of the change, and \
-            `git blue check` reports in CI which consumers it would break. Without a command, git blue shows what \
-            needs your attention here.",
+            "A realm is a set of repositories that agree on contracts. A contract is a JSON Schema, an agreed value, or \
+            both, with a version and one owner: a file under .blue/ in the repository that owns it. Committing publishes \
+            it to the realm, a bare git repository of your own; other repositories are notified of the change, and \
+            `git blue check` reports in CI which consumers it would break.\n\nA domain is a group of repositories that \
+            coordinate: only its members are notified of changes in it. A binding, .blue/bindings/DOMAIN.yaml, lists the \
+            contracts of a domain that a repository imports or exports.\n\nWithout a command, git blue shows what needs \
+            your attention here.",
         )
         .examples(&[
             ("git blue init --realm shop", "Create or join the realm shop"),
