@@ -38,8 +38,10 @@ fn doctor_asks_man_for_the_manual() {
         doctor["checks"].as_array().unwrap().iter().find(|check| check["name"] == "man").unwrap().clone()
     };
     assert_eq!(man(&[])["next_step"]["command"], "git blue install man");
-    world.ok(&fungal, &["install", "man"]);
     world.script("bin/man", "exit 16");
+    let installed = world.ok(&fungal, &["install", "man"]);
+    let step = format!("export MANPATH={pages}:  # in the profile of your shell");
+    assert!(installed.stdout.contains(&step), "{installed}");
     let lost = man(&[]);
     assert_eq!(lost["message"], format!("git blue --help does not work: man does not search {pages}"));
     assert_eq!(lost["next_step"]["command"], format!("export MANPATH={pages}:"));

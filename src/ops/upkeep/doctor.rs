@@ -132,7 +132,7 @@ fn try_to_write(folder: &Path) -> io::Result<()> {
 }
 
 /// Checks that the manual page is installed: git answers `git blue --help` with it, without running this program.
-fn man(ctx: &Ctx) -> DoctorCheck {
+pub fn man(ctx: &Ctx) -> DoctorCheck {
     const PAGE: &str = "share/man/man1/git-blue.1";
     let beside = ctx.env.exe().parent().and_then(|bin| bin.parent()).map(|prefix| prefix.join(PAGE));
     let own = ctx.env.home().map(|home| home.join(".local").join(PAGE));

@@ -17,8 +17,8 @@ use super::{
     text::{Style, plain, styled},
 };
 use crate::{
-    error::OpError,
-    ops::{claude, ctx::Ctx},
+    error::{NextStep, OpError},
+    ops::{claude, ctx::Ctx, upkeep::doctor},
     wire::{Answer, Installed},
 };
 
@@ -70,7 +70,7 @@ impl Uninstall {
                 Err(error) => return Err(OpError::io("remove", &file)(error)),
             }
         }
-        show(output, &removed, "removed")
+        show(output, &removed, "removed", None)
     }
 }
 
@@ -84,19 +84,25 @@ pub struct Place {
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let files = match self {
-            Self::Man(place) => manual::write_pages(&place.pages(ctx)?)?,
+            Self::Man(place) => {
+                let files = manual::write_pages(&place.pages(ctx)?)?;
+                // Pages below another prefix may be for another machine.
+                let step = if place.prefix.is_none() { doctor::man(ctx).next_step } else { None };
+                return show(output, &files, "wrote", step);
+            }
             Self::Completions(place) => completions(&place.share(ctx)?)?,
             Self::Editor(editor) => return editor.install(ctx, output),
             Self::Claude(request) => return super::claude::run(claude::install, request, ctx, output),
         };
-        show(output, &files, "wrote")
+        show(output, &files, "wrote", None)
     }
 }
 
-/// Prints how many files were written or removed in each folder.
-fn show(output: &mut Output<'_>, files: &[PathBuf], verb: &str) -> Result<Verdict, OpError> {
+/// Prints how many files were written or removed in each folder, and the next step.
+fn show(output: &mut Output<'_>, files: &[PathBuf], verb: &str, step: Option<NextStep>) -> Result<Verdict, OpError> {
     let files = files.iter().map(|file| file.display().to_string()).collect();
-    output.shown(&Answer::new(Installed { files }), |body, text| {
+    let answer = step.into_iter().fold(Answer::new(Installed { files }), Answer::next);
+    output.shown(&answer, |body, text| {
         if body.files.is_empty() {
             text.line(&[plain("nothing to remove")]);
         }
