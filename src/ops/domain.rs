@@ -21,7 +21,7 @@ use crate::{
         message::Message,
         session::current,
     },
-    store::{Change, Edit, Parents, Store, StoreRef, TreePath, codec, layout, read, write::write},
+    store::{Change, Edit, Parents, Signature, Store, StoreRef, TreePath, codec, layout, read, write::write},
 };
 
 /// Returns the domain with the given name.
@@ -197,8 +197,13 @@ fn apply(
         }
         let subject = Some(message.subject.clone()).filter(|subject| !subject.is_empty());
         let subject = subject.unwrap_or_else(|| change::subject(&decided.events));
-        let message = Message { subject, session: current::active(ctx), ..message };
-        Ok::<_, OpError>(Some(commit(&decided.changes, message.text(), author.clone())))
+        let message = Message { subject, session: current::active(ctx), ..message.clone() };
+        let change = commit(&decided.changes, message.text(), author.clone());
+        let other = message.changed_by.and_then(|one| Signature::parse(&one.author, &author.time));
+        Ok::<_, OpError>(Some(match other {
+            Some(other) => Change { author: other, committer: Some(author.clone()), ..change },
+            None => change,
+        }))
     })?;
     if let Some(after) = written {
         arrival::record_local_change(store, name, (before, after), time);
@@ -219,7 +224,7 @@ pub fn change_realm<'m>(
     let written = write(store, &StoreRef::Realm, |_| {
         let Some((edits, message)) = decide()? else { return Ok(None) };
         let (message, author) = (message.text(), author.clone());
-        Ok::<_, OpError>(Some(Change { edits, message, author, parents: Parents::Tip }))
+        Ok::<_, OpError>(Some(Change { edits, message, author, committer: None, parents: Parents::Tip }))
     })?;
     Ok(written.is_some())
 }
@@ -242,6 +247,6 @@ pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: &Part<'_>) ->
 }
 
 /// Returns the commit that applies `changes`.
-pub fn commit(changes: &[DomainChange], message: String, author: crate::store::Signature) -> Change {
-    Change { edits: changes.iter().map(codec::edit).collect(), message, author, parents: Parents::Tip }
+pub fn commit(changes: &[DomainChange], message: String, author: Signature) -> Change {
+    Change { edits: changes.iter().map(codec::edit).collect(), message, author, committer: None, parents: Parents::Tip }
 }

@@ -7,16 +7,16 @@ use crate::{
         name::RepoName,
         oid::Oid,
         session::SessionId,
-        trailer::{self, REPO, SOURCE},
+        trailer::{self, CHANGE, REPO, SOURCE},
     },
-    ops::session::current,
+    ops::{publish::changed_by::ChangedBy, session::current},
 };
 
 /// The trailer with the session in which a change was made.
 const SESSION: &str = "Blue-Session";
 
 /// The parts of a commit message.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Message<'a> {
     /// The change, in one line.
     pub subject: String,
@@ -28,6 +28,8 @@ pub struct Message<'a> {
     pub session: Option<SessionId>,
     /// The commit of that repository.
     pub source: Option<&'a Oid>,
+    /// Who made the change, if it is known from that repository. The commit gets this author.
+    pub changed_by: Option<ChangedBy>,
 }
 
 impl Message<'_> {
@@ -45,15 +47,17 @@ impl Message<'_> {
         let repo = self.repo.map(|repo| format!("{REPO}: {repo}\n"));
         let session = self.session.as_ref().map(|session| format!("{SESSION}: {session}\n"));
         let source = self.source.map(|source| format!("{SOURCE}: {source}\n"));
-        let trailers: String = repo.into_iter().chain(session).chain(source).collect();
+        let change = self.changed_by.as_ref().map(|one| one.commit).filter(|change| self.source != Some(change));
+        let change = change.map(|change| format!("{CHANGE}: {change}\n"));
+        let trailers: String = [repo, session, source, change].into_iter().flatten().collect();
         if trailers.is_empty() { text } else { format!("{text}\n{trailers}") }
     }
 }
 
-/// Returns the subject, repository and source commit of a message.
+/// Returns the subject and the repository of a message, and the commit of that repository that made the change.
 pub fn parse(message: &str) -> (String, Option<String>, Option<String>) {
     let trailer = |key: &str| trailer::last(message, key).map(str::to_owned);
-    (message.lines().next().unwrap_or_default().to_owned(), trailer(REPO), trailer(SOURCE))
+    (message.lines().next().unwrap_or_default().to_owned(), trailer(REPO), trailer(CHANGE).or_else(|| trailer(SOURCE)))
 }
 
 /// Returns the reason in a message: the text between the subject and the trailers.
@@ -78,6 +82,7 @@ mod tests {
             repo: Some(&repo),
             session: Some("sess-18f5a2b3c4d".parse().unwrap()),
             source: Some(&source),
+            changed_by: None,
         };
         let text = message.text();
         assert_eq!(
@@ -85,6 +90,10 @@ mod tests {
             "paths 1.0.0 -> 1.1.0\n\nbecause\n\nBlue-Repo: fungal\nBlue-Session: sess-18f5a2b3c4d\nBlue-Source-Commit: 1111111111111111111111111111111111111111\n"
         );
         assert_eq!(parse(&text), ("paths 1.0.0 -> 1.1.0".into(), Some("fungal".into()), Some(source.to_string())));
+        let change: Oid = "2222222222222222222222222222222222222222".parse().unwrap();
+        let changed = Message { changed_by: Some(ChangedBy { commit: change, author: String::new() }), ..message };
+        assert_eq!(changed.text(), format!("{text}Blue-Change-Commit: {change}\n"));
+        assert_eq!(parse(&changed.text()).2, Some(change.to_string()));
         assert_eq!(parse(""), (String::new(), None, None));
         assert_eq!(reason(&text), Some("because".into()));
         assert_eq!(reason("one\n\ntwo\n\nthree\n"), Some("two\n\nthree".into()));

@@ -95,6 +95,22 @@ pub fn merge_with_overrides(
     Ok(merging.merge)
 }
 
+/// Returns the commits that only `ours` has, if `theirs` already contains the changes of each of them; otherwise none.
+///
+/// # Errors
+/// Returns an error if an object cannot be read.
+pub fn superseded(store: &dyn Store, name: &StoreRef, ours: &Oid, theirs: &Oid) -> Result<Vec<Oid>, StoreError> {
+    let own = history::added(store, theirs, ours)?;
+    // The last commit has the changes of all, unless it takes some back.
+    for commit in own.iter().rev() {
+        let relation = Relation::of(store, theirs, commit)?;
+        if relation.bases.is_empty() || merge(store, name, &relation, theirs, commit)? != Merge::default() {
+            return Ok(Vec::new());
+        }
+    }
+    Ok(own)
+}
+
 /// The blobs of each `sources/<repo>.json` in the history of one side, including the current one.
 type FormerBlobs = BTreeMap<String, BTreeSet<Oid>>;
 

@@ -247,6 +247,8 @@ pub struct Change {
     pub message: String,
     /// The author and the time.
     pub author: Signature,
+    /// The committer, if it is not the author.
+    pub committer: Option<Signature>,
     /// Its parents.
     pub parents: Parents,
 }
@@ -282,4 +284,14 @@ pub struct Signature {
     pub email: String,
     /// The time, with its offset from UTC.
     pub time: Zoned,
+}
+
+impl Signature {
+    /// Returns the signature of a person that is written as `Name <email>`.
+    #[must_use]
+    pub fn parse(person: &str, time: &Zoned) -> Option<Self> {
+        let (name, email) = person.strip_suffix('>')?.split_once(" <")?;
+        let is_empty = name.trim().is_empty() || email.trim().is_empty();
+        (!is_empty).then(|| Self { name: name.to_owned(), email: email.to_owned(), time: time.clone() })
+    }
 }

@@ -18,7 +18,13 @@ use crate::{
 /// Never panics, because that time exists.
 pub fn change(message: &str, edits: impl IntoIterator<Item = (TreePath, Edit)>) -> Change {
     let author = Signature { name: "Ada".into(), email: "ada@example.org".into(), time: noon() };
-    Change { edits: edits.into_iter().collect(), message: message.into(), author, parents: Parents::Tip }
+    Change {
+        edits: edits.into_iter().collect(),
+        message: message.into(),
+        author,
+        committer: None,
+        parents: Parents::Tip,
+    }
 }
 
 fn noon() -> Zoned {

@@ -188,7 +188,8 @@ impl Store for MemoryStore {
 }
 
 fn commit_info(tree: Oid, tip: Option<Oid>, change: &Change) -> CommitInfo {
-    let Signature { name, email, time } = &change.author;
+    let person = |who: &Signature| format!("{} <{}>", who.name, who.email);
+    let time = &change.author.time;
     // Use whole seconds, as in git.
     let seconds = time.timestamp().as_second();
     CommitInfo {
@@ -198,8 +199,8 @@ fn commit_info(tree: Oid, tip: Option<Oid>, change: &Change) -> CommitInfo {
             Parents::Merge(other) => tip.into_iter().chain([other]).collect(),
             Parents::None => Vec::new(),
         },
-        author: format!("{name} <{email}>"),
-        committer: format!("{name} <{email}>"),
+        author: person(&change.author),
+        committer: person(change.committer.as_ref().unwrap_or(&change.author)),
         time: jiff::Timestamp::from_second(seconds).unwrap_or(time.timestamp()),
         message: change.message.clone(),
     }

@@ -92,7 +92,7 @@ pub struct RefSync {
 pub enum RefUpdate {
     /// The ref did not exist.
     New,
-    /// Only one side had new commits.
+    /// Only one side had anything new.
     FastForward,
     /// Both sides had new commits.
     Merged,

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::{
-    teamwork::team,
+    teamwork::{push, team},
     world::{CONTRACT_FILE, World, contract},
 };
 
@@ -160,4 +160,94 @@ fn rollback_holds_on_every_machine() {
     // The next change from any machine is published.
     publish_as_mate(&world, &mate, "1.2.0");
     assert_eq!(world.version(), "1.2.0");
+}
+
+/// Who pulls a commit publishes it as well. The history has it once, by the one who published it first, on each machine.
+#[test]
+fn pulled_publication_is_recorded_once() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    name_user(&world, &fungal, "owner");
+    name_user(&world, &mate, "mate");
+    world.bump("1.1.0");
+    push(&world);
+    let hub = world.tip("refs/blue/domains/s3-access");
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    let said = world.ok(&mate, &["sync"]);
+    assert!(!said.all().contains("merged") && !said.all().contains("pushed"), "{said}");
+    for (home, dir) in [("second", &mate), ("home", &fungal)] {
+        world.on(home).ok(dir, &["sync"]);
+        assert_eq!(world.tip("refs/blue/domains/s3-access"), hub, "{home}");
+        let log = world.json(dir, &["contract", "log", PATHS]);
+        let authors: Vec<_> = log["entries"].as_array().unwrap().iter().map(|one| &one["author"]).collect();
+        assert_eq!(authors, ["owner <owner@example.com>", "Ada <ada@example.com>"], "{home}");
+    }
+}
+
+/// What this machine pushed to another remote stays: that remote would bring it back.
+#[test]
+fn publication_at_another_remote_is_merged() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let other = world.bare("other.git");
+    world.bump("1.1.0");
+    push(&world);
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    let store = world.store();
+    world.git(&store, &["remote", "add", "other", &other]);
+    world.ok(&mate, &["sync", "--remote", "other"]);
+    for _ in 0..2 {
+        world.on("second").ok(&mate, &["sync"]);
+        world.on("home").ok(&fungal, &["sync"]);
+    }
+    let tips = ["home", "second"].map(|home| world.on(home).tip("refs/blue/domains/s3-access"));
+    assert_eq!(tips[0], tips[1]);
+    let at = |dir: &str| world.line(&world.path(dir), &["rev-parse", "refs/blue/domains/s3-access"]);
+    assert_eq!([at("hub.git"), at("other.git")], [tips[0].as_str(); 2]);
+    assert_eq!(world.line(&store, &["rev-list", "--count", "--merges", "refs/blue/domains/s3-access"]), "1");
+}
+
+/// A teammate pulls a change, commits something else on top and publishes both. The change keeps its author, for the
+/// teammate before a sync and for everybody after it.
+#[test]
+fn published_change_names_its_author() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    name_user(&world, &fungal, "owner");
+    name_user(&world, &mate, "mate");
+    let access = world.on("second").repo("access");
+    world.ok(&access, &["init", "--url", &world.hub()]);
+    world.on("home").ok(&fungal, &["sync"]);
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&access, &["sync"]);
+    world.ok(&access, &["status"]);
+    world.on("home").bump("1.1.0");
+    let change = world.line(&fungal, &["rev-parse", "HEAD"]);
+    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
+    world.write("mate/NOTES.md", "Notes\n");
+    world.git(&mate, &["add", "."]);
+    world.git(&mate, &["commit", "--quiet", "-m", "Notes"]);
+    world.on("second").git(&mate, &["pull", "--quiet", "--rebase"]);
+    for synced in [false, true] {
+        if synced {
+            world.on("home").ok(&fungal, &["sync"]);
+            world.on("second").ok(&mate, &["sync"]);
+            world.on("home").ok(&fungal, &["sync"]);
+        }
+        for (home, dir) in [("second", &mate), ("home", &fungal)] {
+            let version = &world.on(home).json(dir, &["contract", "timeline", PATHS])["entries"][0];
+            assert_eq!(version["version"], "1.1.0", "{version}");
+            assert_eq!(version["author"], "owner <owner@example.com>", "{synced} {home} {version}");
+            assert_eq!(version["source_commit"], change, "{synced} {home} {version}");
+        }
+        let told = world.on("home").ok(&fungal, &["status", "--peek"]);
+        assert!(!told.stdout.contains("another clone"), "{told}");
+    }
+    let told = &world.on("second").json(&access, &["notifications", "list"])["notifications"];
+    let news: Vec<_> = told.as_array().unwrap().iter().filter(|one| one["from_repo"] == "fungal").collect();
+    assert!(!news.is_empty() && news.iter().all(|one| one["author"] == "owner <owner@example.com>"), "{told}");
+    assert!(news.iter().any(|one| one["source_commit"] == change), "{told}");
+    let person = ["log", "-1", "--format=%an %cn", "--grep=Blue-Change-Commit", "refs/blue/domains/s3-access"];
+    assert_eq!(world.line(&world.store(), &person), "owner mate");
 }

@@ -35,6 +35,8 @@ enum Step {
     Rename,
     /// A repository becomes a member.
     Enter { repo: usize },
+    /// A clone of a repository pulls a commit that another machine published, and publishes it as well.
+    Pull { from: usize, repo: usize },
     /// The machine syncs with the hub.
     Sync,
 }
@@ -47,6 +49,7 @@ fn a_step() -> impl Strategy<Value = (usize, Step)> {
         1 => (0..2usize).prop_map(|repo| Step::Unbind { repo }),
         1 => Just(Step::Rename),
         1 => (0..4usize).prop_map(|repo| Step::Enter { repo }),
+        3 => (0..MACHINES, 0..2usize).prop_map(|(from, repo)| Step::Pull { from, repo }),
         3 => Just(Step::Sync),
     ];
     (0..MACHINES, step)
@@ -198,9 +201,31 @@ impl Meeting {
             }
             Step::Rename if self.name(at, 0).as_str() == "renamed" => return,
             Step::Rename => self.rename(at),
+            Step::Pull { from, repo } => {
+                let Some(change) = self.pull(at, *from, *repo) else { return };
+                change
+            }
             Step::Sync => return self.sync(at),
         };
         self.commit(at, &change);
+    }
+
+    /// Returns the change that publishes what another machine published last for a repository.
+    fn pull(&self, at: usize, from: usize, repo: usize) -> Option<Change> {
+        let name: DomainName = "s3".parse().unwrap();
+        let repo = self.name(from, repo);
+        let [there, here] = [from, at].map(|at| read::domain_at(&self.store, &name, &self.tip(at)).unwrap());
+        let source = there.sources.get(&repo).filter(|_| here.info.members == there.info.members)?;
+        let mut edits = vec![make::put(layout::source(&repo), codec::encode(source))];
+        edits.extend(there.bindings.get(&repo).map(|one| make::put(layout::binding(&repo), codec::encode(one))));
+        for document in there.contracts.values().filter(|one| one.owner == repo) {
+            let version = layout::version(&document.name, &document.version);
+            if !self.exists(at, version.as_str()) && !self.is_anothers(at, document) {
+                let bytes = codec::encode(document);
+                edits.extend([make::put(version, bytes.clone()), make::put(layout::contract(&document.name), bytes)]);
+            }
+        }
+        Some(make::change(&format!("pulled\n\nBlue-Repo: {repo}\n"), edits))
     }
 
     fn source(&mut self, repo: &RepoName) -> (git_blue::store::TreePath, Edit) {
@@ -221,6 +246,10 @@ impl Meeting {
             self.advance(at, Some(ours), self.hub);
         } else if relation.contains {
             self.hub = ours;
+        } else if !merge::superseded(&self.store, &domain(), &ours, &self.hub).unwrap().is_empty() {
+            let merged = self.tree(at, &ours, &self.hub);
+            assert_eq!(merged, self.store.commit(&self.hub).unwrap().tree, "nothing is lost");
+            self.advance(at, Some(ours), self.hub);
         } else {
             self.hub = self.merged(at, &ours, &self.hub.clone());
         }

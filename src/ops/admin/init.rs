@@ -113,6 +113,7 @@ fn create(ctx: &Ctx, name: &RealmName, path: &Path) -> Result<(), OpError> {
         )],
         message: Message { subject: format!("create realm {name}"), ..Message::default() }.text(),
         author: ctx.signature()?,
+        committer: None,
         parents: Parents::Tip,
     };
     git::create(path, &first, ctx.options())?;

@@ -306,7 +306,13 @@ impl Renaming<'_> {
         for (repo, edits) in [(self.new, put), (self.old, gone)] {
             write(self.store, &StoreRef::Sessions(repo.clone()), |_| {
                 let (message, author) = (self.message().text(), author.clone());
-                Ok::<_, OpError>(Some(Change { edits: edits.clone(), message, author, parents: Parents::Tip }))
+                Ok::<_, OpError>(Some(Change {
+                    edits: edits.clone(),
+                    message,
+                    author,
+                    committer: None,
+                    parents: Parents::Tip,
+                }))
             })?;
         }
         Ok(())

@@ -31,6 +31,7 @@ use crate::{
         publish::{
             behind,
             candidate::{self, Sources},
+            changed_by::{self, ChangedBy},
             cycles, publishing_branch,
             removal::Removal,
         },
@@ -412,7 +413,9 @@ impl Work<'_> {
         decision: (Oid, Decision),
         effects: &mut DecisionEffects,
     ) -> Result<(), OpError> {
-        let why = Message { repo: Some(self.acting.repo), source: Some(self.commit), reason, ..Message::default() };
+        let changed_by = self.changed_by(name, &decision.0)?;
+        let (repo, source) = (Some(self.acting.repo), Some(self.commit));
+        let why = Message { repo, source, reason, changed_by, ..Message::default() };
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let upcoming = Upcoming::of([self.candidate], name);
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed), upcoming };
@@ -427,6 +430,15 @@ impl Work<'_> {
             Ok(decision)
         })
         .map(drop)
+    }
+
+    /// Returns who made the changes to a domain, as it was at `tip`. A rollback is made by the one who publishes it.
+    fn changed_by(&self, name: &DomainName, tip: &Oid) -> Result<Option<ChangedBy>, OpError> {
+        if self.direction == Direction::Rollback {
+            return Ok(None);
+        }
+        let published = source(self.acting, name, tip)?;
+        changed_by::of(self.code, self.commit, (name, published.as_ref()), self.candidate)
     }
 }
 

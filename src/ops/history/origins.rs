@@ -33,16 +33,19 @@ pub struct Origin {
     pub time: jiff::Timestamp,
     /// Its author, as `Name <email>`.
     pub author: String,
+    /// Who published it, as `Name <email>`.
+    pub committer: String,
     /// The repository that the commit message names.
     pub repo: Option<String>,
-    /// The published commit of that repository, as the message names it.
+    /// The commit of that repository that made the change, as the message names it.
     pub source_commit: Option<String>,
 }
 
 impl From<&CommitInfo> for Origin {
     fn from(commit: &CommitInfo) -> Self {
         let (_, repo, source_commit) = message::parse(&commit.message);
-        Self { time: commit.time, author: commit.author.clone(), repo, source_commit }
+        let (author, committer) = (commit.author.clone(), commit.committer.clone());
+        Self { time: commit.time, author, committer, repo, source_commit }
     }
 }
 

@@ -323,7 +323,13 @@ fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now:
 /// Returns a change of a ref of this machine. Such a ref is never shared, and the change must work without a git
 /// identity.
 pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
-    Change { edits, message: "told\n".into(), author: own_signature(now.clone()), parents: Parents::None }
+    Change {
+        edits,
+        message: "told\n".into(),
+        author: own_signature(now.clone()),
+        committer: None,
+        parents: Parents::None,
+    }
 }
 
 /// Returns whether a delivery or an arrival at `at` is too old to be kept.

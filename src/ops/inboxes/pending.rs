@@ -451,10 +451,11 @@ impl Writer {
             return Self::Other;
         }
         let Some(code) = acting.code else { return Self::ThisClone };
-        let is_author = |email: String| origin.author.ends_with(&format!("<{email}>"));
+        let email = origin.committer.rsplit_once('<').map_or("", |(_, email)| email.trim_end_matches('>'));
+        let is_publisher = |own: String| own == email;
         let source = origin.source_commit.as_ref().and_then(|commit| commit.parse().ok());
         match source {
-            _ if code.config("user.email").is_some_and(is_author) => Self::ThisClone,
+            _ if code.config("user.email").is_some_and(is_publisher) => Self::ThisClone,
             Some(commit) if code.has(&commit) => Self::ThisClone,
             Some(_) => Self::OtherClone,
             None => Self::Other,

@@ -3,8 +3,8 @@
 
 use crate::{
     error::{NextStep, OpError},
-    model::{name::DomainName, oid::Oid, text::shell_word},
-    ops::{ctx::ActingRepo, message},
+    model::{name::DomainName, oid::Oid, text::shell_word, trailer},
+    ops::ctx::ActingRepo,
     repo::{CodeRepo, blue_files},
     store::{Objects as _, StoreError, StoreRef, history, read},
 };
@@ -71,16 +71,15 @@ pub fn absent(
     Ok(Some(format!("{}{publisher}", published.short())))
 }
 
-/// Returns who published a commit in a domain: the author of the oldest commit of the domain that names it.
+/// Returns who published a commit in a domain: the committer of the oldest commit of the domain that names it.
 fn publisher(acting: ActingRepo<'_>, name: &DomainName, published: &Oid) -> Result<Option<String>, StoreError> {
     let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else { return Ok(None) };
     let published = published.to_string();
     let mut publisher = None;
     for commit in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
         let info = acting.store.commit(&commit)?;
-        let (_, _, source) = message::parse(&info.message);
-        if source.as_ref() == Some(&published) {
-            publisher = info.author.split_once(" <").map(|(name, _)| name.to_owned());
+        if trailer::last(&info.message, trailer::SOURCE) == Some(&published) {
+            publisher = info.committer.split_once(" <").map(|(name, _)| name.to_owned());
         }
     }
     Ok(publisher)

@@ -4,6 +4,7 @@ pub mod behind;
 pub mod branch_commit;
 pub mod candidate;
 pub mod catch_up;
+pub mod changed_by;
 pub mod cycles;
 pub mod dispute;
 pub mod editor_schemas;

@@ -50,7 +50,7 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Decision) -> Result<Answer<Co
             Decision::Rejected => format!("reject commit {id}"),
         };
         let message = Message { repo: Some(acting.repo), ..Message::of(ctx, subject) }.text();
-        Ok(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
+        Ok(Some(Change { edits, message, author: author.clone(), committer: None, parents: Parents::Tip }))
     })?;
     if let (Some(after), Some(domain)) = (written, name.domain()) {
         arrival::record_local_change(acting.store, domain, (before, after), time);

@@ -84,7 +84,7 @@ pub fn change(
     author: &Signature,
 ) -> Change {
     let message = Message { subject, repo: Some(acting.repo), session: id.cloned(), ..Message::default() }.text();
-    Change { edits, message, author: author.clone(), parents: Parents::Tip }
+    Change { edits, message, author: author.clone(), committer: None, parents: Parents::Tip }
 }
 
 /// Returns the sessions of all repositories, and those that could not be read.

@@ -14,7 +14,7 @@ use crate::{
     },
     store::{
         Change, Edit, Parents, Store, StoreError, StoreRef, append_only, codec,
-        history::Relation,
+        history::{self, Relation},
         layout,
         merge::{self, Overrides},
         read,
@@ -210,6 +210,10 @@ impl Syncing<'_> {
             self.store.advance(name, ours, *theirs)?;
             return Ok(Outcome::Moved(ours, *theirs, RefUpdate::FastForward, Vec::new()));
         }
+        if examined.overrides.is_empty() && self.is_superseded(name, &tip, theirs)? {
+            self.store.advance(name, ours, *theirs)?;
+            return Ok(Outcome::Moved(ours, *theirs, RefUpdate::FastForward, Vec::new()));
+        }
         let overrides = [&Overrides::new(), &examined.overrides];
         let mut merged = merge::merge_with_overrides(self.store, name, &relation, [&tip, theirs], overrides)?;
         let held = read::set_aside_in(self.store, &self.store.commit(&tip)?.tree)?;
@@ -220,10 +224,29 @@ impl Syncing<'_> {
             edits: merged.edits.into_iter().collect(),
             message: message(name, &self.remote.name, &examined.records),
             author: self.ctx.signature()?,
+            committer: None,
             parents: Parents::Merge(*theirs),
         };
         let new = self.store.commit_change(name, ours, &change)?;
         Ok(Outcome::Moved(ours, new, RefUpdate::Merged, merged.conflicts))
+    }
+
+    /// Returns whether the commits that only this machine has can be dropped for `theirs`, which contains all of their
+    /// changes: as a rule, somebody pulled a commit and published it again. A merge would name the wrong author.
+    fn is_superseded(&self, name: &StoreRef, ours: &Oid, theirs: &Oid) -> Result<bool, StoreError> {
+        let own = merge::superseded(self.store, name, ours, theirs)?;
+        // Another remote that has them would bring them back.
+        let is_of_ref = |seen: &StoreRef| matches!(seen, StoreRef::Seen(_, of) if **of == *name);
+        for (_, tip) in self.store.seen()?.iter().filter(|(seen, _)| !own.is_empty() && is_of_ref(seen)) {
+            let pushed = match history::added(self.store, theirs, tip) {
+                Err(error) if error.is_damage() => return Ok(false),
+                pushed => pushed?,
+            };
+            if pushed.iter().any(|commit| own.contains(commit)) {
+                return Ok(false);
+            }
+        }
+        Ok(!own.is_empty())
     }
 }
 

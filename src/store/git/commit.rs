@@ -61,17 +61,18 @@ pub(super) fn commit(
         Parents::Merge(other) => expected.iter().chain([&other]).map(to_git).collect(),
         Parents::None => Default::default(),
     };
-    let signature = signature(&change.author);
+    let author = signature(&change.author);
+    let committer = change.committer.as_ref().map_or_else(|| author.clone(), signature);
     let id = written.object(&gix::objs::Commit {
         tree,
         parents,
-        author: signature.clone(),
-        committer: signature.clone(),
+        author,
+        committer: committer.clone(),
         encoding: None,
         message: change.message.as_str().into(),
         extra_headers: Vec::new(),
     })?;
-    let step = Step { name, from: expected, to: id, by: signature };
+    let step = Step { name, from: expected, to: id, by: committer };
     match &packing {
         None => ref_update::update_local(repo, locks, &step)?,
         Some(packing) => {
