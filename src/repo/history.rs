@@ -11,6 +11,9 @@ use crate::{
     },
 };
 
+/// The maximum number of commits that are searched for an author.
+const MAX_AUTHORS: usize = 10_000;
+
 impl CodeRepo {
     /// Returns whether this clone has the object. One that cannot be read counts as missing.
     pub fn has(&self, commit: &Oid) -> bool {
@@ -52,6 +55,17 @@ impl CodeRepo {
     pub fn first_parents(&self, tip: Oid, most: usize) -> impl Iterator<Item = Oid> {
         let parent = |commit: &Oid| self.commit(commit).ok()?.parents.first().copied();
         std::iter::successors(Some(tip), parent).take_while(|commit| self.has(commit)).take(most)
+    }
+
+    /// Returns whether somebody with this address wrote one of the latest commits of HEAD.
+    pub fn has_author(&self, email: &str) -> bool {
+        let Some(tip) = self.head().ok().and_then(|head| native(&self.repo, &head.commit?).ok()) else { return false };
+        let Ok(walk) = self.repo.rev_walk([tip]).all() else { return false };
+        let is_author = |commit: gix::revision::walk::Info<'_>| {
+            let commit = commit.object().ok()?;
+            Some(commit.author().ok()?.email == email)
+        };
+        walk.take(MAX_AUTHORS).filter_map(Result::ok).any(|commit| is_author(commit) == Some(true))
     }
 
     /// Returns whether `branch` once pointed to `commit` in this clone, which shows that the commit was amended,

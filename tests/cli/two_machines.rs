@@ -72,6 +72,30 @@ fn publisher_of_a_concurrent_commit_is_named() {
     assert!(told.all().contains(&format!("{commit} by mate; if it stays missing, it is not pushed yet")), "{told}");
 }
 
+/// What a teammate changes without a commit, such as a yank, is ordinary work. The same by a stranger is an alarm.
+#[test]
+fn teammate_who_yanks_is_no_alarm() {
+    for is_teammate in [true, false] {
+        let (world, mate) = team();
+        let fungal = world.path("fungal");
+        name_user(&world, &mate, "mate");
+        if is_teammate {
+            world.on("second").write("mate/NOTES.md", "Notes\n");
+            world.commit("mate", "Notes");
+            world.git(&mate, &["push", "--quiet"]);
+            world.on("home").git(&fungal, &["pull", "--quiet"]);
+        }
+        world.on("home").ok(&fungal, &["status"]);
+        world.on("second").ok(&mate, &["contract", "yank", PATHS, "1.0.0", "--reason", "wrong"]);
+        world.ok(&mate, &["sync"]);
+        world.on("home").ok(&fungal, &["sync"]);
+        let told = &world.json(&fungal, &["status"])["notifications"];
+        let [one] = &told.as_array().unwrap()[..] else { panic!("{told}") };
+        assert_eq!([&one["changed_by_other"], &one["by_other_clone"]], [&json!(!is_teammate), &json!(is_teammate)]);
+        assert_eq!(one["author"], "mate <mate@example.com>", "{told}");
+    }
+}
+
 /// If the published commit is not pushed, pulling does not help.
 #[test]
 fn fetch_first_names_the_publisher() {

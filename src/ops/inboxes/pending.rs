@@ -441,7 +441,7 @@ enum Writer {
     ThisClone,
     /// The repository itself, by a commit that this clone does not have yet.
     OtherClone,
-    /// Somebody else: in the name of another repository, or not by a commit of this one.
+    /// Somebody else: in the name of another repository, or neither by a commit of this one nor by one of its authors.
     Other,
 }
 
@@ -458,6 +458,8 @@ impl Writer {
             _ if code.config("user.email").is_some_and(is_publisher) => Self::ThisClone,
             Some(commit) if code.has(&commit) => Self::ThisClone,
             Some(_) => Self::OtherClone,
+            // A yank or a rename has no source commit, and a teammate may make it.
+            None if code.has_author(email) => Self::OtherClone,
             None => Self::Other,
         }
     }
