@@ -65,10 +65,11 @@ pub enum RepoMatch {
 
 impl RepoMatch {
     /// Compares two repositories by their URLs and by whether they share a root commit, which is `None` if either has
-    /// no known roots. Different URLs outweigh a shared root.
+    /// no known roots. Different URLs outweigh a shared root, unless they differ only in the port.
     pub fn of(urls: [Option<&str>; 2], shares_root: Option<bool>) -> Self {
         let urls = match urls.map(|url| url.map(RepoUrl::of)) {
             [Some(one), Some(other)] if one == other => Some(true),
+            [Some(one), Some(other)] if shares_root == Some(true) && one.differs_only_in_port(&other) => Some(true),
             [Some(one), Some(other)] if one.is_comparable_with(&other) => Some(false),
             _ => None,
         };

@@ -49,6 +49,16 @@ impl RepoUrl {
         }
     }
 
+    /// Returns whether the URLs differ only in the port: a server may listen for ssh and for HTTPS at ports of its own.
+    pub fn differs_only_in_port(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Host(host, path), Self::Host(other, at)) => {
+                host != other && path == at && without_port(host) == without_port(other)
+            }
+            _ => false,
+        }
+    }
+
     /// Returns whether the URL is a path that git resolves from the clone's own folder.
     pub fn is_relative(&self) -> bool {
         matches!(self, Self::Local(path) if Path::new(path).is_relative())
@@ -83,6 +93,11 @@ fn without_default_port<'a>(scheme: &str, authority: &'a str) -> &'a str {
         _ => return authority,
     };
     authority.strip_suffix(port).unwrap_or(authority)
+}
+
+fn without_port(host: &str) -> &str {
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host)
 }
 
 fn local(path: &str) -> String {
@@ -172,6 +187,17 @@ mod tests {
             ("/srv/ap", "/srv/other/ap"),
         ] {
             assert_ne!(RepoUrl::of(one), RepoUrl::of(other), "{one}");
+        }
+        let ssh = RepoUrl::of("ssh://git@git.example.com:2222/ap.git");
+        for (other, is_port) in [
+            ("https://git.example.com:8443/ap", true),
+            ("git@git.example.com:ap", true),
+            ("ssh://git.example.com:2222/ap", false),
+            ("git@git.example.com:other", false),
+            ("git@git.example.org:ap", false),
+            ("/ap", false),
+        ] {
+            assert_eq!(ssh.differs_only_in_port(&RepoUrl::of(other)), is_port, "{other}");
         }
         for other in ["https://host/ap", "../ap.git", "."] {
             assert!(!RepoUrl::of("/srv/ap").is_comparable_with(&RepoUrl::of(other)), "{other}");
