@@ -103,6 +103,7 @@ pub fn find(
     let proposed = code.map(proposed).transpose()?.flatten();
     let config = |key| code.and_then(|code| code.config(key));
     let variable = |name| env.text(name).map(str::to_owned);
+    let is_explicit = flag.is_some();
     let named = match flag {
         Some(realm) => Some(realm),
         None => by_default(env, code, proposed.as_ref())?,
@@ -122,7 +123,11 @@ pub fn find(
     config::same_url(&known, proposed.as_ref(), code, options)?;
     let store = open(home, &known, options)?;
     check_realm_of_store(&known, &store)?;
-    repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
+    let repo = match repo.iter().try_for_each(|repo| renamed::refuse(&store, &realm, repo)) {
+        // Whoever names the realm can read and sync it. The repository has no name until then.
+        Err(error) if is_explicit && error.code == ErrorCode::Renamed => None,
+        result => result.map(|()| repo)?,
+    };
     let unrecorded_url = config::unrecorded_url(&known, proposed.as_ref());
     Ok(Located { realm, store, repo, unrecorded_url })
 }

@@ -3,7 +3,7 @@
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        name::RepoName,
+        name::{RealmName, RepoName},
         realm::{Rename, Repo},
     },
     store::{Store, StoreError, StoreRef, layout, read},
@@ -51,8 +51,15 @@ pub fn names(store: &dyn Store, current: &RepoName) -> Result<Vec<RepoName>, Sto
 ///
 /// # Errors
 /// Returns an error if the repository was renamed, or the realm cannot be read.
-pub fn refuse(store: &dyn Store, name: &RepoName) -> Result<(), OpError> {
-    newer(store, name)?.map_or(Ok(()), |newer| Err(error(name, &newer)))
+pub fn refuse(store: &dyn Store, realm: &RealmName, name: &RepoName) -> Result<(), OpError> {
+    let Some(newer) = newer(store, name)? else { return Ok(()) };
+    let mut error = error(name, &newer);
+    if !store.remotes().is_empty() {
+        // The repository may have taken its former name back.
+        let sync = format!("git blue --realm {realm} sync  # if .blue/config.yaml is newer than the realm here");
+        error.next_steps.insert(0, sync.into());
+    }
+    Err(error)
 }
 
 /// Refuses to let a repository rejoin under its former name.

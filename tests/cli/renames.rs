@@ -158,3 +158,45 @@ fn rename_that_races_a_binding_is_finished_by_running_it_again() {
     let there = world.json(&world.root(), &["--realm", "aperture", "check", "--published", "--all"]);
     assert_eq!(there["errors"], serde_json::json!([]), "{there}");
 }
+
+/// A teammate gets the former name back with the code, before the realm has it. Only a sync brings that.
+#[test]
+fn name_that_was_taken_back_is_fetched_first() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    for names in [["fungal", "mycelium"], ["mycelium", "fungal"]] {
+        world.on("home").ok(&fungal, &["realm", "admin", "rename", names[0], names[1]]);
+        world.commit("fungal", "Take another name");
+        push(&world);
+        world.on("second").git(&mate, &["pull", "--quiet"]);
+        if names[1] == "fungal" {
+            let status = world.blue(&mate, &["status"]).exits(128);
+            let step = world.next_step(&status);
+            assert!(step.starts_with("git blue --realm aperture sync  # if"), "{status}");
+            assert_eq!(world.finish_shell(&mate, &step).code, 0, "{step}");
+        }
+        world.ok(&mate, &["sync"]);
+        world.ok(&mate, &["init"]);
+    }
+    let status = world.json(&mate, &["status"]);
+    assert_eq!(status["read_only"], serde_json::Value::Null, "{status}");
+}
+
+/// Servers often listen for ssh and for HTTPS at ports of their own.
+#[test]
+fn ports_make_no_other_repository() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["remote", "set-url", "origin", "https://git.example.com/acme/code.git"]);
+    world.ok(&fungal, &["init"]);
+    world.ok(&fungal, &["sync"]);
+    world.git(&mate, &["remote", "set-url", "origin", "ssh://git@git.example.com:2222/acme/code.git"]);
+    world.on("second").ok(&mate, &["sync"]);
+    world.ok(&mate, &["init"]);
+    world.ok(&mate, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    for (home, dir) in [("home", &fungal), ("second", &mate)] {
+        let status = world.on(home).json(dir, &["status"]);
+        assert_eq!(status["read_only"], serde_json::Value::Null, "{home}: {status}");
+    }
+}
