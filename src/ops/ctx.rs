@@ -69,7 +69,7 @@ impl Ctx {
         let home = locate::home(&env)?;
         let code = CodeRepo::discover(&place(&env))?;
         let here = locate::find(&env, &home, code.as_ref(), realm, options(&env)).map(RealmContext::from);
-        let here = here.map_err(|error| joined::explain_missing_config(&home, code.as_ref(), error));
+        let here = here.map_err(|error| joined::explain_missing_config(&home, code.as_ref(), options(&env), error));
         match &here {
             Ok(here) => tracing::debug!(realm = ?here.realm, repo = ?here.repo, folder = ?env.cwd(), "found"),
             Err(error) => tracing::debug!(code = error.code.as_str(), folder = ?env.cwd(), "found no realm"),

@@ -1,6 +1,9 @@
 //! Pull requests that delete `.blue/config.yaml`.
 
-use crate::world::World;
+use crate::{
+    teamwork::{push, team},
+    world::World,
+};
 
 /// A provider, on a branch that deletes the file with its name.
 fn deleted() -> World {
@@ -62,4 +65,47 @@ fn repository_that_left_may_delete_its_name() {
     let store = world.store().display().to_string();
     let run = world.blue(&access, &["check", "--realm-path", &store]);
     assert!(!run.all().contains("config-removed"), "{run}");
+}
+
+/// A teammate left the realm, and this clone pulled the commit without the file.
+#[test]
+fn clone_of_a_repository_that_left_can_forget_it() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.on("home").ok(&fungal, &["leave", "--force"]);
+    world.commit("fungal", "Leave");
+    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
+    world.ok(&fungal, &["--realm", "aperture", "sync"]);
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    let status = world.blue(&mate, &["status"]).exits(128);
+    let step = world.next_step(&status);
+    assert_eq!(step, "git blue --realm aperture sync  # if fungal left the realm elsewhere", "{status}");
+    assert_eq!(world.finish_shell(&mate, &step).code, 0, "{step}");
+    let status = world.blue(&mate, &["status"]).exits(128);
+    assert!(status.stderr.contains("fungal left the realm aperture"), "{status}");
+    assert_eq!(world.next_step(&status), "git blue leave  # forget it in this clone too", "{status}");
+    world.ok(&mate, &["leave"]);
+    let outside = world.blue(&mate, &["status"]).exits(128);
+    assert!(!outside.stderr.contains("left"), "{outside}");
+    assert_eq!(world.git(&mate, &["commit", "--quiet", "--allow-empty", "-m", "More"]).all(), "");
+    assert_eq!(world.git(&mate, &["status", "--short"]).stdout, "");
+}
+
+/// A teammate left the realm, and joined it again under another name.
+#[test]
+fn clone_of_a_repository_that_joined_again_joins_too() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.on("home").ok(&fungal, &["leave", "--force"]);
+    world.commit("fungal", "Leave");
+    world.ok(&fungal, &["init", "--realm", "aperture", "--repo", "depot"]);
+    world.commit("fungal", "Join again");
+    push(&world);
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    world.ok(&mate, &["sync"]);
+    let step = world.next_step(&world.ok(&mate, &["status"]));
+    assert_eq!(step, "git blue init  # join as depot: fungal left the realm");
+    world.ok(&mate, &["init"]);
+    let status = world.json(&mate, &["status"]);
+    assert_eq!(status["read_only"], serde_json::Value::Null, "{status}");
 }

@@ -8,7 +8,10 @@ use crate::ops::{
     hooks,
     message::Message,
     publish::work_file::{WorkFile, is_committed},
-    repos::{identity, joined},
+    repos::{
+        identity,
+        joined::{self, Joined},
+    },
     runs,
     sync::auto,
 };
@@ -16,7 +19,7 @@ use crate::{
     error::{ErrorCode, OpError},
     locate::CONFIG,
     model::{
-        name::{DomainName, RepoName},
+        name::{DomainName, RealmName, RepoName},
         publish::Decision,
         text::comma_separated,
     },
@@ -57,6 +60,11 @@ const MAX_ORPHANS: usize = 5;
 /// # Errors
 /// Returns an error if the repository is still a member of domains.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
+    if ctx.realm().is_err_and(|error| error.code == ErrorCode::NotInRealm)
+        && let Some(left) = joined::left(&ctx.home, ctx.code()?, ctx.options())?
+    {
+        return forget(ctx, request, left);
+    }
     let acting = match ctx.require_writable() {
         Err(error) if error.code == ErrorCode::NotJoined && is_interrupted(ctx)? => ctx.acting_repo()?,
         acting => acting?,
@@ -71,7 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         leave_domain(ctx, acting, name)?;
     }
     leave_realm(ctx, acting)?;
-    let undone = if request.undo { undo_init(ctx, acting)? } else { Vec::new() };
+    let undone = if request.undo { undo_init(ctx, acting.realm, acting.repo)? } else { Vec::new() };
     // Without the mark, another run would not finish this one.
     joined::forget(&ctx.home, ctx.code()?)?;
     let removed = undone.iter().any(|one| one == CONFIG);
@@ -109,6 +117,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     Ok(if request.undo { answer } else { answer.next("git blue hooks uninstall") })
 }
 
+/// Forgets the realm in a clone whose repository left it on another machine, and that has pulled the commit without
+/// `.blue/config.yaml`.
+fn forget(ctx: &Ctx, request: &Request, left: Joined) -> Result<Answer<RealmLeave>, OpError> {
+    let Joined { realm, repo, .. } = left;
+    joined::require_forgettable(ctx.code()?)?;
+    let undone = if request.undo { undo_init(ctx, &realm, &repo)? } else { Vec::new() };
+    joined::forget(&ctx.home, ctx.code()?)?;
+    Ok(Answer::new(RealmLeave { realm, repo, domains: Vec::new(), undone }))
+}
+
 /// Returns whether this clone was joined, but the realm no longer has the repository.
 fn is_interrupted(ctx: &Ctx) -> Result<bool, OpError> {
     Ok(joined::was_joined(ctx.code()?) && identity::entry(ctx.acting_repo()?)?.is_none())
@@ -141,12 +159,12 @@ fn still_member(request: &Request, repo: &RepoName, domains: &[DomainName], orph
 }
 
 /// Reverts what `init` did to the repository. Returns what was removed.
-fn undo_init(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<Vec<String>, OpError> {
+fn undo_init(ctx: &Ctx, realm: &RealmName, repo: &RepoName) -> Result<Vec<String>, OpError> {
     let code = ctx.code()?;
     let hooks = hooks::uninstall_own(ctx)?.body.hooks;
     let mut undone: Vec<_> =
         hooks.iter().filter(|hook| hook.changed).map(|hook| format!("hook {}", hook.name)).collect();
-    ctx.home.forget_repo(acting.realm, acting.repo)?;
+    ctx.home.forget_repo(realm, repo)?;
     if let Some(root) = code.workdir() {
         let config = WorkFile::config(ctx)?;
         if !config.is_left_out() && config.read()?.is_some() {

@@ -21,7 +21,11 @@ use crate::{
     },
     ops::{random, realm_context::ActingRepo},
     repo::CodeRepo,
-    store,
+    store::{
+        self, Store, StoreError, StoreRef,
+        git::{GitStore, Options},
+        layout,
+    },
 };
 
 /// The file in the common git dir.
@@ -206,8 +210,10 @@ pub fn joined_as_other_error(joined: &Joined, acting: ActingRepo<'_>) -> OpError
     let is_renamed = is_proposed
         && realm == acting.realm
         && locate::renamed::newer(acting.store, repo).is_ok_and(|newer| newer.as_ref() == Some(acting.repo));
+    let is_gone = realm == acting.realm && has_left(acting.store, repo).unwrap_or_default();
     match is_proposed {
         _ if is_renamed => error.next(format!("git blue init  # {repo} was renamed to {}", acting.repo)),
+        true if is_gone => error.next(format!("git blue init  # join as {}: {repo} left the realm", acting.repo)),
         true => error.next(format!("write the realm {realm} and repo: {repo} into {}", locate::CONFIG)),
         false => error.next("unset GIT_BLUE_REPO GIT_BLUE_REALM"),
     }
@@ -221,15 +227,47 @@ pub fn missing(acting: ActingRepo<'_>) -> OpError {
 
 /// Returns the error for a commit without `.blue/config.yaml` in a joined clone, such as one from
 /// before it joined. It replaces the error for a repository outside of any realm.
-pub fn explain_missing_config(home: &Home, code: Option<&CodeRepo>, error: OpError) -> OpError {
+pub fn explain_missing_config(home: &Home, code: Option<&CodeRepo>, options: Options, error: OpError) -> OpError {
     let joined = code.filter(|_| error.code == ErrorCode::NotInRealm).and_then(|code| read(home, code).ok()?);
-    let Some(Joined { realm, repo, .. }) = joined else { return error };
+    let Some(joined) = joined else { return error };
+    let store = store_of(home, &joined, options).ok().flatten();
+    let Joined { realm, repo, .. } = &joined;
+    if store.as_ref().is_some_and(|store| has_left(store, repo).unwrap_or_default()) {
+        return OpError::cannot(ErrorCode::NotInRealm, format!("{repo} left the realm {realm}"))
+            .next("git blue leave  # forget it in this clone too");
+    }
     let config = locate::CONFIG;
     let message = format!("this clone is joined to the realm {realm} as {repo}, but this commit has no {config}");
     let restore = code.and_then(last_config).map(|commit| format!("{}  # restore it", restore_config(&commit)));
-    OpError::cannot(ErrorCode::NotInRealm, message)
+    let error = OpError::cannot(ErrorCode::NotInRealm, message);
+    let error = match store.is_some_and(|store| !store.remotes().is_empty()) {
+        true => error.next(format!("git blue --realm {realm} sync  # if {repo} left the realm elsewhere")),
+        false => error,
+    };
+    error
         .next(restore.unwrap_or_else(|| "git switch BRANCH  # to a branch that has the file".to_owned()))
         .next(format!("git blue --realm {realm} status  # or read the realm from here"))
+}
+
+/// Returns the realm and name of a joined clone whose repository left the realm, here or on another machine.
+///
+/// # Errors
+/// Returns an error if the clone or the realm cannot be read.
+pub fn left(home: &Home, code: &CodeRepo, options: Options) -> Result<Option<Joined>, OpError> {
+    let Some(joined) = read(home, code)? else { return Ok(None) };
+    let store = store_of(home, &joined, options)?;
+    let has_left = store.map(|store| has_left(&store, &joined.repo)).transpose()?;
+    Ok(Some(joined).filter(|_| has_left == Some(true)))
+}
+
+fn store_of(home: &Home, joined: &Joined, options: Options) -> Result<Option<GitStore>, OpError> {
+    home.realm(&joined.realm)?.map(|known| locate::open(home, &known, options)).transpose()
+}
+
+fn has_left(store: &dyn Store, repo: &RepoName) -> Result<bool, StoreError> {
+    let Some(tree) = store::read::tip_tree(store, &StoreRef::Realm)? else { return Ok(false) };
+    let is_there = store::read::lookup(store, &tree, layout::repo(repo).as_str())?.is_some();
+    Ok(!is_there && locate::renamed::newer(store, repo)?.is_none())
 }
 
 /// The maximum number of commits that are searched for a removed `.blue/config.yaml`.
