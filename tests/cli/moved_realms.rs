@@ -187,3 +187,16 @@ fn commit_from_before_joining_is_not_outside_of_the_realm() {
     let init = world.ok(&work, &["init", "--realm", REALM]);
     assert!(world.read("work/.blue/config.yaml").contains("repo: fungal"), "{init}");
 }
+
+/// A remote that was moved as a whole lacks nothing. Only what a new one lacked is restored.
+#[test]
+fn moving_names_what_the_new_place_lacked() {
+    let (world, hub) = settled();
+    let fungal = world.path("fungal");
+    let (whole, empty) = (world.path("whole.git"), world.bare("empty.git"));
+    std::fs::rename(&hub, &whole).unwrap();
+    for (url, restored) in [(whole.to_str().unwrap(), 0), (&empty, 2)] {
+        let moved = world.json(&fungal, &["realm", "admin", "reseed", "--url", url]);
+        assert_eq!(moved["restored"].as_array().unwrap().len(), restored, "{url}: {moved}");
+    }
+}

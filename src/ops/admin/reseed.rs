@@ -20,7 +20,7 @@ use crate::{
         ctx::Ctx,
         publish::work_file::WorkFile,
         realm, runs,
-        sync::{self, Syncing, same_realm::KnownHere, shared_refs, url},
+        sync::{self, Syncing, same_realm::KnownHere, url},
     },
     store::{Store as _, StoreRef, git::GitStore, history::Relation, remote::Remote},
     wire::{Answer, RealmReseed, SyncProblem},
@@ -205,12 +205,17 @@ fn move_to(
     let store = ctx.open_store(known)?;
     let request = realm::sync::Request { remote: Some(remote.name.clone()), ..realm::sync::Request::default() };
     let done = realm::sync::sync_realm(ctx, &known.name, &store, &request, || Ok(()))?;
-    let problems = done.remotes.into_iter().flat_map(|remote| remote.problems).collect();
+    let (mut restored, mut problems) = (Vec::new(), Vec::new());
+    for done in done.remotes {
+        // Another machine may have pushed the rest already.
+        restored.extend(done.sent.into_iter().map(|sent| sent.name));
+        problems.extend(done.problems);
+    }
     let body = RealmReseed {
         realm: known.name.clone(),
         remote: remote.name.clone(),
         url: without_credentials(&remote.url),
-        restored: shared_refs(&store, false)?.into_iter().map(|(name, _)| name.to_string()).collect(),
+        restored,
         problems,
     };
     let shown = body.url.clone();
