@@ -349,3 +349,21 @@ fn version_of_a_teammate_is_no_alarm() {
     world.git(&fungal, &["pull", "--quiet"]);
     assert_eq!(world.json(&fungal, &["status"])["notifications"], serde_json::json!([]));
 }
+
+/// The domain may exist on the teammate's machine only. Creating it here as well would make another history of it.
+#[test]
+fn domain_that_a_teammate_created_is_fetched_first() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "jobs", "--repos", "fungal"]);
+    world.write("fungal/.blue/contracts/jobs/job.yaml", &contract("1.0.0").replace("s3-permissions", "job"));
+    world.commit("fungal", "Jobs");
+    push(&world);
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    for args in [&["check"][..], &["contract", "publish"]] {
+        let run = world.blue(&mate, args).exits(1);
+        assert_eq!(world.next_step(&run), "git blue sync  # if it was created on another machine", "{run}");
+    }
+    world.ok(&mate, &["sync"]);
+    world.ok(&mate, &["check"]);
+}

@@ -11,7 +11,7 @@ use refused::{NOTHING, not_published, refused};
 
 use super::verdict::Upcoming;
 use crate::{
-    error::{ErrorCode, OpError, Problem},
+    error::{ErrorCode, NextStep, OpError, Problem},
     model::{
         candidate::{Candidate, Judged},
         change::DomainChange,
@@ -312,8 +312,9 @@ impl Work<'_> {
         if error.code != ErrorCode::UnknownDomain || error.next_steps.is_empty() {
             return error;
         }
-        let step = format!("git blue realm admin domain --name {name} --repos {}  # create it", self.acting.repo);
-        OpError { next_steps: vec![step.into()], ..error }
+        let create = format!("git blue realm admin domain --name {name} --repos {}  # create it", self.acting.repo);
+        let steps = auto::before(self.store(), "created").into_iter().chain([create]);
+        OpError { next_steps: steps.map(NextStep::from).collect(), ..error }
     }
 
     /// Refuses to publish from a stale clone: the last published commit must be an ancestor of the new one, or have
@@ -334,9 +335,11 @@ impl Work<'_> {
             return Ok(Lineage::Replaced);
         }
         if self.code.is_shallow()? {
-            let (domain, source) = (&view.info.name, source.commit.short());
-            let message = format!("{domain} was published from {source}, which this shallow clone does not contain");
-            return Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow  # then publish again"));
+            let (domain, commit) = (&view.info.name, source.commit.short());
+            let message = format!("{domain} was published from {commit}, which this shallow clone does not contain");
+            let pull = behind::pull(self.code, self.branch, &source.commit, "if that commit is newer")?;
+            let error = OpError::no(ErrorCode::Shallow, message).next(pull);
+            return Err(error.next("git fetch --unshallow  # otherwise, then publish again"));
         }
         let message = format!(
             "{} was published from {}, which is not in the history of {}: fetch first, then merge it",

@@ -54,6 +54,11 @@ pub fn with_push<T>(
     Ok(if is_changed && is_by_hand(ctx, realm, store)? { answer.next(PUSH) } else { answer })
 }
 
+/// Returns the step that gets what another machine may have done, which comes before doing it here.
+pub fn before(store: &dyn Store, done: &str) -> Option<String> {
+    (!store.remotes().is_empty()).then(|| format!("git blue sync  # if it was {done} on another machine"))
+}
+
 /// Returns the user's choice for the realm, or for all realms; `None` if there is none.
 ///
 /// # Errors

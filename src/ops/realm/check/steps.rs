@@ -9,8 +9,12 @@ use crate::{
         name::RepoName,
         text::shell_word,
     },
-    ops::realm::{check::Request, check_base, check_subject::Subject, status::REPAIR},
+    ops::{
+        realm::{check::Request, check_base, check_subject::Subject, status::REPAIR},
+        sync::auto,
+    },
     repo::blue_files::BINDINGS,
+    store::Store,
     wire::{self, Answer, RealmCheck},
 };
 
@@ -19,7 +23,12 @@ const MAX_STEPS: usize = 5;
 
 /// Returns the answer with its next steps. `first` creates the first contract, `nothing` is about a repository without
 /// files.
-pub fn answer(body: RealmCheck, (first, nothing): (String, &str), request: &Request) -> Answer<RealmCheck> {
+pub fn answer(
+    store: &dyn Store,
+    body: RealmCheck,
+    (first, nothing): (String, &str),
+    request: &Request,
+) -> Answer<RealmCheck> {
     let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
     let says_nothing = body.files == Some(0);
     let (valid, has_errors) = (body.valid, !body.errors.is_empty());
@@ -42,10 +51,21 @@ pub fn answer(body: RealmCheck, (first, nothing): (String, &str), request: &Requ
     match (valid, has_errors) {
         (true, _) => by_range_only(by_range).into_iter().fold(answer, Answer::next),
         (false, true) => {
-            of_errors(&answer.body, &request.subject, request.is_temporary).into_iter().fold(answer, Answer::next)
+            let sync = (!request.is_temporary).then(|| sync(store, &answer.body)).flatten().map(NextStep::from);
+            let steps = of_errors(&answer.body, &request.subject, request.is_temporary);
+            sync.into_iter().chain(steps).fold(answer, Answer::next)
         }
         (false, false) => answer.next("fix the warnings: --strict fails on them"),
     }
+}
+
+/// Returns the step that gets a missing domain or membership, if another machine may have made it.
+fn sync(store: &dyn Store, body: &RealmCheck) -> Option<String> {
+    body.errors.iter().find_map(|error| match &*error.code {
+        "unknown-domain" => auto::before(store, "created"),
+        "not-member" => auto::before(store, "added"),
+        _ => None,
+    })
 }
 
 /// Returns the step that also runs the scripts, if some were not run and the same check can run them.
