@@ -1,4 +1,4 @@
-//! Validates many payloads against a schema with a single validator.
+//! Validates many payloads against a schema: with a single validator, or, if it is large, each against its part.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{
-    Budget, Deadline, Document, Forest, Metered, Problem, Spent, UNLISTED, depth, ecma, errors, measured, of_schema,
-    on_enough_stack, options, options_for, resources, shortened, undecided,
+    Budget, Deadline, Document, Forest, Metered, Problem, Spent, UNLISTED, depth, ecma, errors, measured, meta,
+    of_schema, on_enough_stack, options, options_for, part, resources, shortened, undecided,
 };
 use crate::model::json::Json;
 
@@ -35,16 +35,29 @@ pub struct Failure {
 pub fn payloads(schema: &Json, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
     let (forest, [root]) = Forest::of_schemas([schema]);
     let nested = measured(forest.tree(root))?;
-    let schema = resources::merged(&Document::new(forest.tree(root)))?;
+    let document = Document::new(forest.tree(root));
+    let whole = (!part::is_cut(&document)).then(|| resources::merged(&document)).transpose()?;
     let deepest = payloads.iter().map(|payload| depth(payload)).max().unwrap_or_default();
     let time = budget.whole();
     budget.spend(|deadline| {
         on_enough_stack(nested * deepest, || {
-            let built = options_for(options(), &schema).build(&ecma::patterns(&schema));
-            let validator = built.map_err(|error| of_schema(&schema, &error))?;
-            Ok(payloads.iter().map(|payload| one(&validator, payload, &deadline, time)).collect())
+            let judged = |validator: &Validator<Metered>, payload: &Value| one(validator, payload, &deadline, time);
+            if let Some(schema) = &whole {
+                let validator = validator(schema)?;
+                return Ok(payloads.iter().map(|payload| judged(&validator, payload)).collect());
+            }
+            if let Some(problem) = meta::problem(document.root).or_else(|| part::problem(&document)) {
+                return Err(problem);
+            }
+            let judged = |payload: &&Value| Ok(judged(&validator(&part::for_value(&document, payload))?, payload));
+            payloads.iter().map(judged).collect()
         })
     })
+}
+
+fn validator(schema: &Value) -> Result<Validator<Metered>, Problem> {
+    let built = options_for(options(), schema).build(&ecma::patterns(schema));
+    built.map_err(|error| of_schema(schema, &error))
 }
 
 fn one(validator: &Validator<Metered>, payload: &Value, deadline: &Deadline, time: Option<Duration>) -> Vec<Failure> {
@@ -79,24 +92,31 @@ fn of_whole(message: String, is_undecided: bool) -> Failure {
 mod tests {
     use super::*;
     use crate::model::schema::Part;
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     #[test]
     fn each_payload_is_validated_and_failures_have_places() {
-        let schema = json!({
-            "$defs": {"id": {"type": "integer"}},
-            "type": "object",
-            "properties": {"id": {"$ref": "#/$defs/id"}},
-            "required": ["id"]
-        });
-        let values = [json!({"id": 1}), json!({"id": "x"}), json!(null), json!({})];
-        let values: Vec<_> = values.iter().collect();
-        let found = payloads(&schema.into(), &values, &Budget::default()).unwrap();
-        let places: Vec<Vec<_>> = found
-            .iter()
-            .map(|failures| failures.iter().map(|one| (one.pointer.as_str(), one.schema_pointer.as_str())).collect())
-            .collect();
-        assert_eq!(places, [vec![], vec![("/id", "/$defs/id/type")], vec![("", "/type")], vec![("", "/required")]]);
+        let places = |others: usize| -> Vec<Vec<(String, String)>> {
+            let mut schema = json!({
+                "$defs": {"id": {"type": "integer"}},
+                "type": "object",
+                "properties": {"id": {"$ref": "#/$defs/id"}},
+                "required": ["id"]
+            });
+            // A validator is built from a part of a large schema.
+            schema["$defs"].as_object_mut().unwrap().extend((0..others).map(|other| (other.to_string(), json!({}))));
+            let values = [json!({"id": 1}), json!({"id": "x"}), json!(null), json!({})];
+            let values: Vec<_> = values.iter().collect();
+            let found = payloads(&schema.into(), &values, &Budget::default()).unwrap();
+            found
+                .into_iter()
+                .map(|all| all.into_iter().map(|one| (one.pointer, one.schema_pointer)).collect())
+                .collect()
+        };
+        let place = |at: &str, by: &str| vec![(at.to_owned(), by.to_owned())];
+        let expected = [vec![], place("/id", "/$defs/id/type"), place("", "/type"), place("", "/required")];
+        assert_eq!(places(0), expected);
+        assert_eq!(places(20_000), places(0));
     }
 
     #[test]
@@ -109,7 +129,11 @@ mod tests {
 
     #[test]
     fn an_invalid_schema_is_an_error() {
-        let problem = payloads(&json!({"type": "objec"}).into(), &[&json!(1)], &Budget::default()).unwrap_err();
-        assert_eq!((problem.part, problem.pointer.as_str()), (Part::Schema, "/type"));
+        let mut schema = json!({"type": "objec"});
+        for others in [0, 20_000] {
+            schema["$defs"] = (0..others).map(|other| (other.to_string(), json!({}))).collect::<Map<_, _>>().into();
+            let problem = payloads(&schema.clone().into(), &[&json!(1)], &Budget::default()).unwrap_err();
+            assert_eq!((problem.part, problem.pointer.as_str()), (Part::Schema, "/type"));
+        }
     }
 }
