@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, gits};
 
+/// A commit with `--author` and other settings of identity.
+const AS_ANOTHER: &str = "another identity and date";
+
 /// The place where the commands run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -87,7 +90,9 @@ impl Matrix {
         assert_eq!(self.world.stored("sources/fungal.json")["commit"], head, "{what}");
         let format = "--format=%an <%ae> %cn <%ce> %ad %cd";
         let who = self.world.line(&self.world.store(), &["log", "-1", format, "--date=format:%Y-%m", DOMAIN_REF]);
-        assert_eq!(who, "Ada <ada@example.com> Ada <ada@example.com> 2026-01 2026-01", "{what}");
+        // The author is the one of the commit. Who publishes it, and when, depends neither on that nor on git's variables.
+        let author = if what == AS_ANOTHER { "Somebody <s@example.com>" } else { "Ada <ada@example.com>" };
+        assert_eq!(who, format!("{author} Ada <ada@example.com> 2026-01 2026-01"), "{what}");
     }
 
     fn run(&self) {
@@ -110,7 +115,7 @@ impl Matrix {
         command.env("GIT_COMMITTER_EMAIL", "m@example.com").env("GIT_CONFIG_COUNT", "1");
         command.env("GIT_CONFIG_KEY_0", "user.email").env("GIT_CONFIG_VALUE_0", "n@example.com");
         assert_eq!(self.world.finish(command, "git commit").stderr, published("1.2.0", "1.3.0"));
-        self.is_at("another identity and date", "1.2.0", "1.3.0", 1);
+        self.is_at(AS_ANOTHER, "1.2.0", "1.3.0", 1);
 
         self.aside("merged", &["1.4.0"]);
         let merge = self.git(&["merge", "--quiet", "--no-ff", "-m", "Merge", "merged"]);
@@ -209,8 +214,8 @@ impl Matrix {
         let keys = self.git_out(&["config", "--local", "--list", "--name-only"]);
         assert!(keys.lines().all(|key| !key.contains("blue")), "{keys}");
         assert_eq!(self.world.git(&self.world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
-        let log = self.world.git(&self.world.store(), &["log", "--format=%an %cn", DOMAIN_REF]).stdout;
-        assert!(log.lines().all(|line| line == "Ada Ada"), "{log}");
+        let log = self.world.git(&self.world.store(), &["log", "--format=%cn", DOMAIN_REF]).stdout;
+        assert!(log.lines().all(|line| line == "Ada"), "{log}");
         self.world.ok(&self.world.path("access"), &["check"]);
     }
 }
