@@ -20,6 +20,7 @@ use crate::{
         ctx::{ActingRepo, Ctx},
         domain,
         publish::{catch_up::Policy, references, work_file::WorkFile},
+        sync::auto,
     },
     repo::{
         CodeRepo,
@@ -239,8 +240,7 @@ fn unpublished(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<OpError, 
         true => Some("git blue contract publish  # its file is committed".to_owned()),
         false => Some(format!("git add {} && git commit -m \"Add the contract {at}\"", file.pathspec(ctx))),
     };
-    let has_remotes = !ctx.acting_repo()?.store.remotes().is_empty();
-    let sync = has_remotes.then(|| "git blue sync  # if it was published on another machine".to_owned());
+    let sync = auto::before(ctx.acting_repo()?.store, "published");
     Ok(sync.into_iter().chain(step).fold(OpError::no(ErrorCode::NotPublished, message), OpError::next))
 }
 
