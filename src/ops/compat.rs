@@ -150,7 +150,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
     };
     let found = compatibility::compare_trees(old, new, &options, &env.cpu_stopwatch())
         .map_err(|error| OpError::cannot(ErrorCode::NotCompared, format!("cannot compare the schemas: {error}")))?;
-    let found = found.with_differences(&|one| Source::difference((&request.old, &request.new), one));
+    let found = found.with_differences(&mut |one| Source::difference((&request.old, &request.new), one));
     let asked = [(&found.backwards, options.backwards), (&found.forwards, options.forwards)];
     let asked: Vec<_> =
         asked.iter().filter(|(_, is_asked)| *is_asked).map(|(readings, _)| readings.of(options.reading)).collect();

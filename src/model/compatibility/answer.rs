@@ -236,18 +236,12 @@ impl<'a> Identifier<'a> {
     /// Sets the ids of all differences of a comparison. Messages tell differences apart that have the same rule, places
     /// and schemas, such as two missing properties.
     pub fn comparison(&mut self, found: Comparison) -> Comparison {
-        let differences: Vec<_> = found.differences.into_iter().map(|one| self.difference(one)).collect();
-        let shared = shared(&differences);
-        let told_apart = |one: SchemaDifference| match one.id.as_ref().filter(|id| shared.contains(*id)) {
+        let found = found.with_differences(&mut |one| self.difference(one));
+        let shared = shared(&found.differences);
+        found.with_differences(&mut |one| match one.id.as_ref().filter(|id| shared.contains(*id)) {
             Some(id) => SchemaDifference { id: Some(hash::short_id(&[id, &one.message])), ..one },
             None => one,
-        };
-        let [backwards, forwards] = [found.backwards, found.forwards].map(|BothReadings { lenient, strict }| {
-            let [lenient, strict] = [lenient, strict].map(|one| self.verdict(one).with_difference(told_apart));
-            BothReadings { lenient, strict }
-        });
-        let differences = differences.into_iter().map(told_apart).collect();
-        Comparison { backwards, forwards, differences, ..found }
+        })
     }
 }
 
@@ -300,14 +294,15 @@ impl Comparison {
     /// Removes whatever is too long for a response about contracts.
     #[must_use]
     pub fn clipped(self, max_witness: usize) -> Self {
-        self.with_differences(&|one| one.clipped(max_witness))
+        self.with_differences(&mut |one| one.clipped(max_witness))
     }
 
     /// Replaces all differences, including those of the verdicts.
     #[must_use]
-    pub fn with_differences(self, replaced: &dyn Fn(SchemaDifference) -> SchemaDifference) -> Self {
+    pub fn with_differences(self, replaced: &mut dyn FnMut(SchemaDifference) -> SchemaDifference) -> Self {
         let [backwards, forwards] = [self.backwards, self.forwards].map(|BothReadings { lenient, strict }| {
-            BothReadings { lenient: lenient.with_difference(replaced), strict: strict.with_difference(replaced) }
+            let [lenient, strict] = [lenient, strict].map(|one| one.with_difference(&mut *replaced));
+            BothReadings { lenient, strict }
         });
         let differences = self.differences.into_iter().map(replaced).collect();
         Self { backwards, forwards, differences, ..self }
