@@ -380,7 +380,7 @@ impl<'a> Judge<'a> {
             let is_new = |leaf: &Leaf<'a>| {
                 leaf.mask.as_ref().is_some_and(|mask| match masked.get(mask) {
                     None => true,
-                    Some(rest) => rest.is_some() && leaf.foreign.is_none(),
+                    Some(masked) => masked.rest.is_some() && leaf.foreign.is_none(),
                 })
             };
             next = self.confirm(direction, reading, (*value).clone(), Some(&is_new));
@@ -395,8 +395,7 @@ impl<'a> Judge<'a> {
         alternatives.extend(self.sources.alternatives(1 - outer, true));
         let is_union = |lit: &Lit| matches!(lit, Lit::AnyOf(_) | Lit::OneOf(_));
         let masked = self.engine.masked.iter();
-        let mut general =
-            masked.filter(|(key, rest)| !is_union(&key.1) || rest.is_none() || self.engine.is_of_type(key));
+        let mut general = masked.filter(|(key, one)| !is_union(&key.1) || one.rest.is_none() || one.types != 0);
         general.any(|((id, lit), _)| is_union(lit) || alternatives.contains(id))
     }
 

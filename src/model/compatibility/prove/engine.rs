@@ -141,12 +141,19 @@ pub struct Engine<'a> {
     pub namings: HashMap<Id, Rc<Naming>>,
     /// The schemas that are known to name properties, or not to.
     pub names_any: HashMap<Id, bool>,
-    /// Differences that were found before and are treated as allowed. With a node, only its values are.
-    pub masked: HashMap<(Id, Lit), Option<Id>>,
-    /// The types for which such a difference is treated as allowed, if it is so for some types only.
-    pub(super) masked_types: HashMap<(Id, Lit), u8>,
+    /// Differences that were found before and are treated as allowed.
+    pub masked: HashMap<(Id, Lit), Masked>,
     /// The first feature that prevented a decision.
     pub obstacle: Option<Obstacle>,
+}
+
+/// How far a difference is treated as allowed.
+#[derive(Debug, Clone, Copy)]
+pub struct Masked {
+    /// The node to violate instead of the literal; `None` if nothing violates it.
+    pub rest: Option<Id>,
+    /// The types for which it is allowed, if it was allowed by types.
+    pub types: u8,
 }
 
 /// A feature that prevented a decision.
@@ -172,7 +179,6 @@ impl<'a> Engine<'a> {
             namings: HashMap::new(),
             names_any: HashMap::new(),
             masked: HashMap::new(),
-            masked_types: HashMap::new(),
             obstacle: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::engine::{Answer, Engine, Memo};
+use super::engine::{Answer, Engine, Masked, Memo};
 use crate::model::compatibility::{
     evaluate,
     graph::node::{self, Id, Lit},
@@ -26,41 +26,34 @@ impl Engine<'_> {
     pub fn mask(&mut self, id: Id, lit: Lit, foreign: Option<Id>, value: &Value) -> bool {
         self.memo.retain(|_, memo| matches!(memo, Memo::Solid(Answer::Empty)));
         let key = (id, lit);
-        let rest = match (foreign, self.masked.get(&key)) {
-            (Some(foreign), None) => self.with_alternative(&key.1, foreign),
-            (None, None) => self.allowing_type(&key, value),
-            (None, Some(Some(_))) if self.masked_types.contains_key(&key) => self.allowing_type(&key, value),
-            (_, Some(Some(_))) => None,
-            (_, Some(None)) => return false,
+        let masked = match (foreign, self.masked.get(&key).copied()) {
+            (_, Some(Masked { rest: None, .. })) => return false,
+            (Some(foreign), None) => Masked { rest: self.with_alternative(&key.1, foreign), types: 0 },
+            (None, None) => self.allowing_type(&key.1, 0, value),
+            (None, Some(Masked { types: types @ 1.., .. })) => self.allowing_type(&key.1, types, value),
+            (_, Some(masked)) => Masked { rest: None, ..masked },
         };
-        self.masked.insert(key, rest);
+        self.masked.insert(key, masked);
         true
     }
 
-    /// Returns whether a difference is treated as allowed for values of some types.
-    pub fn is_of_type(&self, key: &(Id, Lit)) -> bool {
-        self.masked_types.contains_key(key)
-    }
-
-    /// Returns the node to violate instead of a literal, if it also allows values of this type, or `None` if it allows
-    /// everything then.
-    fn allowing_type(&mut self, key: &(Id, Lit), value: &Value) -> Option<Id> {
-        let types = self.masked_types.entry(key.clone()).or_default();
-        let before = std::mem::replace(types, *types | type_of(value));
-        let added = *types;
-        match &key.1 {
-            _ if added == before || added == node::ANY => None,
-            Lit::Type(named) => Some(self.table.node(vec![Lit::Type(named | added)])),
+    /// Allows values of this type too, besides those of the types `before`.
+    fn allowing_type(&mut self, lit: &Lit, before: u8, value: &Value) -> Masked {
+        let types = before | type_of(value);
+        let rest = match lit {
+            _ if types == before || types == node::ANY => None,
+            Lit::Type(named) => Some(self.table.node(vec![Lit::Type(named | types)])),
             Lit::Enum(ids) => {
                 let listed = ids.iter().map(|id| type_of(&self.table.words.values[*id as usize]));
-                let types = listed.fold(added, std::ops::BitOr::bitor);
+                let types = listed.fold(types, std::ops::BitOr::bitor);
                 Some(self.table.node(vec![Lit::Type(types)]))
             }
             union => {
-                let alternative = self.table.node(vec![Lit::Type(added)]);
+                let alternative = self.table.node(vec![Lit::Type(types)]);
                 self.with_alternative(union, alternative)
             }
-        }
+        };
+        Masked { rest, types }
     }
 
     /// Returns a node of a union that also allows the values of another alternative. Other literals have none.
@@ -81,7 +74,7 @@ impl Engine<'_> {
     /// Returns the node to violate instead of a literal, if the literal is treated as allowed. The inner `None` means
     /// that nothing violates it.
     pub fn mask_of(&self, node: Id, lit: &Lit) -> Option<Option<Id>> {
-        if self.masked.is_empty() { None } else { self.masked.get(&(node, lit.clone())).copied() }
+        if self.masked.is_empty() { None } else { self.masked.get(&(node, lit.clone())).map(|one| one.rest) }
     }
 
     /// Returns whether a difference in a node is treated as allowed, so that a value may satisfy the node that violates
@@ -106,7 +99,6 @@ impl Engine<'_> {
     pub fn unmask(&mut self) {
         if !self.masked.is_empty() {
             self.masked.clear();
-            self.masked_types.clear();
             self.memo.clear();
         }
     }
