@@ -176,8 +176,7 @@ impl Comparison {
     }
 
     fn unknown(&self, direction: BrokenDirection, found: &BothReadings) -> Option<Entry> {
-        let verdict = if self.reading == SchemaReading::Strict { &found.strict } else { &found.lenient };
-        let SchemaVerdict::Unknown { reason, .. } = verdict else { return None };
+        let SchemaVerdict::Unknown { reason, .. } = found.of(self.reading) else { return None };
         let (sender, reader) = self.sides(direction);
         let message = format!("it is unknown whether {reader} accepts everything that {sender} allows: {reason}");
         let place = self.place(self.part, None);

@@ -73,7 +73,7 @@ pub fn outcome(body: &ContractDiff) -> Option<Markup> {
     let (breaks, unknown) = (badge(Tone::Bad, "breaks"), badge(Tone::Warn, "unknown"));
     let directions = body.compared.iter().flat_map(|compared| {
         let both = [("backwards", &compared.backwards), ("forwards", &compared.forwards)];
-        both.map(|(word, both)| (word, verdict(both, compared.reading)))
+        both.map(|(word, both)| (word, both.of(compared.reading)))
     });
     let directions = directions.map(|(word, verdict)| match verdict {
         SchemaVerdict::Compatible => (word, badge(Tone::Good, "proved")),
@@ -92,10 +92,6 @@ pub fn outcome(body: &ContractDiff) -> Option<Markup> {
     })
 }
 
-fn verdict(both: &BothReadings, reading: SchemaReading) -> &SchemaVerdict {
-    if reading == SchemaReading::Strict { &both.strict } else { &both.lenient }
-}
-
 /// Returns the outcome in the reading that does not decide, if it differs.
 fn other_reading(both: &BothReadings, reading: SchemaReading) -> Option<String> {
     let (how, other) = match reading {
@@ -107,7 +103,7 @@ fn other_reading(both: &BothReadings, reading: SchemaReading) -> Option<String> 
         SchemaVerdict::Incompatible { .. } => "incompatible",
         SchemaVerdict::Unknown { .. } => "unknown",
     };
-    let differs = std::mem::discriminant(other) != std::mem::discriminant(verdict(both, reading));
+    let differs = std::mem::discriminant(other) != std::mem::discriminant(both.of(reading));
     differs.then(|| format!("Read {how}: {word}."))
 }
 
@@ -122,7 +118,7 @@ fn verdicts(body: &ContractDiff, compared: &SchemasCompared, command: &str) -> M
         ul.verdicts {
             @for (word, direction, both, sides) in directions {
                 li {
-                    @match verdict(both, compared.reading) {
+                    @match both.of(compared.reading) {
                         SchemaVerdict::Compatible => {
                             (badge(Tone::Good, "proved")) " " (word) " compatible: " (direction.meaning(old, new)) "."
                         }
