@@ -1,11 +1,14 @@
 //! Publishes commits that no hook published, since some commands of git run no hooks. While the daemon runs, it
 //! compares the refs of the repositories on this machine with the realm, as `git blue status` does.
 
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
-use tokio::{sync::watch, time::timeout};
+use tokio::sync::watch;
 
-use super::context::Contexts;
+use super::{context::Contexts, each_realm};
 use crate::{
     error::OpError,
     model::name::{RealmName, RepoName},
@@ -14,35 +17,29 @@ use crate::{
 
 /// The default interval, in seconds.
 pub const SECONDS: u32 = 60;
+const PROBLEM: &str = "cannot look for unpublished commits";
 
-/// Publishes what is due at once, and then every `seconds` until the daemon stops.
-pub async fn regularly(contexts: Contexts, seconds: u32, mut stopping: watch::Receiver<bool>) {
+/// Starts a thread that publishes what is due at once, and then every `seconds` until the daemon stops.
+pub fn regularly(contexts: Contexts, seconds: u32, stopping: watch::Receiver<bool>) {
     if seconds == 0 {
         return;
     }
-    loop {
-        let contexts = contexts.clone();
-        let looked = tokio::task::spawn_blocking(move || all(&contexts)).await;
-        if let Ok(Err(error)) = looked {
-            tracing::warn!(%error, "cannot look for unpublished commits");
+    let (every, mut next) = (Duration::from_secs(seconds.into()), BTreeMap::new());
+    each_realm::start("catch-up", PROBLEM, contexts, stopping, move |contexts, realm| {
+        if next.get(realm).is_none_or(|next| *next <= Instant::now()) {
+            all(contexts, realm);
+            next.insert(realm.clone(), Instant::now() + every);
         }
-        let stopped = stopping.wait_for(|is_stopping| *is_stopping);
-        if timeout(Duration::from_secs(seconds.into()), stopped).await.is_ok() {
-            return;
-        }
-    }
+    });
 }
 
-fn all(contexts: &Contexts) -> Result<(), OpError> {
-    for realm in contexts.realms()? {
-        // A repository that cannot be read does not hold up the others; commands in it report the reason.
-        for repo in contexts.repos(&realm).unwrap_or_default() {
-            if let Err(error) = one(contexts, &realm, &repo) {
-                tracing::warn!(%realm, %repo, %error, "cannot look for unpublished commits");
-            }
+fn all(contexts: &Contexts, realm: &RealmName) {
+    // A repository that cannot be read does not hold up the others; commands in it report the reason.
+    for repo in contexts.repos(realm).unwrap_or_default() {
+        if let Err(error) = one(contexts, realm, &repo) {
+            tracing::warn!(%realm, %repo, %error, "{PROBLEM}");
         }
     }
-    Ok(())
 }
 
 fn one(contexts: &Contexts, realm: &RealmName, repo: &RepoName) -> Result<(), OpError> {

@@ -69,7 +69,7 @@ pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u
         let (stop, stopping) = watch::channel(false);
         let streams = raise_file_limit();
         let handler = Arc::new(Handler::new(env, port, token, settings.rate_limit, streams, stopping.clone())?);
-        tokio::spawn(catch_up::regularly(Contexts::new(env), settings.catch_up, stopping.clone()));
+        catch_up::regularly(Contexts::new(env), settings.catch_up, stopping.clone());
         sync::regularly(Contexts::new(env), settings.sync_interval, stopping.clone());
         let (contexts, until) = (Contexts::new(env), stopping.clone());
         tokio::task::spawn_blocking(move || warm_up::read_realms(&contexts, &until));
