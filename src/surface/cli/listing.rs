@@ -114,6 +114,25 @@ pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
     }
 }
 
+/// Prints the number of entries that are not shown, and the command that shows them.
+pub fn more(count: usize, command: &str, text: &mut Text) {
+    text.line(&[styled(format!("  and {count} more: {command}"), Style::Dim)]);
+}
+
+/// Prints at most `most` of what cannot be read, if there is anything.
+pub fn render_unreadable(lines: &[String], most: usize, text: &mut Text) {
+    if lines.is_empty() {
+        return;
+    }
+    text.heading("unreadable");
+    for line in lines.iter().take(most) {
+        text.line(&[plain(" "), styled(line, Style::Red)]);
+    }
+    if lines.len() > most {
+        more(lines.len() - most, "git blue check", text);
+    }
+}
+
 /// Prints the import cycles that the change created.
 pub fn render_cycles(cycles: &[String], text: &mut Text) {
     for cycle in cycles {

@@ -14,7 +14,7 @@ use crate::{
         text::comma_separated,
     },
     ops::{ctx::Ctx, session},
-    surface::cli::listing::render_cursor,
+    surface::cli::listing::{render_cursor, render_unreadable},
     wire::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop},
 };
 
@@ -64,7 +64,7 @@ fn render_status(body: &SessionStatus, text: &mut Text) {
         Some(session) => render_info(session, text),
         None => drop(text.line(&[plain("no session in this working tree")])),
     }
-    render_unreadable(&body.unreadable, text);
+    render_unreadable(&body.unreadable, usize::MAX, text);
 }
 
 fn render_info(session: &SessionInfo, text: &mut Text) {
@@ -86,7 +86,7 @@ fn render_stop(body: &SessionStop, text: &mut Text) {
     rows.extend(body.summary.active_rfc.as_ref().map(|rfc| vec![plain("rfc"), plain(rfc)]));
     rows.extend(work(&body.summary.work));
     text.table("", &rows);
-    render_unreadable(&body.summary.unreadable, text);
+    render_unreadable(&body.summary.unreadable, usize::MAX, text);
 }
 
 fn work(work: &Work) -> Vec<Vec<Word>> {
@@ -105,7 +105,7 @@ fn render_list(body: &SessionList, text: &mut Text) {
         text.line(&[plain("no sessions")]);
     }
     render_lines(&body.sessions, text);
-    render_unreadable(&body.unreadable, text);
+    render_unreadable(&body.unreadable, usize::MAX, text);
     render_cursor(body.next_cursor.as_deref(), text);
 }
 
@@ -146,14 +146,5 @@ fn state(state: State) -> Word {
         State::Active => styled("active", Style::Green),
         State::Stale => styled("stale", Style::Yellow),
         State::Ended => styled("ended", Style::Dim),
-    }
-}
-
-fn render_unreadable(lines: &[String], text: &mut Text) {
-    if !lines.is_empty() {
-        text.heading("unreadable");
-        for line in lines {
-            text.line(&[plain(" "), styled(line, Style::Red)]);
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! `git blue status`: what concerns this repository comes first, and the whole realm is shown on request.
 
 use super::{
-    listing::render_cursor,
+    listing::{more, render_cursor, render_unreadable},
     notifications, session, sync,
     text::{Style, Text, Word, plain, styled},
 };
@@ -59,7 +59,7 @@ pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
     }
     sync::render_conflicts(&body.conflicts, most(MAX_CONFLICTS), text);
     removed_files(&body.removed_files, most(MAX_FILES), text);
-    unreadable(&body.unreadable, most(MAX_FILES), text);
+    render_unreadable(&body.unreadable, most(MAX_FILES), text);
     let (listed, bindings) = (&body.notifications, body.bindings_changed.as_ref());
     notifications::render(listed, bindings, body.more_notifications, &body.imports, text);
     own_contracts(&body.own_contracts, body.more_own_contracts, most(MAX_OWN), text);
@@ -154,23 +154,6 @@ fn names(repos: &[RepoName], unlisted: usize) -> String {
     match repos.len().saturating_sub(MAX_NAMES) + unlisted {
         0 => shown,
         more => format!("{shown} and {more} more"),
-    }
-}
-
-fn more(count: usize, command: &str, text: &mut Text) {
-    text.line(&[styled(format!("  and {count} more: {command}"), Style::Dim)]);
-}
-
-fn unreadable(lines: &[String], most: usize, text: &mut Text) {
-    if lines.is_empty() {
-        return;
-    }
-    text.heading("unreadable");
-    for line in lines.iter().take(most) {
-        text.line(&[plain(" "), styled(line, Style::Red)]);
-    }
-    if lines.len() > most {
-        more(lines.len() - most, "git blue check", text);
     }
 }
 

@@ -11,7 +11,10 @@ use crate::{
     error::OpError,
     model::text::{comma_separated, count, shell_word},
     ops::{ctx::Ctx, realm},
-    surface::{cli::listing::render_cursor, graph},
+    surface::{
+        cli::listing::{render_cursor, render_unreadable},
+        graph,
+    },
     wire::{ContractComparison, ContractSide, ContractTopology, RealmCompare, RealmTopology},
 };
 
@@ -71,12 +74,7 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
             text.line(&[plain(" "), styled(cycle, Style::Yellow)]);
         }
     }
-    if !body.unreadable.is_empty() {
-        text.heading("unreadable");
-        for line in &body.unreadable {
-            text.line(&[plain(" "), styled(line, Style::Red)]);
-        }
-    }
+    render_unreadable(&body.unreadable, usize::MAX, text);
     if let Some(cursor) = &body.next_cursor {
         text.line(&[styled(format!("more: --cursor {}", shell_word(cursor)), Style::Dim)]);
     }
