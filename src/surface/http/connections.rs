@@ -7,7 +7,7 @@ use std::{
     io,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     task::{Context, Poll, ready},
@@ -70,7 +70,7 @@ impl Connections {
     /// Admits a connection, closing an idle one if there is no room. Returns `None` if requests are being answered on
     /// all of them.
     pub fn admit(self: &Arc<Self>) -> Option<Connection> {
-        let mut all = self.locked();
+        let mut all = locked(&self.all);
         let asking = || all.iter().filter(|(_, state)| !state.is_listening.load(Ordering::Relaxed));
         if asking().count() >= self.most {
             let idle = asking().filter(|(_, state)| state.busy.load(Ordering::Relaxed) == 0);
@@ -89,15 +89,11 @@ impl Connections {
 
     /// Returns the number of connections, including event streams.
     pub fn count(&self) -> usize {
-        self.locked().len()
+        locked(&self.all).len()
     }
 
     fn now(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<State>>> {
-        locked(&self.all)
     }
 }
 
@@ -125,7 +121,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.among.locked().remove(&self.id);
+        locked(&self.among.all).remove(&self.id);
     }
 }
 
@@ -233,7 +229,8 @@ mod tests {
         first.state.touched.store(5, Ordering::Relaxed);
         second.state.touched.store(3, Ordering::Relaxed);
         let third = connections.admit().unwrap();
-        assert!(connections.locked().contains_key(&first.id) && !connections.locked().contains_key(&second.id));
+        let is_open = |one: &Connection| locked(&connections.all).contains_key(&one.id);
+        assert!(is_open(&first) && !is_open(&second));
         third.state.touched.store(0, Ordering::Relaxed);
         // A connection that is being answered is not closed.
         let (third, busy) = (Arc::new(third), first.busy());
