@@ -36,13 +36,43 @@ pub const OPERATION: Operation =
 
 /// The arguments.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The contract.
+    /// The contract
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The level of the bump; `None` for the one that the change needs.
-    pub level: Option<Level>,
-    /// Descriptions of the change, for the contract's evolution.
-    pub changes: Vec<String>,
+    /// The part of the version to bump
+    #[cfg_attr(feature = "cli", arg(value_enum, default_value_t = Part::Auto))]
+    pub level: Part,
+    /// Describe the change, for the contract's evolution; can be given several times
+    #[cfg_attr(feature = "cli", arg(short, long, value_name = "TEXT", value_parser = crate::model::text::reason))]
+    pub message: Vec<String>,
+}
+
+/// The part of a version to bump.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Part {
+    /// Consumers may break
+    Major,
+    /// Different values are valid, but consumers keep working
+    Minor,
+    /// The meaning is unchanged
+    Patch,
+    /// Determined by comparing with the published version
+    Auto,
+}
+
+impl Request {
+    /// Returns the requested level; `None` for the one that the change needs.
+    fn level(&self) -> Option<Level> {
+        match self.level {
+            Part::Major => Some(Level::Major),
+            Part::Minor => Some(Level::Minor),
+            Part::Patch => Some(Level::Patch),
+            Part::Auto => None,
+        }
+    }
 }
 
 /// The bump that a change of the content requires, and why.
@@ -74,14 +104,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let need = need(ctx, &view, published, &resolved);
     let old_version = resolved.version.clone();
     let unusable = unusable(&view, published);
-    let level = request.level.or_else(|| unusable.filter(|_| need.is_none()).map(|_| Level::Patch));
+    let level = request.level().or_else(|| unusable.filter(|_| need.is_none()).map(|_| Level::Patch));
     let (new_version, changed) = match (&need, level) {
         // Content that is already published needs no new version.
         (None, None) if is_accepted(&view, published, &resolved) => (old_version.clone(), false),
         (need, level) => {
             let (new, changes) = match (need, level) {
                 (None, None) => (published.version.clone(), &[][..]),
-                _ => (free(&view, at, wanted(at, level, &published.version, need.as_ref())?), &request.changes[..]),
+                _ => (free(&view, at, wanted(at, level, &published.version, need.as_ref())?), &request.message[..]),
             };
             if let Some(from) = codec::version_from(text.as_bytes()) {
                 return Err(in_another_file(&file, &from.from, &new));
@@ -109,7 +139,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         published_version: published.version.clone(),
         old_version,
         needs: need.as_ref().map(|need| need.bump),
-        reason: match (need, request.level, unusable) {
+        reason: match (need, request.level(), unusable) {
             (Some(need), ..) => need.reason,
             (None, Some(_), _) => format!("requested, although the content is the same as in {}", published.version),
             (None, None, Some(why)) => format!("{} {why}", published.version),
@@ -146,7 +176,7 @@ fn automatic(
             .next(format!("{choose} if it may break consumers, or \"{}\" if it does not", raised(Level::Minor)));
     }
     let next = next_version::with_version(view, document, &ctx.judge()).version;
-    let own = request.level.map_or_else(|| next.clone(), raised);
+    let own = request.level().map_or_else(|| next.clone(), raised);
     let message = format!("{path} says version: auto, so publishing chooses the version: {next} as it is now");
     OpError::no(ErrorCode::CannotEdit, message).next(format!("{} to choose the version yourself", write(&own)))
 }

@@ -47,7 +47,7 @@ pub enum Command {
     Validate(validate::Validate),
     Publish(Publish),
     New(contract_files::New),
-    Bump(contract_files::Bump),
+    Bump(contract::bump::Request),
     Edit(Edit),
     Retire(contract::retire::Request),
     Yank(contract::yank::Request),
@@ -185,7 +185,7 @@ impl Command {
                 output.shown(&answer, render_published)
             }
             Self::New(arguments) => arguments.run(ctx, output),
-            Self::Bump(arguments) => arguments.run(ctx, output),
+            Self::Bump(request) => output.shown(&contract::bump::run(ctx, &request)?, contract_files::render_bump),
             Self::Edit(arguments) => arguments.run(ctx, output),
             Self::Retire(request) => {
                 output.shown(&contract::retire::run(ctx, &request)?, |body, text| render_marked("retired", body, text))

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{
     Verdict,
@@ -17,7 +17,7 @@ use crate::{
         contract::Flow,
         name::{ContractRef, RepoName},
         text::{comma_separated, count},
-        version::{self, Version},
+        version::Version,
     },
     ops::{
         contract::{
@@ -62,31 +62,6 @@ pub struct New {
     /// Create the domain if needed, and add this repository and the given ones
     #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
     domain_members: Option<Vec<RepoName>>,
-}
-
-#[derive(Debug, Args)]
-pub struct Bump {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// The part of the version to bump
-    #[arg(value_enum, default_value_t = Level::Auto)]
-    level: Level,
-    /// Describe the change, for the contract's evolution; can be given several times
-    #[arg(short, long = "message", value_name = "TEXT", value_parser = super::input::reason)]
-    message: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Level {
-    /// Consumers may break
-    Major,
-    /// Different values are valid, but consumers keep working
-    Minor,
-    /// The meaning is unchanged
-    Patch,
-    /// Determined by comparing with the published version
-    Auto,
 }
 
 #[derive(Debug, Args)]
@@ -150,19 +125,6 @@ pub fn sources(ctx: &Ctx, files: &[PathBuf]) -> Result<Vec<Source>, OpError> {
     files.iter().map(|file| source(ctx, file)).collect()
 }
 
-impl Bump {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let level = match self.level {
-            Level::Major => Some(version::Level::Major),
-            Level::Minor => Some(version::Level::Minor),
-            Level::Patch => Some(version::Level::Patch),
-            Level::Auto => None,
-        };
-        let request = contract::bump::Request { contract: self.contract, level, changes: self.message };
-        output.shown(&contract::bump::run(ctx, &request)?, render_bump)
-    }
-}
-
 impl Expect {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let samples = sources(ctx, &self.from_samples)?;
@@ -196,7 +158,8 @@ fn render_expect(body: &ContractExpect, text: &mut Text) {
     text.line(&[plain(word(body.binding_change)), styled(&body.binding, Style::Bold)]);
 }
 
-fn render_bump(body: &ContractBump, text: &mut Text) {
+/// Prints the new version and its reason.
+pub fn render_bump(body: &ContractBump, text: &mut Text) {
     let at = format!("{}/{}", body.domain, body.contract);
     let step = match (body.changed, body.old_version == body.new_version) {
         (true, false) => format!("{} -> {}", body.old_version, body.new_version),
