@@ -17,18 +17,25 @@ pub const OPERATION: Operation = Operation::write::<Init>("init", &["init"], "Cr
 
 /// The arguments.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// The realm. By default the one that the repository proposes, or the only one of this machine.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub realm: Option<RealmName>,
-    /// The repository's name in it.
+    /// The repository's name in the realm [default: from origin's URL, else the directory's name]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub repo: Option<RepoName>,
-    /// The URL where the realm is shared, or will be once it is created.
+    /// The URL at which the realm is shared
+    #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
-    /// Whether the remote stores it in branches.
+    /// Store the realm in branches, for hosts that accept no other refs
+    #[cfg_attr(feature = "cli", arg(long, requires = "url"))]
     pub branches: bool,
-    /// Whether to create the realm even if it seems to exist elsewhere or under a similar name.
+    /// Create the realm even if its name is similar to another's, or .blue/config.yaml has a URL
+    #[cfg_attr(feature = "cli", arg(long))]
     pub new: bool,
     /// Whether automatic sync is on; `None` leaves it as it is.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub auto_sync: Option<bool>,
 }
 

@@ -55,12 +55,16 @@ pub const OPERATION: Operation = Operation::write::<ContractPublish>(
 
 /// The arguments.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The commit; HEAD by default.
+    /// Publish this commit instead of HEAD
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
     pub commit: Option<String>,
-    /// Whether to report only what would happen.
+    /// Show what would be published, without publishing it
+    #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
     /// The reason for a rollback; if given, versions may go down.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub rollback: Option<String>,
 }
 

@@ -44,18 +44,8 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Init {
-    /// The repository's name in the realm [default: from origin's URL, else the directory's name]
-    #[arg(long, value_name = "NAME")]
-    repo: Option<RepoName>,
-    /// The URL at which the realm is shared
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-    /// Store the realm in branches, for hosts that accept no other refs
-    #[arg(long, requires = "url")]
-    branches: bool,
-    /// Create the realm even if its name is similar to another's, or .blue/config.yaml has a URL
-    #[arg(long)]
-    new: bool,
+    #[command(flatten)]
+    request: init::Request,
     /// Sync the realm automatically, in the background
     #[arg(long, overrides_with = "no_auto_sync")]
     auto_sync: bool,
@@ -95,10 +85,9 @@ pub struct Contract {
 impl Init {
     pub fn run(self, ctx: &Ctx, realm: Option<RealmName>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let auto_sync = (self.auto_sync || self.no_auto_sync).then_some(self.auto_sync);
-        let has_url = self.url.is_some();
-        let Self { repo, url, branches, new, .. } = self;
-        let mut answer = init::run(ctx, &init::Request { realm, repo, url, branches, new, auto_sync })?;
-        let is_asked = has_url && answer.body.auto_sync.is_none() && !answer.body.remotes.is_empty();
+        let request = init::Request { realm, auto_sync, ..self.request };
+        let mut answer = init::run(ctx, &request)?;
+        let is_asked = request.url.is_some() && answer.body.auto_sync.is_none() && !answer.body.remotes.is_empty();
         if is_asked && output.is_terminal() && ctx.env.is_error_terminal() && !output.json && !output.quiet {
             let wanted = output.ask("Sync this realm automatically? [y/N]")?;
             ctx.home.record_auto_sync(&answer.body.realm, wanted)?;
@@ -122,7 +111,7 @@ impl Init {
                 (None, Some(_)) => {
                     text.line(&[plain("the realm is not shared yet: git blue init --url URL")]);
                 }
-                (choice, said) if has_url || said.is_some() => {
+                (choice, said) if request.url.is_some() || said.is_some() => {
                     text.line(&[plain(auto_synced(choice))]);
                 }
                 _ => {}

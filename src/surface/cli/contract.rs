@@ -100,12 +100,8 @@ pub struct Log {
 
 #[derive(Debug, Args)]
 pub struct Publish {
-    /// Publish this commit instead of HEAD
-    #[arg(long, value_name = "COMMIT")]
-    commit: Option<String>,
-    /// Show what would be published, without publishing it
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    request: contract::publish::Request,
     /// Allow downgrades to versions that were published before
     #[arg(long, requires = "reason")]
     rollback: bool,
@@ -172,11 +168,8 @@ impl Command {
             Self::Impact(arguments) => arguments.run(ctx, output),
             Self::Validate(arguments) => arguments.run(ctx, output),
             Self::Publish(arguments) => {
-                let request = contract::publish::Request {
-                    commit: arguments.commit,
-                    dry_run: arguments.dry_run,
-                    rollback: arguments.reason.filter(|_| arguments.rollback),
-                };
+                let rollback = arguments.reason.filter(|_| arguments.rollback);
+                let request = contract::publish::Request { rollback, ..arguments.request };
                 let answer = match &arguments.realm_url {
                     Some(url) => publish::to_url::run(ctx, url, arguments.repo, &request)?,
                     None if arguments.sync => publish::publish_and_sync::run(ctx, &request)?,
