@@ -1,13 +1,10 @@
 //! A local server that returns prepared responses in order, to test the requests and parsers of adapters. The
 //! responses have the documented formats of the forges (`tests/fixtures/forge`).
 
-use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use tiny_http::{Header, Response, Server};
 
 use super::{Client, Comment, Forge, Issue, NewCommit, Secret};
 
@@ -18,14 +15,19 @@ pub(super) struct TestServer {
 
 impl TestServer {
     pub(super) fn start<const N: usize>(answers: [(u16, Value); N]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let base = format!("http://{}", listener.local_addr().unwrap());
+        let server = Server::http("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", server.server_addr());
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let (log, answers) = (asked.clone(), Arc::new(Mutex::new(Vec::from(answers).into_iter())));
+        let log = asked.clone();
         std::thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (log, answers) = (log.clone(), answers.clone());
-                std::thread::spawn(move || serve(stream, &log, || answers.lock().unwrap().next()));
+            // Further requests get the status 500.
+            for (mut request, (status, answer)) in server.incoming_requests().zip(answers) {
+                let mut body = String::new();
+                request.as_reader().read_to_string(&mut body).unwrap();
+                log.lock().unwrap().push(format!("{} {} HTTP/1.1 {body}", request.method(), request.url()));
+                let answer = if status == 204 { String::new() } else { answer.to_string() };
+                let kind: Header = "content-type: application/json".parse().unwrap();
+                request.respond(Response::from_string(answer).with_status_code(status).with_header(kind)).unwrap();
             }
         });
         let client = Client::new("h", &base, Secret::of("t")).unwrap();
@@ -129,34 +131,5 @@ fn assert_starts(asked: &[String], starts: &[&str]) {
     assert_eq!(asked.len(), starts.len(), "{asked:?}");
     for (asked, start) in asked.iter().zip(starts) {
         assert!(asked.starts_with(start), "{asked}");
-    }
-}
-
-fn serve(stream: TcpStream, log: &Mutex<Vec<String>>, next: impl Fn() -> Option<(u16, Value)>) {
-    let mut writer = stream.try_clone().unwrap();
-    let mut lines = BufReader::new(stream);
-    loop {
-        let (mut first, mut length) = (String::new(), 0);
-        if lines.read_line(&mut first).unwrap_or_default() == 0 {
-            return;
-        }
-        loop {
-            let mut line = String::new();
-            lines.read_line(&mut line).unwrap();
-            let Some((name, value)) = line.trim().split_once(": ") else { break };
-            if name.eq_ignore_ascii_case("content-length") {
-                length = value.parse().unwrap();
-            }
-        }
-        let mut body = vec![0; length];
-        lines.read_exact(&mut body).unwrap();
-        log.lock().unwrap().push(format!("{} {}", first.trim(), String::from_utf8(body).unwrap()));
-        let Some((status, answer)) = next() else { return };
-        let answer = if status == 204 { String::new() } else { answer.to_string() };
-        let head = format!(
-            "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            answer.len()
-        );
-        writer.write_all(format!("{head}{answer}").as_bytes()).unwrap();
     }
 }
