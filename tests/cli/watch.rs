@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{
     left_out::left_out,
     wait::eventually,
-    world::{World, contract},
+    world::{BINDING_FILE, EXPORTING, World, contract},
 };
 
 /// A watching process and its lines, with their times.
@@ -232,6 +232,32 @@ fn watch_across_daemons(more: &[&str]) -> World {
 #[cfg(target_os = "linux")]
 fn uses_the_daemon_and_loses_nothing_when_it_stops() {
     watch_across_daemons(&["--json"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_change_that_was_undone_and_is_made_again_is_shown_again() {
+    let world = World::pair();
+    let file = format!("fungal/{BINDING_FILE}");
+    world.ok(&world.root(), &["daemon", "start", "--port", "0"]);
+    let watching = Watching::start(&world, &["--json"]);
+    let change = |watching: &Watching| -> (Value, Value) {
+        let one: Value = serde_json::from_str(&watching.next().1).unwrap();
+        (one["type"].clone(), one["id"].clone())
+    };
+    world.bump("1.1.0");
+    change(&watching);
+    world.write(&file, &EXPORTING.replace("s3_paths.py", "other_paths.py"));
+    world.write("fungal/models/other_paths.py", "# the paths\n");
+    world.commit("fungal", "Change the binding");
+    let first = change(&watching);
+    world.write(&file, EXPORTING);
+    world.bump("1.2.0");
+    assert_ne!(change(&watching), first);
+    world.write(&file, &EXPORTING.replace("s3_paths.py", "other_paths.py"));
+    world.commit("fungal", "Change the binding again");
+    assert_eq!(change(&watching), first);
+    world.ok(&world.root(), &["daemon", "stop"]);
 }
 
 #[test]

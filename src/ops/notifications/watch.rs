@@ -1,7 +1,10 @@
 //! `notifications_watch`: reports pending notifications, then each change as it arrives. If another process already
 //! watches the realm, changes are taken from its feed; otherwise the realm is watched directly.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use crate::ops::{
     Operation,
@@ -111,7 +114,7 @@ pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener, subscribe:
     if let Some(missing) = request.contract.as_ref().filter(|wanted| !is_there(here, wanted)) {
         listener.warn(&format!("{missing} does not exist yet"));
     }
-    let mut watching = Watching { ctx, here, request, listener, shown: BTreeSet::new() };
+    let mut watching = Watching { ctx, here, request, listener, shown: BTreeMap::new() };
     let mut own = None;
     loop {
         if let Some(mut feed) = subscribe(here) {
@@ -139,7 +142,8 @@ struct Watching<'a> {
     here: ActingRepo<'a>,
     request: &'a Request,
     listener: &'a mut dyn Listener,
-    shown: BTreeSet<String>,
+    /// Their ids, each with the time of the change: a change that was undone and is made again has the same id.
+    shown: BTreeMap<String, jiff::Timestamp>,
 }
 
 impl Watching<'_> {
@@ -201,9 +205,9 @@ impl Watching<'_> {
         let pending = Pending::of(ctx, acting, &self.request.reader, &overview, &ctx.judge())?;
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
         let still: BTreeSet<_> = pending.notifications.iter().map(|one| &one.id).collect();
-        self.shown.retain(|id| still.contains(id));
+        self.shown.retain(|id, _| still.contains(id));
         let is_due = |one: &&Notification| {
-            one.state == State::Pending && self.request.accepts(one) && !self.shown.contains(&one.id)
+            one.state == State::Pending && self.request.accepts(one) && !self.shown.contains_key(&one.id)
         };
         let due: Vec<_> = pending.notifications.iter().filter(is_due).collect();
         let mut told = BTreeSet::new();
@@ -224,9 +228,9 @@ impl Watching<'_> {
 
     /// Delivers a notification if it is wanted and was not shown. Returns whether the listener is still there.
     fn show(&mut self, one: &Notification) -> Result<bool, OpError> {
-        if !self.request.accepts(one) || !self.shown.insert(one.id.clone()) {
-            return Ok(true);
+        if self.request.accepts(one) && self.shown.insert(one.id.clone(), one.created_at) != Some(one.created_at) {
+            return self.listener.deliver(one);
         }
-        self.listener.deliver(one)
+        Ok(true)
     }
 }
