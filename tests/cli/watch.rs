@@ -153,6 +153,17 @@ fn exec_gets_each_change_on_standard_input() {
 }
 
 #[test]
+fn output_of_exec_stays_out_of_the_json() {
+    let world = World::pair();
+    let watching = Watching::start(&world, &["--json", "--exec", "echo done"]);
+    for version in ["1.1.0", "1.2.0"] {
+        world.bump(version);
+        let line = watching.next().1;
+        assert!(line.starts_with('{') && line.contains(version), "{line}");
+    }
+}
+
+#[test]
 fn failing_exec_stops_nothing() {
     let world = World::pair();
     let watching = Watching::start(&world, &["--exec", "exit 3"]);

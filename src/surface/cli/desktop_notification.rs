@@ -20,14 +20,15 @@ const SCRIPT: [&str; 3] =
     ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
 
 /// Runs the user's command with the change as JSON on its standard input, and waits for it. No part of the change is
-/// put on the command line.
+/// put on the command line. Its standard output is `output`.
 ///
 /// # Errors
 /// Returns an error if the command cannot be started or exits with a failure.
-pub fn run(env: &Env, command: &OsStr, one: &Notification) -> Result<(), String> {
+pub fn run(env: &Env, command: &OsStr, one: &Notification, output: Stdio) -> Result<(), String> {
     let cannot = |error: std::io::Error| format!("cannot run {}: {error}", command.display());
     let json = serde_json::to_vec(one).unwrap_or_else(|error| unreachable!("notifications have a JSON form: {error}"));
-    let mut child = env.child(process::shell()).arg("-c").arg(command).stdin(Stdio::piped()).spawn().map_err(cannot)?;
+    let mut shell = env.child(process::shell());
+    let mut child = shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(output).spawn().map_err(cannot)?;
     if let Some(mut input) = child.stdin.take() {
         // A command may ignore its input.
         let _ = input.write_all(&json).and_then(|()| input.write_all(b"\n"));

@@ -1,6 +1,6 @@
 //! `git blue notifications …`.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, process::Stdio};
 
 use clap::{
     Args, Subcommand,
@@ -84,6 +84,8 @@ pub struct Watch {
     #[arg(long, value_name = "DOMAIN/CONTRACT")]
     contract: Option<ContractRef>,
     /// Run this shell command for each change, with the change as JSON on its standard input
+    ///
+    /// With --json, its output goes to standard error.
     #[arg(long, value_name = "COMMAND")]
     exec: Option<OsString>,
     /// Also show each change as a desktop notification
@@ -174,7 +176,9 @@ impl Listener<'_, '_> {
         if self.bell {
             self.output.ring();
         }
-        let exec = self.exec.as_ref().map(|command| desktop_notification::run(self.env, command, one));
+        // Only changes are printed between the lines of JSON.
+        let output = if self.output.json { Stdio::from(std::io::stderr()) } else { Stdio::inherit() };
+        let exec = self.exec.as_ref().map(|command| desktop_notification::run(self.env, command, one, output));
         let shown = self.desktop.as_ref().map(|desktop| desktop.show(self.env, &in_short(one)));
         for failure in [exec, shown].into_iter().flatten().filter_map(Result::err) {
             self.output.note(&failure);
