@@ -1,45 +1,29 @@
 //! Approvals, by which an owner permits one change of a contract to break a promise.
 
-use std::{fmt, str::FromStr};
-
 use serde::{Deserialize, Serialize};
 
-use super::{contract::BrokenDirection, name::ContractName, text::as_text, version::Version};
+use super::{
+    contract::BrokenDirection,
+    name::ContractName,
+    text::{as_text, hex_id},
+    version::Version,
+};
 
 /// The number of digits of a fingerprint.
 const DIGITS: usize = 16;
 
-/// Identifies one change of a contract and the promise that it breaks. It is the same on every machine.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fingerprint(String);
-
-/// The error for text that is not a fingerprint.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a fingerprint: write the 16 hex digits that git blue check prints")]
-pub struct FingerprintError(String);
+hex_id!(
+    /// Identifies one change of a contract and the promise that it breaks. It is the same on every machine.
+    Fingerprint,
+    "",
+    DIGITS..=DIGITS,
+    "a fingerprint: write the 16 hex digits that git blue check prints"
+);
 
 impl Fingerprint {
     /// Returns the fingerprint that consists of the first digits of a hash.
     pub fn of(hash: &str) -> Self {
         Self(hash.chars().take(DIGITS).collect())
-    }
-}
-
-impl FromStr for Fingerprint {
-    type Err = FingerprintError;
-
-    fn from_str(text: &str) -> Result<Self, FingerprintError> {
-        let is_hex = text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-        match text.len() == DIGITS && is_hex {
-            true => Ok(Self(text.to_owned())),
-            false => Err(FingerprintError(text.chars().take(DIGITS * 4).collect())),
-        }
-    }
-}
-
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 

@@ -5,7 +5,7 @@
 //! with the higher version; otherwise the one with the smaller hash. Schemas are never merged. The losing document is
 //! returned so that it can be recorded, unless it is stored elsewhere.
 
-use std::{cmp::Ordering, collections::BTreeSet, fmt, str::FromStr};
+use std::{cmp::Ordering, collections::BTreeSet};
 
 use serde::Serialize;
 
@@ -18,18 +18,17 @@ use super::{
     oid::Oid,
     realm::Repo,
     session::Session,
-    text::as_text,
+    text::{as_text, hex_id},
     transfer::Transfers,
 };
 
-/// Identifies a losing document by a hash of its content.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ConflictId(Box<str>);
-
-/// The error for text that is not such an id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not the id of a conflict: expected 12 lower-case hex digits")]
-pub struct ConflictIdError(String);
+hex_id!(
+    /// Identifies a losing document by a hash of its content.
+    ConflictId,
+    "",
+    12..=12,
+    "the id of a conflict: expected 12 lower-case hex digits"
+);
 
 impl ConflictId {
     /// Returns the id of a document.
@@ -40,24 +39,6 @@ impl ConflictId {
     /// Returns the id of a commit that broke a rule.
     pub fn of_commit(commit: &Oid) -> Self {
         Self(commit.to_string()[..12].into())
-    }
-}
-
-impl FromStr for ConflictId {
-    type Err = ConflictIdError;
-
-    fn from_str(text: &str) -> Result<Self, ConflictIdError> {
-        let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
-        if text.len() == 12 && text.chars().all(is_digit) {
-            return Ok(Self(text.into()));
-        }
-        Err(ConflictIdError(text.chars().take(80).collect()))
-    }
-}
-
-impl fmt::Display for ConflictId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 

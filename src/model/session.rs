@@ -1,6 +1,6 @@
 //! A session: a period of work in one working tree of a repository.
 
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use super::{
     hash,
     name::{ContractRef, DomainName, RepoName, RfcName},
     oid::Oid,
-    text::as_text,
+    text::{as_text, hex_id},
 };
 
 /// The number of hours without activity after which a session is stale.
@@ -19,42 +19,19 @@ const STALE_HOURS: i64 = 24;
 const KEPT_HOURS: i64 = 30 * 24;
 /// The number of minutes after which activity is recorded again.
 const ACTIVITY_MINUTES: i64 = 5;
-/// The maximum number of hex digits of an id.
-const MAX_DIGITS: usize = 32;
 
-/// The id of a session: `sess-` and lower-case hex digits.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SessionId(Box<str>);
-
-/// The error for text that is not the id of a session.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a session id: expected sess- and up to 32 lower-case hex digits")]
-pub struct SessionIdError(String);
+hex_id!(
+    /// The id of a session: `sess-` and lower-case hex digits.
+    SessionId,
+    "sess-",
+    1..=32,
+    "a session id: expected sess- and up to 32 lower-case hex digits"
+);
 
 impl SessionId {
     /// Returns an id derived from all parts: the place, the time and random data.
     pub fn of(parts: &[&str]) -> Self {
         Self(format!("sess-{}", hash::short_id(parts)).into())
-    }
-}
-
-impl FromStr for SessionId {
-    type Err = SessionIdError;
-
-    fn from_str(text: &str) -> Result<Self, SessionIdError> {
-        let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
-        match text.strip_prefix("sess-") {
-            Some(digits) if (1..=MAX_DIGITS).contains(&digits.len()) && digits.chars().all(is_digit) => {
-                Ok(Self(text.into()))
-            }
-            _ => Err(SessionIdError(text.chars().take(80).collect())),
-        }
-    }
-}
-
-impl fmt::Display for SessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 

@@ -155,6 +155,45 @@ macro_rules! as_text {
 
 pub(crate) use as_text;
 
+/// The error for text that is not an id of some kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not {expected}")]
+pub struct IdError {
+    /// The refused text, truncated.
+    pub text: String,
+    /// The kind of id and its form.
+    pub expected: &'static str,
+}
+
+/// Defines a type for ids that consist of a prefix and a number of lower-case hex digits.
+macro_rules! hex_id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal, $digits:expr, $expected:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct $name(Box<str>);
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::model::text::IdError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+                match text.strip_prefix($prefix) {
+                    Some(hex) if $digits.contains(&hex.len()) && hex.bytes().all(is_digit) => Ok(Self(text.into())),
+                    _ => Err($crate::model::text::IdError { text: text.chars().take(80).collect(), expected: $expected }),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+    };
+}
+
+pub(crate) use hex_id;
+
 #[cfg(test)]
 mod tests {
     use super::{reason, shell_word};
