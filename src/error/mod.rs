@@ -143,6 +143,19 @@ impl OpError {
         self
     }
 
+    /// Adds a next step if the condition holds.
+    #[must_use]
+    pub fn next_if(self, condition: bool, step: impl Into<NextStep>) -> Self {
+        if condition { self.next(step) } else { self }
+    }
+
+    /// Adds next steps.
+    #[must_use]
+    pub fn nexts(mut self, steps: impl IntoIterator<Item: Into<NextStep>>) -> Self {
+        self.next_steps.extend(steps.into_iter().map(Into::into));
+        self
+    }
+
     /// Adds a problem.
     #[must_use]
     pub fn problem(mut self, problem: Problem) -> Self {
@@ -294,11 +307,9 @@ impl From<Refusal> for OpError {
                     .next(approve(&at, &promise.fingerprint()))
             }
             Reason::UndecidedVersion { minor, major, ran_out_in_hook, .. } => {
-                let error = match ran_out_in_hook {
-                    true => error.next("git blue contract publish  # which has more time to compare than a hook"),
-                    false => error,
-                };
-                error.next(choose_version(major, minor, refusal.version_in.as_deref()))
+                let again = "git blue contract publish  # which has more time to compare than a hook";
+                let choose = choose_version(major, minor, refusal.version_in.as_deref());
+                error.next_if(*ran_out_in_hook, again).next(choose)
             }
             // A clone that lacks the newer version is refused before its files are judged.
             Reason::Down { current, version, is_published, is_supported } => {

@@ -41,10 +41,7 @@ pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
         ErrorCode::UnknownDomain,
         format!("the realm has no domain {name}{}", nearest::did_you_mean(name, &known)),
     );
-    match meant {
-        Some(_) => error,
-        None => error.next("git blue realm topology  # list the domains and their contracts"),
-    }
+    error.next_if(meant.is_none(), "git blue realm topology  # list the domains and their contracts")
 }
 
 /// Returns the tip of a domain.

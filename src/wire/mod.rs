@@ -137,6 +137,19 @@ impl<T> Answer<T> {
         self.next_steps.push(step.into());
         self
     }
+
+    /// Adds a next step if the condition holds.
+    #[must_use]
+    pub fn next_if(self, condition: bool, step: impl Into<NextStep>) -> Self {
+        if condition { self.next(step) } else { self }
+    }
+
+    /// Adds next steps.
+    #[must_use]
+    pub fn nexts(mut self, steps: impl IntoIterator<Item: Into<NextStep>>) -> Self {
+        self.next_steps.extend(steps.into_iter().map(Into::into));
+        self
+    }
 }
 
 /// The answer of any operation, as surfaces write it.

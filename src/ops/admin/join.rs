@@ -69,10 +69,8 @@ runs!(RealmJoin, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     let answer = join(ctx, request)?;
     let hooks = hooks::status(ctx).map(|status| status.body.hooks).unwrap_or_default();
-    Ok(match hooks.iter().all(|hook| hook.installed || hook.optional) {
-        true => answer,
-        false => answer.next("git blue hooks install  # publish at each commit: join installs no hooks"),
-    })
+    let has_all = hooks.iter().all(|hook| hook.installed || hook.optional);
+    Ok(answer.next_if(!has_all, "git blue hooks install  # publish at each commit: join installs no hooks"))
 }
 
 /// Joins the realm.
@@ -125,7 +123,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     };
     let sync_steps = sync_steps(&known, failed, &remotes);
     let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config, remotes };
-    let mut answer = sync_steps.into_iter().fold(Answer::new(body), Answer::next);
+    let mut answer = Answer::new(body).nexts(sync_steps);
     if wrote_config {
         let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
         let subject = match has_moved {
@@ -142,7 +140,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     }
     first_baselines::record(ctx, &known.name, &store, std::slice::from_ref(&name))?;
     let contracts = contract_steps(ctx, code, &known, &Overview::open(&store)?, &name)?;
-    let answer = contracts.into_iter().fold(answer, Answer::next);
+    let answer = answer.nexts(contracts);
     sync::auto::with_push(ctx, (&known.name, &store), is_new && !shared, answer)
 }
 

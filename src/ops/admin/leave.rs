@@ -84,26 +84,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     joined::forget(&ctx.home, ctx.code()?)?;
     let removed = undone.iter().any(|one| one == CONFIG);
     let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains, undone };
-    let answer = match auto::is_by_hand(ctx, acting.realm, acting.store)? {
-        true => Answer::new(body).next(format!("git blue --realm {} sync  # not pushed yet", acting.realm)),
-        false => Answer::new(body),
-    };
-    let answer = match orphans.is_empty() {
-        true => answer,
-        false => answer.next(format!(
-            "no repository owns {} now: join again as {} to transfer or retire them",
-            orphans.join(", "),
-            acting.repo
-        )),
-    };
+    let is_by_hand = auto::is_by_hand(ctx, acting.realm, acting.store)?;
+    let owned = orphans.join(", ");
+    let again = format!("no repository owns {owned} now: join again as {} to transfer or retire them", acting.repo);
+    let hooks_left = "git blue hooks uninstall  # the hooks stay: they run in every repository (core.hooksPath)";
     // If the file was never committed, there is nothing to commit after removing it.
     let is_committed = is_committed(ctx.code()?, CONFIG)?;
-    let answer = match request.undo && hooks::are_left(ctx)? {
-        true => {
-            answer.next("git blue hooks uninstall  # the hooks stay: they run in every repository (core.hooksPath)")
-        }
-        false => answer,
-    };
     // A bare repository has no working tree with the file.
     let file = WorkFile::config(ctx).ok().filter(|_| !request.undo || (removed && is_committed));
     let step = file.map(|file| match (request.undo, is_committed) {
@@ -113,8 +99,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         (false, true) => format!("git rm {}  # so that clones no longer propose the realm", file.pathspec(ctx)),
         (false, false) => format!("rm {}  # so that clones no longer propose the realm", file.argument(ctx)),
     });
-    let answer = step.into_iter().fold(answer, Answer::next);
-    Ok(if request.undo { answer } else { answer.next("git blue hooks uninstall") })
+    Ok(Answer::new(body)
+        .next_if(is_by_hand, format!("git blue --realm {} sync  # not pushed yet", acting.realm))
+        .next_if(!orphans.is_empty(), again)
+        .next_if(request.undo && hooks::are_left(ctx)?, hooks_left)
+        .nexts(step)
+        .next_if(!request.undo, "git blue hooks uninstall"))
 }
 
 /// Forgets the realm in a clone whose repository left it on another machine, and that has pulled the commit without
@@ -152,8 +142,8 @@ fn still_member(request: &Request, repo: &RepoName, domains: &[DomainName], orph
     let leave = |name| format!("git blue realm admin remove-member {repo} --domain {name}  # leave the domain");
     let message = format!("{repo} is still a member of {}", comma_separated(domains));
     let error = OpError::no(ErrorCode::StillMember, message);
-    let error = orphans.iter().map(hand_over).fold(error, OpError::next);
-    let error = domains.iter().take(MAX_ORPHANS).map(leave).fold(error, OpError::next);
+    let error = error.nexts(orphans.iter().map(hand_over));
+    let error = error.nexts(domains.iter().take(MAX_ORPHANS).map(leave));
     let command = if request.undo { "git blue leave" } else { "git blue realm admin leave" };
     error.next(format!("{command} --force  # leave anyway"))
 }

@@ -63,10 +63,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
         Ok(Decision { changes: without(view, repo), events: Vec::new() })
     })?;
     let body = MemberRemoved { realm: here.realm.clone(), domain: name.clone(), repo: repo.clone() };
-    let answer = match ctx.code.as_ref().map(|code| blue_files::has_committed(code, name)).transpose()? {
-        Some(false) => Answer::new(body),
-        _ => Answer::new(body).next(format!("{}  # in {repo}", blue_files::remove_command(name))),
-    };
+    let has_committed = ctx.code.as_ref().map(|code| blue_files::has_committed(code, name)).transpose()?;
+    let remove = format!("{}  # in {repo}", blue_files::remove_command(name));
+    let answer = Answer::new(body).next_if(has_committed != Some(false), remove);
     auto::with_push(ctx, (&here.realm, &*here.store), true, answer)
 }
 

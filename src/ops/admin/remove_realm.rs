@@ -46,15 +46,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
     }
     ctx.home.forget_realm(&known.name)?;
     let url = known.url.as_deref().map(without_credentials);
-    let place = url.as_deref().map(shell_word);
-    let answer = Answer::new(RealmRemoved { realm: known.name, path: known.path.display().to_string(), url });
-    Ok(match place {
-        Some(place) => answer.next(format!(
+    let step = url.as_deref().map(shell_word).map(|place| {
+        format!(
             "git ls-remote {place} 'refs/blue/*'  # list what is still shared there; git push {place} --delete REF \
                 removes it"
-        )),
-        None => answer,
-    })
+        )
+    });
+    let body = RealmRemoved { realm: known.name, path: known.path.display().to_string(), url };
+    Ok(Answer::new(body).nexts(step))
 }
 
 fn delete(ctx: &Ctx, known: &KnownRealm) -> Result<(), OpError> {

@@ -236,10 +236,7 @@ pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     let path = ctx.env.cwd().join(file);
     let missing = || {
         let error = OpError::cannot(ErrorCode::NoSuchFile, format!("no such file: {}", file.display()));
-        match root.join(file).exists() {
-            true => error.next("paths are relative to the current directory"),
-            false => error,
-        }
+        error.next_if(root.join(file).exists(), "paths are relative to the current directory")
     };
     if path.symlink_metadata().map_err(|_| missing())?.is_dir() {
         let message = format!("{} is a directory: name its files", file.display());

@@ -86,12 +86,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     });
     // Only the realm has this version; the repository's file still has the old one.
     let (up, path) = (ctx.up_to_root(), contract_path(name, contract));
-    Ok(match answer.body.published.is_empty() || request.file == path {
-        true => answer,
-        false => answer.next(format!(
-            "git blue contract get {name}/{contract} --format yaml >{up}{path}  # then commit: the file is out of date"
-        )),
-    })
+    let is_outdated = !answer.body.published.is_empty() && request.file != path;
+    let get = format!("git blue contract get {name}/{contract} --format yaml >{up}{path}");
+    Ok(answer.next_if(is_outdated, format!("{get}  # then commit: the file is out of date")))
 }
 
 /// Returns the document. Files that it refers to are read from the working tree.

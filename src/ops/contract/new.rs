@@ -112,13 +112,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let ignored = ctx.code()?.ignored(sources.iter().map(String::as_str)).into_iter().next();
     let ignored = ignored.map(|file| format!("  # git ignores {file}, but publishing reads it from the commit"));
     let paths = file.pathspecs(ctx, sources)?;
-    let answer = samples.advice.into_iter().fold(answer, |answer, advice| answer.next(NextStep::advice(advice)));
-    let answer = match is_member {
-        true => answer,
-        false => answer.next(format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo)),
-    };
     let at = &request.contract;
     let answer = answer
+        .nexts(samples.advice.into_iter().map(NextStep::advice))
+        .next_if(!is_member, format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo))
         .next(format!("git add {paths} && git commit -m \"Add the contract {at}\"{}", ignored.unwrap_or_default()))
         .next(format!("git blue import {at}  # in each consumer, once it is published"))
         .next(super::bump::step(at));

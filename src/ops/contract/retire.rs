@@ -76,7 +76,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         importers,
         breaks: Vec::new(),
     });
-    let answer = remove_file(ctx, &request.contract)?.into_iter().fold(answer, Answer::next);
+    let answer = answer.nexts(remove_file(ctx, &request.contract)?);
     auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)
 }
 

@@ -164,10 +164,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpE
         failures: found,
         more_failures,
     });
-    Ok(match is_quoted {
-        true => answer.next("the payload is a string that contains JSON: pass the value, not its text"),
-        false => answer,
-    })
+    Ok(answer.next_if(is_quoted, "the payload is a string that contains JSON: pass the value, not its text"))
 }
 
 /// Returns whether a value is the text of a JSON object or array, which clients pass by mistake.

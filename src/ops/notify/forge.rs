@@ -104,7 +104,7 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
         issues: telling.issues,
         unread: telling.unread,
     };
-    Ok(ignored.into_iter().fold(Answer::new(body), Answer::next))
+    Ok(Answer::new(body).nexts(ignored))
 }
 
 struct IssueRun<'a> {

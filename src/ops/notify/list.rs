@@ -35,18 +35,13 @@ pub(super) fn with_next_steps(ctx: &Ctx, body: Receivers, is_list: bool) -> Resu
     let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());
     let has_failed = body.receivers.iter().any(|one| !one.failed.is_empty());
     let is_empty = body.receivers.is_empty() && unknown.is_empty();
-    let mut answer = unknown.into_iter().fold(Answer::new(body), Answer::next);
-    if is_empty {
-        answer = answer.next("git config --global blue.notify.NAME.url https://URL  # configure the first receiver");
-    }
-    if waits {
-        answer = answer.next(match is_list {
-            true => "git blue notify send  # send pending events now",
-            false => "git blue notify list  # show why they wait, and until when",
-        });
-    }
-    if has_failed {
-        answer = answer.next("git blue notify retry --all  # resend failed events");
-    }
-    Ok(answer)
+    let of_waiting = match is_list {
+        true => "git blue notify send  # send pending events now",
+        false => "git blue notify list  # show why they wait, and until when",
+    };
+    Ok(Answer::new(body)
+        .nexts(unknown)
+        .next_if(is_empty, "git config --global blue.notify.NAME.url https://URL  # configure the first receiver")
+        .next_if(waits, of_waiting)
+        .next_if(has_failed, "git blue notify retry --all  # resend failed events"))
 }

@@ -75,18 +75,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
     let rfc = &request.rfc;
     let has_failed = !body.errors.is_empty();
     let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.as_deref().cloned()).collect();
-    let mut answer = Answer::new(body);
-    answer.next_steps = steps;
-    if has_untracked && !request.all {
-        answer = answer.next("untracked files were not committed; use --all to include them");
-    }
-    if has_secrets {
-        answer = answer.next("files that may contain secrets were not committed; add them one by one with git add");
-    }
-    if !request.dry_run && !has_failed {
-        answer = answer.next(format!("git blue realm pr create --rfc {rfc} --title \"…\""));
-    }
-    Ok(answer)
+    Ok(Answer::new(body)
+        .nexts(steps)
+        .next_if(has_untracked && !request.all, "untracked files were not committed; use --all to include them")
+        .next_if(has_secrets, "files that may contain secrets were not committed; add them one by one with git add")
+        .next_if(!request.dry_run && !has_failed, format!("git blue realm pr create --rfc {rfc} --title \"…\"")))
 }
 
 fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<Prepared>, RepoProblem> {

@@ -175,7 +175,7 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
         }
     };
     let error = OpError::no(ErrorCode::NoPublishingBranch, message);
-    Ok(Some(publishing_branch::steps(code)?.into_iter().fold(error, OpError::next)))
+    Ok(Some(error.nexts(publishing_branch::steps(code)?)))
 }
 
 /// Returns whether a person has to publish the commit. A commit that was just made counts as

@@ -69,7 +69,7 @@ impl Removal {
         };
         let message = format!("{}; nothing was published", self.meaning(name, repo));
         let steps = self.steps(store, code, name, repo)?;
-        Ok(steps.into_iter().fold(OpError::no(reason, message), OpError::next))
+        Ok(OpError::no(reason, message).nexts(steps))
     }
 
     fn meaning(self, name: &DomainName, repo: &RepoName) -> String {

@@ -333,7 +333,7 @@ impl<'a> Work<'a> {
         let first = if is_uncommitted { steps::UNCOMMITTED.to_owned() } else { first };
         let nothing = if is_uncommitted { steps::UNCOMMITTED } else { steps::NO_FILES };
         let answer = steps::answer(&*here.store, body, (first, nothing), request);
-        let mut answer = former.into_iter().fold(answer, Answer::next);
+        let mut answer = answer.nexts(former);
         answer.next_steps.splice(0..0, to_catch_up);
         answer
     }

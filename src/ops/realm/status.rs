@@ -204,10 +204,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     };
     let mut answer = Answer::new(body);
     if let (Some(_), Err(error)) = (&here.repo, &writing) {
-        answer = error.next_steps.iter().cloned().fold(answer, Answer::next);
+        answer = answer.nexts(error.next_steps.iter().cloned());
     }
-    let answer = caught_up.next_steps.into_iter().fold(answer, Answer::next);
-    let answer = here.unrecorded_url.iter().map(|url| record_url(url)).fold(answer, Answer::next);
+    let answer = answer.nexts(caught_up.next_steps);
+    let answer = answer.nexts(here.unrecorded_url.iter().map(|url| record_url(url)));
     let answer = with_next_steps(ctx, here, &overview, joined, answer);
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer, receipt, cursors })
@@ -414,7 +414,7 @@ fn with_next_steps(
     here: &RealmContext,
     overview: &Overview<'_>,
     joined: bool,
-    mut answer: Answer<RealmStatus>,
+    answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
     let first = (joined && overview.count() == 0 && overview.damage().is_empty())
         .then(|| join::first_contract(&join::init_elsewhere(&ctx.home, &here.realm), overview, here.repo.as_ref()));
@@ -439,31 +439,17 @@ fn with_next_steps(
     let is_idle = body.session.is_none();
     let unreadable = !body.unreadable.is_empty();
     let check = check::command(body.current_repo.as_ref());
-    if !answer.body.unreadable_domains.is_empty() {
-        answer = answer.next(REPAIR);
-    }
-    if unreadable {
-        answer = answer.next(format!("{check}  # show the problems"));
-    }
-    if broken > 0 || has_changed {
-        answer = answer.next(REVIEW);
-    }
-    answer = removed.into_iter().fold(answer, Answer::next);
-    for command in offers {
-        answer = answer.next(format!("{command}  # committing it accepts the contract"));
-    }
-    if has_conflicts {
-        answer = answer.next(format!("{check}  # show the conflicts, and how to resolve them"));
-    }
-    if ahead > 0 || behind > 0 {
-        answer = answer.next("git blue sync  # sync with the remotes");
-    }
-    for command in by_others {
-        answer = answer.next(format!("{command}  # show who changed this repository's contract"));
-    }
-    answer = first.into_iter().fold(answer, Answer::next);
-    if answer.next_steps.is_empty() && is_idle && joined {
-        answer = answer.next(START_A_SESSION);
-    }
-    answer
+    let is_damaged = !body.unreadable_domains.is_empty();
+    let answer = answer
+        .next_if(is_damaged, REPAIR)
+        .next_if(unreadable, format!("{check}  # show the problems"))
+        .next_if(broken > 0 || has_changed, REVIEW)
+        .nexts(removed)
+        .nexts(offers.into_iter().map(|command| format!("{command}  # committing it accepts the contract")))
+        .next_if(has_conflicts, format!("{check}  # show the conflicts, and how to resolve them"))
+        .next_if(ahead > 0 || behind > 0, "git blue sync  # sync with the remotes")
+        .nexts(by_others.into_iter().map(|command| format!("{command}  # show who changed this repository's contract")))
+        .nexts(first);
+    let has_nothing = answer.next_steps.is_empty();
+    answer.next_if(has_nothing && is_idle && joined, START_A_SESSION)
 }

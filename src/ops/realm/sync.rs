@@ -84,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let notifications = if has_changes { notifications(ctx, &request.reader) } else { Vec::new() };
     let CaughtUp { published, unpublished, behind, next_steps, .. } = caught_up;
     let answer = with_next_steps(RealmSync { notifications, published, unpublished, behind, ..body });
-    Ok(next_steps.into_iter().fold(answer, Answer::next))
+    Ok(answer.nexts(next_steps))
 }
 
 /// Syncs a realm, without a current repository. `between` is called after everything has been fetched and before
@@ -289,28 +289,18 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
         body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| *one.code == *ErrorCode::Damaged.as_str());
     let (has_changes, dry_run) = (!body.notifications.is_empty(), body.dry_run);
     let realm = body.realm.clone();
-    let mut answer = Answer::new(body);
-    if has_conflicts {
-        answer = answer.next("git blue check --all  # show the conflicts, and how to resolve them");
-    }
-    if needs_branches {
-        answer = answer.next(format!(
-            "git blue realm admin join {realm} --branches  # store the realm in branches, at refs/heads/blue/"
-        ));
-    }
-    if is_damaged {
-        answer = answer.next("git blue doctor  # show what is damaged");
-    }
-    answer = steps.into_iter().fold(answer, Answer::next);
+    let to_branches =
+        format!("git blue realm admin join {realm} --branches  # store the realm in branches, at refs/heads/blue/");
+    let mut answer = Answer::new(body)
+        .next_if(has_conflicts, "git blue check --all  # show the conflicts, and how to resolve them")
+        .next_if(needs_branches, to_branches)
+        .next_if(is_damaged, "git blue doctor  # show what is damaged")
+        .nexts(steps);
     for url in strays {
         answer = answer.next(format!("git ls-remote {url} 'refs/blue/*'  # list what is there"));
         answer = answer.next(format!("git push {url} --delete …  # remove a ref that does not belong there"));
     }
-    if has_changes {
-        answer = answer.next("git blue status  # show what changed");
-    }
-    if dry_run && has_work {
-        answer = answer.next("git blue sync  # perform the sync");
-    }
     answer
+        .next_if(has_changes, "git blue status  # show what changed")
+        .next_if(dry_run && has_work, "git blue sync  # perform the sync")
 }

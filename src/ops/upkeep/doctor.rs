@@ -96,7 +96,7 @@ fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
             (None, _) => steps.push(step.clone()),
         }
     }
-    steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next)
+    Answer::new(Doctor { healthy, checks }).nexts(steps)
 }
 
 fn git(ctx: &Ctx) -> DoctorCheck {

@@ -129,11 +129,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     }
     remove_empty_folders(&root, &request.rfc);
     let kept = !body.branches_kept.is_empty();
-    let mut answer = Answer::new(body);
-    if kept {
-        answer = answer.next("the branches that were kept have commits that are not in the default branch");
-    }
-    Ok(answer)
+    let step = "the branches that were kept have commits that are not in the default branch";
+    Ok(Answer::new(body).next_if(kept, step))
 }
 
 /// Returns the session of a worktree, if there is one.
@@ -185,7 +182,7 @@ fn refuse_locked(jobs: &[Job]) -> Result<(), OpError> {
         return Ok(());
     }
     let error = OpError::no(ErrorCode::LockedWorktree, format!("nothing was removed: {}", said.join("; ")));
-    Err(steps.into_iter().fold(error, OpError::next))
+    Err(error.nexts(steps))
 }
 
 fn refuse_loss(progress: &RequestProgress, jobs: &[Job], branch: &str, request: &Request) -> Result<(), OpError> {
@@ -232,25 +229,19 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], branch: &str, request: 
     }
     let said: Vec<_> = problems.iter().map(|problem| problem.message.clone()).collect();
     let rfc = &request.rfc;
-    let mut error = OpError::no(ErrorCode::UnsavedWork, format!("nothing was removed: {}", said.join("; ")));
-    for path in detached {
-        let branch = shell_word(branch);
-        let step = format!("git -C {path} switch {branch} && git -C {path} merge -  # put its commits on the branch");
-        error = error.next(step);
-    }
-    if has_uncommitted {
-        error = error.next(format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"));
-    }
-    if has_uncommitted || has_unpushed {
-        error = error.next(format!("git blue realm pr create --rfc {rfc} --title …  # push it"));
-    }
-    for path in with_submodules {
-        error = error.next(format!("git -C {path} submodule deinit --all  # once what they hold is pushed"));
-    }
-    error.problems = problems;
-    Err(error.next(format!(
-        "git blue realm worktree remove --rfc {rfc} --force  # remove the worktrees; uncommitted work is lost"
-    )))
+    let error = OpError::no(ErrorCode::UnsavedWork, format!("nothing was removed: {}", said.join("; ")));
+    let branch = shell_word(branch);
+    let switch =
+        |path| format!("git -C {path} switch {branch} && git -C {path} merge -  # put its commits on the branch");
+    let deinit = |path| format!("git -C {path} submodule deinit --all  # once what they hold is pushed");
+    Err(OpError { problems, ..error }
+        .nexts(detached.into_iter().map(switch))
+        .next_if(has_uncommitted, format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"))
+        .next_if(has_uncommitted || has_unpushed, format!("git blue realm pr create --rfc {rfc} --title …  # push it"))
+        .nexts(with_submodules.into_iter().map(deinit))
+        .next(format!(
+            "git blue realm worktree remove --rfc {rfc} --force  # remove the worktrees; uncommitted work is lost"
+        )))
 }
 
 fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError> {

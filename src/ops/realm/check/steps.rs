@@ -35,25 +35,18 @@ pub fn answer(
     let by_range = body.imports_by_range;
     let fetch = body.missing_base.as_deref().map(check_base::fetch);
     let scripts = running_scripts(&body, request);
-    let mut answer = Answer::new(body);
+    let fetch = fetch.map(|step| format!("{step}  # the base is not in this clone, so its problems count as errors"));
+    let answer = Answer::new(body);
     if is_new {
         return answer.next(first);
     }
-    if says_nothing {
-        answer = answer.next(nothing);
-    }
-    if let Some(step) = scripts {
-        answer = answer.next(step);
-    }
-    if let Some(step) = fetch {
-        answer = answer.next(format!("{step}  # the base is not in this clone, so its problems count as errors"));
-    }
+    let answer = answer.next_if(says_nothing, nothing).nexts(scripts).nexts(fetch);
     match (valid, has_errors) {
-        (true, _) => by_range_only(by_range).into_iter().fold(answer, Answer::next),
+        (true, _) => answer.nexts(by_range_only(by_range)),
         (false, true) => {
-            let sync = (!request.is_temporary).then(|| sync(store, &answer.body)).flatten().map(NextStep::from);
+            let sync = (!request.is_temporary).then(|| sync(store, &answer.body)).flatten();
             let steps = of_errors(&answer.body, &request.subject, request.is_temporary);
-            sync.into_iter().chain(steps).fold(answer, Answer::next)
+            answer.nexts(sync).nexts(steps)
         }
         (false, false) => answer.next("fix the warnings: --strict fails on them"),
     }
