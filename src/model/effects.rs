@@ -1,6 +1,8 @@
 //! The effects of a change on a domain: the imports that it breaks, and its own problems. Only the changed domain is
 //! considered.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,25 +34,26 @@ pub struct Broken {
     pub verdict: Option<Verdict>,
 }
 
-/// A problem that does not prevent a change, but that its author should know about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A remark that does not prevent a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remark {
-    /// Its stable code, the same as in `check`.
-    pub code: &'static str,
-    /// The contract that it concerns.
+    /// The stable code of the remark, as in `realm_check`.
+    pub code: Cow<'static, str>,
+    /// The contract that the remark concerns.
     pub contract: ContractName,
-    /// An existing name that is similar and was probably meant.
+    /// The name that was probably meant, if a similar one exists.
     pub nearest: Option<ContractName>,
     /// The remark, phrased as the end of a sentence.
     pub message: String,
     /// The part of the document that it concerns, as a pointer.
+    #[serde(skip)]
     pub place: Option<String>,
 }
 
 impl Remark {
     /// Returns a remark on a contract as a whole.
     fn new(code: &'static str, contract: &ContractName, message: String) -> Self {
-        Self { code, contract: contract.clone(), nearest: None, message, place: None }
+        Self { code: code.into(), contract: contract.clone(), nearest: None, message, place: None }
     }
 }
 
@@ -127,7 +130,7 @@ pub fn remarks_on_deprecation(domain: &DomainView, after: &Contract) -> Vec<Rema
         let meant = nearest(other, names(domain).filter(|one| *one != name));
         let missing = missing(&format!("{name} is replaced by"), other, meant);
         let place = Some("/deprecated/replaced_by".to_owned());
-        remarks.push(Remark { code: "unknown-successor", contract: name.clone(), place, ..missing });
+        remarks.push(Remark { code: "unknown-successor".into(), contract: name.clone(), place, ..missing });
     }
     let newest = domain.versions.get(name).into_iter().flatten().chain([&after.version]).max();
     if let Some(newest) = newest.filter(|newest| deprecated.since > **newest) {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::model::effects::Broken;
+pub use crate::model::effects::{Broken, Remark};
 use crate::model::{
     change::Event,
     contract::Contract,
@@ -65,19 +65,6 @@ pub struct Published {
     pub remarks: Vec<Remark>,
 }
 
-/// A remark that does not prevent a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Remark {
-    /// The stable code of the remark, as in `realm_check`.
-    pub code: Cow<'static, str>,
-    /// The contract that the remark concerns.
-    pub contract: ContractName,
-    /// The name that was probably meant, if a similar one exists.
-    pub nearest: Option<ContractName>,
-    /// The remark, phrased as the end of a sentence.
-    pub message: String,
-}
-
 /// The maximum number of broken imports that are listed per change.
 const MAX_BREAKS: usize = 20;
 
@@ -115,7 +102,7 @@ impl Published {
             },
             broken: breaks.len(),
             breaks: breaks.into_iter().take(MAX_BREAKS).collect(),
-            remarks: remarks.unwrap_or_default().into_iter().map(Remark::from).collect(),
+            remarks: remarks.unwrap_or_default(),
         }
     }
 }
@@ -132,10 +119,4 @@ fn described(before: Option<&Contract>, after: Option<&Contract>) -> Vec<Cow<'st
         ("retired", before.retired != after.retired),
     ];
     fields.into_iter().filter(|(_, is_changed)| *is_changed).map(|(field, _)| field.into()).collect()
-}
-
-impl From<effects::Remark> for Remark {
-    fn from(one: effects::Remark) -> Self {
-        Self { code: one.code.into(), contract: one.contract, nearest: one.nearest, message: one.message }
-    }
 }

@@ -79,7 +79,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn new(severity: Severity, code: &'static str, message: String) -> Self {
+    pub(super) fn new(severity: Severity, code: impl Into<Cow<'static, str>>, message: String) -> Self {
         Self { severity, code: code.into(), message, ..Self::default() }
     }
 
@@ -89,7 +89,7 @@ impl Finding {
     }
 
     /// Creates a warning that this change causes.
-    pub fn warning(code: &'static str, message: String) -> Self {
+    pub fn warning(code: impl Into<Cow<'static, str>>, message: String) -> Self {
         Self::new(Severity::Warning, code, message)
     }
 
