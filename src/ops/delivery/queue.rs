@@ -29,8 +29,8 @@ const FIRST_PAUSE: u64 = 5;
 /// The maximum pause between attempts, in seconds.
 const LONGEST_PAUSE: u64 = 3_600;
 
-/// The state of one receiver.
-#[derive(Debug, Clone, Default)]
+/// The state of one receiver, as `queue.json` records it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Queue {
     /// The waiting events, oldest first.
     pub waiting: Vec<Waiting>,
@@ -39,10 +39,14 @@ pub struct Queue {
     /// The fingerprint of the realm when changes were last collected.
     pub seen: String,
     /// Whether nothing is recorded about this receiver yet.
+    #[serde(skip)]
     pub is_new: bool,
     /// The domains that have changes after those in a waiting event.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     delayed: BTreeSet<DomainName>,
+    #[serde(skip)]
     known: BTreeMap<String, Oid>,
+    #[serde(skip)]
     changed: Vec<(DomainName, Oid)>,
 }
 
@@ -53,16 +57,6 @@ pub struct Waiting {
     pub tries: u32,
     pub next: Timestamp,
     pub problem: Option<String>,
-}
-
-/// The content of `queue.json`.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Written {
-    waiting: Vec<Waiting>,
-    failed: Vec<Waiting>,
-    seen: String,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    delayed: BTreeSet<DomainName>,
 }
 
 impl Queue {
@@ -78,11 +72,10 @@ impl Queue {
         let read = || -> Result<Self, StoreError> {
             let tree = store.commit(&tip)?.tree;
             let known = read::folder(store, &tree, layout::BASELINES)?.into_iter();
-            let Written { waiting, failed, seen, delayed } =
-                read::file(store, &place, &tree, &layout::queue())?.unwrap_or_default();
+            let queue: Self = read::file(store, &place, &tree, &layout::queue())?.unwrap_or_default();
             let known =
                 known.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| (entry.name, entry.id)).collect();
-            Ok(Self { waiting, failed, seen, delayed, known, ..Self::default() })
+            Ok(Self { known, ..queue })
         };
         match read() {
             Err(error) if error.is_damage() => Ok(Self { is_new: true, ..Self::default() }),
@@ -169,14 +162,8 @@ impl Queue {
     pub fn save(&mut self, store: &dyn Store, name: &ReaderName, now: &jiff::Zoned) -> Result<(), OpError> {
         let changed = std::mem::take(&mut self.changed);
         let known = |(domain, tree): &(DomainName, Oid)| (layout::baseline(domain), Edit::Link(EntryKind::Tree, *tree));
-        let written = Written {
-            waiting: self.waiting.clone(),
-            failed: self.failed.clone(),
-            seen: self.seen.clone(),
-            delayed: self.delayed.clone(),
-        };
         let mut edits: Vec<_> = changed.iter().map(known).collect();
-        edits.push((layout::queue(), Edit::Put(codec::encode(&written))));
+        edits.push((layout::queue(), Edit::Put(codec::encode(self))));
         let place = StoreRef::Receiver(name.clone());
         write(store, &place, |_| Ok::<_, OpError>(Some(local_change(edits.clone(), now))))?;
         self.is_new = false;
