@@ -42,6 +42,10 @@ pub struct ForgeUnavailable {
 }
 
 impl ForgeUnavailable {
+    fn new(code: ErrorCode, message: impl Into<String>, next_step: impl Into<NextStep>) -> Self {
+        Self { code, message: message.into(), next_step: next_step.into() }
+    }
+
     /// Returns the next step, with the message as its reason.
     pub fn step(&self) -> NextStep {
         match self.next_step.command() {
@@ -84,19 +88,16 @@ impl<'c> Forges<'c> {
     /// Returns why the repository is on no known forge.
     pub fn at(&mut self, name: &str, folder: &Path, url: Option<&str>) -> Result<OnForge, ForgeUnavailable> {
         let Some(url) = url else {
-            return Err(ForgeUnavailable {
-                code: ErrorCode::NoRemote,
-                message: format!("{name} has no remote named origin"),
-                next_step: format!("git -C {} remote add origin URL", shell_path(folder)).into(),
-            });
+            let add = format!("git -C {} remote add origin URL", shell_path(folder));
+            let message = format!("{name} has no remote named origin");
+            return Err(ForgeUnavailable::new(ErrorCode::NoRemote, message, add));
         };
         // The URL as it is configured, since `insteadOf` may rewrite it to a mirror.
         let work = || work::Work::new(folder, self.ctx.env.vars_for_other_repo());
         let rewritten = || work().remote_url().ok().and_then(|url| Address::of(&url));
-        let address = Address::of(url).or_else(rewritten).ok_or_else(|| ForgeUnavailable {
-            code: ErrorCode::NoForge,
-            message: "the remote is not on a forge".to_owned(),
-            next_step: "pull requests need a remote on a forge; everything else works without one".into(),
+        let address = Address::of(url).or_else(rewritten).ok_or_else(|| {
+            let why = "pull requests need a remote on a forge; everything else works without one";
+            ForgeUnavailable::new(ErrorCode::NoForge, "the remote is not on a forge", why)
         })?;
         let host = &address.host;
         let kind = self.kind(host)?;
@@ -116,11 +117,8 @@ impl<'c> Forges<'c> {
     /// decide what is run and where a secret is sent, and a repository unpacked from an archive has somebody else's
     /// configuration.
     fn setting(&mut self, key: &str) -> Result<Option<String>, ForgeUnavailable> {
-        let unreadable = |error: StoreError| ForgeUnavailable {
-            code: ErrorCode::NoForge,
-            message: error.to_string(),
-            next_step: "git config --global --list  # show what is wrong in it".into(),
-        };
+        let show = "git config --global --list  # show what is wrong in it";
+        let unreadable = |error: StoreError| ForgeUnavailable::new(ErrorCode::NoForge, error.to_string(), show);
         let own = user_config::value(self.ctx.env.vars(), key).map_err(unreadable)?;
         if self.ctx.setting(key).is_some_and(|found| own.as_ref() != Some(&found)) {
             self.ignored.insert(key.to_owned());
@@ -129,34 +127,28 @@ impl<'c> Forges<'c> {
     }
 
     fn kind(&mut self, host: &str) -> Result<Kind, ForgeUnavailable> {
-        let next_step = NextStep::from(format!("git config --global blue.forge.{host}.type TYPE"));
-        match self.setting(&format!("blue.forge.{host}.type"))? {
-            Some(text) => {
-                text.parse().map_err(|message| ForgeUnavailable { code: ErrorCode::NoForge, message, next_step })
+        let found = match self.setting(&format!("blue.forge.{host}.type"))? {
+            Some(text) => text.parse(),
+            None => {
+                Kind::of_host(host).ok_or_else(|| format!("cannot tell what kind of forge {host} is: {}", Kind::NAMES))
             }
-            None => Kind::of_host(host).ok_or_else(|| ForgeUnavailable {
-                code: ErrorCode::NoForge,
-                message: format!("cannot tell what kind of forge {host} is: {}", Kind::NAMES),
-                next_step,
-            }),
-        }
+        };
+        let set = format!("git config --global blue.forge.{host}.type TYPE");
+        found.map_err(|message| ForgeUnavailable::new(ErrorCode::NoForge, message, set))
     }
 
     fn client(&mut self, host: &str, kind: Kind) -> Result<Arc<Client>, ForgeUnavailable> {
         if !cfg!(feature = "forge") {
-            return Err(ForgeUnavailable {
-                code: ErrorCode::NoForge,
-                message: format!("this program was built without the feature `forge`, so it cannot ask {host}"),
-                next_step: "cargo add git-blue --features forge  # in the program that links the library".into(),
-            });
+            let message = format!("this program was built without the feature `forge`, so it cannot ask {host}");
+            let add = "cargo add git-blue --features forge  # in the program that links the library";
+            return Err(ForgeUnavailable::new(ErrorCode::NoForge, message, add));
         }
-        let secret = self.secret(host, kind)?.ok_or_else(|| ForgeUnavailable {
-            code: ErrorCode::NoToken,
-            message: format!("there is no token for {host}"),
-            next_step: kind.how_to_log_in(host).into(),
+        let secret = self.secret(host, kind)?.ok_or_else(|| {
+            let message = format!("there is no token for {host}");
+            ForgeUnavailable::new(ErrorCode::NoToken, message, kind.how_to_log_in(host))
         })?;
         let base = self.setting(&format!("blue.forge.{host}.url"))?.unwrap_or_else(|| kind.api(host));
-        let wrong = |message| ForgeUnavailable { code: ErrorCode::NoForge, message, next_step: set_api_url_step(host) };
+        let wrong = |message: String| ForgeUnavailable::new(ErrorCode::NoForge, message, set_api_url_step(host));
         let client = Client::new(host, &base, Some(secret)).map_err(wrong)?;
         let client = match self.ctx.env.forge_timeout() {
             Some(limit) => client.with_limit(limit),
