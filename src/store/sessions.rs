@@ -18,7 +18,8 @@ pub enum SessionFilter {
 }
 
 impl SessionFilter {
-    fn path(self, id: &SessionId) -> TreePath {
+    /// Returns the path of the session with this id.
+    pub fn path(self, id: &SessionId) -> TreePath {
         match self {
             Self::Open => layout::session(id),
             Self::Ended => layout::ended_session(id),

@@ -291,10 +291,7 @@ impl Renaming<'_> {
         for which in [SessionFilter::Open, SessionFilter::Ended] {
             for held in sessions::at(self.store, self.old, &tip, which)?.0 {
                 let renamed = crate::model::session::Session { repo: self.new.clone(), ..held.clone() };
-                let path = match which {
-                    SessionFilter::Open => layout::session(&held.id),
-                    SessionFilter::Ended => layout::ended_session(&held.id),
-                };
+                let path = which.path(&held.id);
                 put.push((path.clone(), Edit::Put(codec::encode(&renamed))));
                 gone.push((path, Edit::Remove));
             }

@@ -9,7 +9,7 @@ use crate::{
         text,
     },
     store::{
-        Edit, Signature, StoreRef, layout,
+        Edit, Signature, StoreRef,
         sessions::{self, SessionFilter},
         write::write,
     },
@@ -65,10 +65,7 @@ pub fn forget(acting: ActingRepo<'_>, author: &Signature) -> Result<usize, OpErr
         for which in [SessionFilter::Open, SessionFilter::Ended] {
             let (found, _) = sessions::at(acting.store, acting.repo, &tip, which)?;
             let old = found.iter().filter(|session| session.is_forgotten(now));
-            edits.extend(old.map(|session| match which {
-                SessionFilter::Open => (layout::session(&session.id), Edit::Remove),
-                SessionFilter::Ended => (layout::ended_session(&session.id), Edit::Remove),
-            }));
+            edits.extend(old.map(|session| (which.path(&session.id), Edit::Remove)));
         }
         count = edits.len();
         let subject = format!("forget {}", text::count(count, "session", "sessions"));
