@@ -61,6 +61,10 @@ impl Verdict {
     fn of_expects(&self) -> String {
         let version = &self.new_version;
         let shown = self.difference.as_ref().map(super::SchemaDifference::phrase);
+        let claim = match self.direction {
+            BrokenDirection::Backwards => "allows only what the import expects",
+            BrokenDirection::Forwards => "accepts everything that the importer expects to send",
+        };
         match (self.direction, shown, &self.reason) {
             (BrokenDirection::Backwards, Some(shown), _) => {
                 format!("{version} allows {shown}, which the import does not expect")
@@ -68,23 +72,11 @@ impl Verdict {
             (BrokenDirection::Forwards, Some(shown), _) => {
                 format!("{version} rejects {shown}, which the importer expects to send")
             }
-            (BrokenDirection::Backwards, None, Some(reason)) => {
-                format!("it is unknown whether {version} allows only what the import expects: {reason}")
-            }
-            (BrokenDirection::Forwards, None, Some(reason)) => {
-                format!(
-                    "it is unknown whether {version} accepts everything that the importer expects to send: {reason}"
-                )
-            }
-            (BrokenDirection::Backwards, None, None) if self.unnamed.is_empty() => {
-                format!("{version} allows only what the import expects")
-            }
-            (BrokenDirection::Backwards, None, None) => {
+            (_, None, Some(reason)) => format!("it is unknown whether {version} {claim}: {reason}"),
+            (BrokenDirection::Backwards, None, None) if !self.unnamed.is_empty() => {
                 format!("{version} does not name {}, which the import expects", self.unnamed.join(", "))
             }
-            (BrokenDirection::Forwards, None, None) => {
-                format!("{version} accepts everything that the importer expects to send")
-            }
+            (_, None, None) => format!("{version} {claim}"),
         }
     }
 
