@@ -112,11 +112,10 @@ impl Version {
     /// Returns the next version for a change that may be `breaking`. Below 1.0.0, a breaking change raises the minor
     /// number, as in cargo and npm.
     pub fn bump(&self, breaking: bool) -> Self {
-        let v = &self.0;
-        Self(match (breaking, v.major) {
-            (true, 0) | (false, 1..) => semver::Version::new(v.major, v.minor + 1, 0),
-            (true, _) => semver::Version::new(v.major + 1, 0, 0),
-            (false, 0) => semver::Version::new(0, v.minor, v.patch + 1),
+        self.raised(match (breaking, self.0.major) {
+            (true, 0) | (false, 1..) => Level::Minor,
+            (true, _) => Level::Major,
+            (false, 0) => Level::Patch,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::{
     error::OpError,
-    model::{candidate::CONTRACTS, contract::Contract, name::ContractRef},
+    model::{candidate::contract_of, contract::Contract},
     ops::{realm_context::ActingRepo, repos::git_dir_file},
     repo::CodeRepo,
     store::{StoreRef, layout, read},
@@ -51,11 +51,10 @@ pub fn still_missing(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Vec<Stri
 fn is_missing(acting: ActingRepo<'_>, code: &CodeRepo, file: &str) -> Result<bool, OpError> {
     let Some(commit) = code.head()?.commit else { return Ok(false) };
     let is_there = read::lookup(code, &code.tree_of(&commit)?, file)?.is_some();
-    let name = file.strip_prefix(CONTRACTS).and_then(|file| file.strip_prefix('/')?.strip_suffix(".yaml"));
-    let Some(Ok(contract)) = name.filter(|_| !is_there).map(str::parse::<ContractRef>) else { return Ok(false) };
-    let within = StoreRef::Domain(contract.domain.clone());
+    let Some((domain, contract)) = contract_of(file).filter(|_| !is_there) else { return Ok(false) };
+    let within = StoreRef::Domain(domain);
     let Some(tree) = read::tip_tree(acting.store, &within)? else { return Ok(false) };
-    let held: Option<Contract> = read::file(acting.store, &within, &tree, &layout::contract(&contract.contract))?;
+    let held: Option<Contract> = read::file(acting.store, &within, &tree, &layout::contract(&contract))?;
     Ok(held.is_some_and(|held| held.owner == *acting.repo && held.retired.is_none()))
 }
 
