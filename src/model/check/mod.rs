@@ -59,16 +59,6 @@ pub enum Mode {
     Compatibility,
 }
 
-/// The findings to report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
-    /// Those that concern the judged repositories; the others are listed separately.
-    #[default]
-    Own,
-    /// All of them.
-    Everything,
-}
-
 /// The input of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckInput<'a> {
@@ -78,8 +68,8 @@ pub struct CheckInput<'a> {
     pub me: Option<&'a RepoName>,
     /// The files to apply to the realm together, at most one set per repository.
     pub judged: &'a [Judged<'a>],
-    /// The findings to report.
-    pub scope: Scope,
+    /// Whether all findings are reported, not only those that concern the judged repositories.
+    pub all: bool,
     /// The time of the check, used for sunset dates and for the times that a binding would record.
     pub now: jiff::Timestamp,
     /// The rules that apply.
@@ -254,7 +244,7 @@ impl<'a> Check<'a> {
 
     fn sort(&mut self, mut finding: Finding, is_concerned: impl Fn(&Finding) -> bool) {
         let own = self.own();
-        if own.0.is_empty() || self.input.scope == Scope::Everything {
+        if own.0.is_empty() || self.input.all {
             self.report.findings.push(finding);
         } else if is_concerned(&finding) {
             finding.severity = own.severity(&finding);

@@ -14,7 +14,7 @@ use crate::{
     locate::renamed,
     model::{
         candidate::{Candidate, Judged},
-        check::{Check, CheckInput, Examination, Finding, Mode, Report, Scope, Severity},
+        check::{Check, CheckInput, Examination, Finding, Mode, Report, Severity},
         domain_summary::DomainSummary,
         domain_view::{self, Damage},
         name::{ReaderName, RepoName, RfcName},
@@ -30,7 +30,6 @@ use crate::{
         },
         ctx::{ActingRepo, Ctx, RealmContext},
         inboxes::{deliver, pending},
-        operation::given_as,
         pr::rfc,
         publish::{
             candidate, dispute, places, removal,
@@ -76,10 +75,10 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub strict: bool,
-    /// The scope of the check
-    #[serde(flatten)]
-    #[cfg_attr(feature = "cli", command(flatten))]
-    pub scope: Scope,
+    /// Check the whole realm, not just this repository
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub all: bool,
     /// Report problems that already exist in this commit as warnings
     ///
     /// In a pull request workflow, the default is taken from GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA or
@@ -123,26 +122,6 @@ fn yes() -> bool {
     true
 }
 
-/// The field that selects the scope of the check.
-#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
-#[cfg_attr(feature = "cli", derive(clap::Args))]
-struct ScopeFields {
-    /// Check the whole realm, not just this repository
-    #[serde(default)]
-    #[cfg_attr(feature = "cli", arg(long))]
-    all: bool,
-}
-
-given_as!(Scope, ScopeFields);
-
-impl TryFrom<ScopeFields> for Scope {
-    type Error = &'static str;
-
-    fn try_from(fields: ScopeFields) -> Result<Self, Self::Error> {
-        Ok(if fields.all { Self::Everything } else { Self::Own })
-    }
-}
-
 impl Default for Request {
     fn default() -> Self {
         Self {
@@ -150,7 +129,7 @@ impl Default for Request {
             subject: Subject::default(),
             rfc: None,
             repo: None,
-            scope: Scope::default(),
+            all: false,
             base: None,
             mode: Mode::default(),
             strict: false,
@@ -262,11 +241,11 @@ impl<'a> Work<'a> {
     }
 
     fn judge(&self, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
-        let Request { mode, scope, .. } = *self.request;
+        let Request { mode, all, .. } = *self.request;
         let (repos, cycles) = (self.overview.repos(), read::realm(&*self.here.store)?.cycles);
         let (now, judge) = (self.ctx.env.now(), &self.judge);
         let me = judged.first().map(|judged| judged.repo).or(self.here.repo.as_ref());
-        let input = CheckInput { repos, me, judged, scope, now, mode, listed, cycles, judge };
+        let input = CheckInput { repos, me, judged, all, now, mode, listed, cycles, judge };
         stack::for_comparisons(|| self::judge(self.ctx, self.overview, judged, Check::new(input), judge))
     }
 
@@ -300,11 +279,11 @@ impl<'a> Work<'a> {
             realm: here.realm.clone(),
             current_repo: found.map(|found| found.repo.clone()).or_else(|| self.asking(&branches)),
             read_only: self.read_only(),
-            judged: match (found, request.scope) {
+            judged: match (found, request.all) {
                 _ if request.rfc.is_some() => wire::Judged::Rfc,
                 (None, _) => wire::Judged::Realm,
-                (Some(_), Scope::Own) => wire::Judged::Repository,
-                (Some(_), Scope::Everything) => wire::Judged::Everything,
+                (Some(_), false) => wire::Judged::Repository,
+                (Some(_), true) => wire::Judged::Everything,
             },
             rfc: request.rfc.clone(),
             branches,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{NextStep, OpError},
-    model::check::{Finding, Scope},
+    model::check::Finding,
     ops::{
         operation,
         realm::{
@@ -144,7 +144,7 @@ pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
 pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
     let mut request: check::Request = call.arguments.read_as()?;
     match call.arguments.read_as::<ScopeArgument>()?.scope {
-        Some(CheckedScope::All) => request.scope = Scope::Everything,
+        Some(CheckedScope::All) => request.all = true,
         Some(CheckedScope::Published) => request.subject = Subject::Published,
         Some(CheckedScope::Own) | None => {}
     }
