@@ -151,7 +151,7 @@ impl OpError {
 
     /// Adds next steps.
     #[must_use]
-    pub fn nexts(mut self, steps: impl IntoIterator<Item: Into<NextStep>>) -> Self {
+    pub fn next_all(mut self, steps: impl IntoIterator<Item: Into<NextStep>>) -> Self {
         self.next_steps.extend(steps.into_iter().map(Into::into));
         self
     }

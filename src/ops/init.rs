@@ -106,7 +106,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let unrecorded = locate::config::unrecorded_url(&known, proposed.as_ref());
     let share = unrecorded.as_deref().map(|url| locate::config::record_url(url).into());
     let steps = share.into_iter().chain(joined.next_steps).chain(hooks.next_steps);
-    let answer = Answer::new(body).nexts(steps);
+    let answer = Answer::new(body).next_all(steps);
     Ok(if answer.next_steps.is_empty() { answer.next("git blue  # show the status and next steps") } else { answer })
 }
 

@@ -146,7 +146,7 @@ impl<T> Answer<T> {
 
     /// Adds next steps.
     #[must_use]
-    pub fn nexts(mut self, steps: impl IntoIterator<Item: Into<NextStep>>) -> Self {
+    pub fn next_all(mut self, steps: impl IntoIterator<Item: Into<NextStep>>) -> Self {
         self.next_steps.extend(steps.into_iter().map(Into::into));
         self
     }

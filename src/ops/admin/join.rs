@@ -123,7 +123,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     };
     let sync_steps = sync_steps(&known, failed, &remotes);
     let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config, remotes };
-    let mut answer = Answer::new(body).nexts(sync_steps);
+    let mut answer = Answer::new(body).next_all(sync_steps);
     if wrote_config {
         let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
         let subject = match has_moved {
@@ -140,7 +140,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     }
     first_baselines::record(ctx, &known.name, &store, std::slice::from_ref(&name))?;
     let contracts = contract_steps(ctx, code, &known, &Overview::open(&store)?, &name)?;
-    let answer = answer.nexts(contracts);
+    let answer = answer.next_all(contracts);
     sync::auto::with_push(ctx, (&known.name, &store), is_new && !shared, answer)
 }
 

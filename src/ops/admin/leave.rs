@@ -103,7 +103,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         .next_if(is_by_hand, format!("git blue --realm {} sync  # not pushed yet", acting.realm))
         .next_if(!orphans.is_empty(), again)
         .next_if(request.undo && hooks::are_left(ctx)?, hooks_left)
-        .nexts(step)
+        .next_all(step)
         .next_if(!request.undo, "git blue hooks uninstall"))
 }
 
@@ -142,8 +142,8 @@ fn still_member(request: &Request, repo: &RepoName, domains: &[DomainName], orph
     let leave = |name| format!("git blue realm admin remove-member {repo} --domain {name}  # leave the domain");
     let message = format!("{repo} is still a member of {}", comma_separated(domains));
     let error = OpError::no(ErrorCode::StillMember, message);
-    let error = error.nexts(orphans.iter().map(hand_over));
-    let error = error.nexts(domains.iter().take(MAX_ORPHANS).map(leave));
+    let error = error.next_all(orphans.iter().map(hand_over));
+    let error = error.next_all(domains.iter().take(MAX_ORPHANS).map(leave));
     let command = if request.undo { "git blue leave" } else { "git blue realm admin leave" };
     error.next(format!("{command} --force  # leave anyway"))
 }

@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
         )
     });
     let body = RealmRemoved { realm: known.name, path: known.path.display().to_string(), url };
-    Ok(Answer::new(body).nexts(step))
+    Ok(Answer::new(body).next_all(step))
 }
 
 fn delete(ctx: &Ctx, known: &KnownRealm) -> Result<(), OpError> {

@@ -114,7 +114,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
         files: files.clone(),
     };
     let is_elsewhere = files.is_empty() && by_hand.is_empty();
-    let answer = Answer::new(body).nexts(by_hand);
+    let answer = Answer::new(body).next_all(by_hand);
     let answer = match files.split_first() {
         None if !is_elsewhere || asking.as_ref() == Some(new) => answer,
         None => answer.next(format!("git blue realm admin rename {old} {new}  # in its working tree: write {CONFIG}")),

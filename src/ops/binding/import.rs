@@ -132,7 +132,7 @@ fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<
             let error = OpError::no(ErrorCode::Retired, format!("{at} is retired"))
                 .next(format!("git blue contract get {at}  # show why"));
             let instead = current.deprecated.and_then(|deprecated| deprecated.replaced_by);
-            Err(error.nexts(instead.map(|instead| format!("git blue import {}/{instead}", at.domain))))
+            Err(error.next_all(instead.map(|instead| format!("git blue import {}/{instead}", at.domain))))
         }
         None => Ok(Some(current)),
     }

@@ -271,7 +271,7 @@ fn unpublished(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<OpError, 
         false => Some(format!("git add {} && git commit -m \"Add the contract {at}\"", file.pathspec(ctx))),
     };
     let sync = auto::before(ctx.acting_repo()?.store, "published");
-    Ok(OpError::no(ErrorCode::NotPublished, message).nexts(sync.into_iter().chain(step)))
+    Ok(OpError::no(ErrorCode::NotPublished, message).next_all(sync.into_iter().chain(step)))
 }
 
 /// Returns whether HEAD has the file with the content of the working tree.

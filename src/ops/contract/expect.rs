@@ -102,7 +102,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
     let answer = answer
         .next(format!("edit {}: remove what the code does not read", file.relative()))
         .next("git blue check --worktree  # check that the contract meets the expectations");
-    let answer = answer.nexts(widening);
+    let answer = answer.next_all(widening);
     Ok(answer.next(format!("git add {all} && git commit -m \"Add expectations for {at}\"")))
 }
 

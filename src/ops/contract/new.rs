@@ -114,7 +114,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let paths = file.pathspecs(ctx, sources)?;
     let at = &request.contract;
     let answer = answer
-        .nexts(samples.advice.into_iter().map(NextStep::advice))
+        .next_all(samples.advice.into_iter().map(NextStep::advice))
         .next_if(!is_member, format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo))
         .next(format!("git add {paths} && git commit -m \"Add the contract {at}\"{}", ignored.unwrap_or_default()))
         .next(format!("git blue import {at}  # in each consumer, once it is published"))

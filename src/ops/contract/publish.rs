@@ -214,7 +214,7 @@ fn require_publishing_branch(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result
     let of_runner = || ctx.env.text(DEFAULT_BRANCH).filter(|name| !name.is_empty()).map(str::to_owned);
     let Some(branch) = code.publishing_branch()?.or_else(of_runner) else {
         let error = OpError::no(ErrorCode::NoPublishingBranch, "cannot tell which branch is published");
-        return Err(error.nexts(publishing_branch::steps(code)?));
+        return Err(error.next_all(publishing_branch::steps(code)?));
     };
     for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
         if let Some(tip) = code.reference(&name)?
@@ -226,7 +226,7 @@ fn require_publishing_branch(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result
     let message = format!("{} is not on the publishing branch {branch}; nothing was published", commit.short());
     let error = OpError::no(ErrorCode::NotPublishingBranch, message)
         .next(format!("git blue check  # preview it; merging it into {branch} publishes it"));
-    Err(error.nexts(publishing_branch::checked_out(code)?))
+    Err(error.next_all(publishing_branch::checked_out(code)?))
 }
 
 /// The relation of a commit to the previously published one.

@@ -76,7 +76,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         importers,
         breaks: Vec::new(),
     });
-    let answer = answer.nexts(remove_file(ctx, &request.contract)?);
+    let answer = answer.next_all(remove_file(ctx, &request.contract)?);
     auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)
 }
 

@@ -182,7 +182,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     refused.extend(not_executable(&hooks));
     let answer = place.answer(hooks);
     refused.extend(against_threats(&place, &answer.body.hooks));
-    Ok(answer.nexts(refused))
+    Ok(answer.next_all(refused))
 }
 
 /// Writes the block. Returns whether the file changed, or why the block would break it.
@@ -255,7 +255,7 @@ fn uninstall_from(place: &Place<'_>, folders: &BTreeSet<&PathBuf>) -> Result<Ans
     };
     let callers: BTreeSet<_> = hooks.iter().filter(|hook| hook.installed && !hook.in_file).filter_map(caller).collect();
     let steps = callers.iter().map(|caller| format!("remove the call to git blue hook from {caller}: you added it"));
-    Ok(place.answer(hooks).nexts(steps))
+    Ok(place.answer(hooks).next_all(steps))
 }
 
 /// The suffix after a manager's name in the note on a hook that the manager runs itself.
@@ -277,7 +277,7 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     }
     steps.extend(not_executable(&hooks));
     steps.extend(against_threats(&place, &hooks));
-    Ok(place.answer(hooks).nexts(steps))
+    Ok(place.answer(hooks).next_all(steps))
 }
 
 /// Returns the steps that install the missing hooks: the command, and what to do about files that it cannot edit.

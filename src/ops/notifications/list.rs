@@ -107,7 +107,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     };
     let repair = (!body.unreadable_domains.is_empty()).then_some(status::REPAIR);
     let review = is_to_review.then_some(status::REVIEW);
-    Ok(Answer::new(body).nexts(repair.into_iter().chain(review)))
+    Ok(Answer::new(body).next_all(repair.into_iter().chain(review)))
 }
 
 /// Returns the pending notifications. This marks nothing as seen; it only records when each arrived.

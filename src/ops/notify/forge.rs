@@ -104,7 +104,7 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
         issues: telling.issues,
         unread: telling.unread,
     };
-    Ok(Answer::new(body).nexts(ignored))
+    Ok(Answer::new(body).next_all(ignored))
 }
 
 struct IssueRun<'a> {

@@ -40,7 +40,7 @@ pub(super) fn with_next_steps(ctx: &Ctx, body: Receivers, is_list: bool) -> Resu
         false => "git blue notify list  # show why they wait, and until when",
     };
     Ok(Answer::new(body)
-        .nexts(unknown)
+        .next_all(unknown)
         .next_if(is_empty, "git config --global blue.notify.NAME.url https://URL  # configure the first receiver")
         .next_if(waits, of_waiting)
         .next_if(has_failed, "git blue notify retry --all  # resend failed events"))

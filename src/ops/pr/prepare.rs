@@ -76,7 +76,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
     let has_failed = !body.errors.is_empty();
     let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.as_deref().cloned()).collect();
     Ok(Answer::new(body)
-        .nexts(steps)
+        .next_all(steps)
         .next_if(has_untracked && !request.all, "untracked files were not committed; use --all to include them")
         .next_if(has_secrets, "files that may contain secrets were not committed; add them one by one with git add")
         .next_if(!request.dry_run && !has_failed, format!("git blue realm pr create --rfc {rfc} --title \"…\"")))

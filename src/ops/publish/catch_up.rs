@@ -175,7 +175,7 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
         }
     };
     let error = OpError::no(ErrorCode::NoPublishingBranch, message);
-    Ok(Some(error.nexts(publishing_branch::steps(code)?)))
+    Ok(Some(error.next_all(publishing_branch::steps(code)?)))
 }
 
 /// Returns whether a person has to publish the commit. A commit that was just made counts as

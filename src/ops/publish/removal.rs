@@ -69,7 +69,7 @@ impl Removal {
         };
         let message = format!("{}; nothing was published", self.meaning(name, repo));
         let steps = self.steps(store, code, name, repo)?;
-        Ok(OpError::no(reason, message).nexts(steps))
+        Ok(OpError::no(reason, message).next_all(steps))
     }
 
     fn meaning(self, name: &DomainName, repo: &RepoName) -> String {

@@ -312,7 +312,7 @@ impl<'a> Work<'a> {
         let first = if is_uncommitted { steps::UNCOMMITTED.to_owned() } else { first };
         let nothing = if is_uncommitted { steps::UNCOMMITTED } else { steps::NO_FILES };
         let answer = steps::answer(&*here.store, body, (first, nothing), request);
-        let mut answer = answer.nexts(former);
+        let mut answer = answer.next_all(former);
         answer.next_steps.splice(0..0, to_catch_up);
         answer
     }

@@ -48,7 +48,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
     Ok(match &ctx.realm {
         _ if !is_empty => answer,
         // A repository that names a realm can only join that one.
-        Err(error) if error.code == ErrorCode::UnknownRealm => answer.nexts(error.next_steps.iter().cloned()),
+        Err(error) if error.code == ErrorCode::UnknownRealm => answer.next_all(error.next_steps.iter().cloned()),
         _ => answer.next("git blue init --realm …  # create or join one"),
     })
 }

@@ -81,7 +81,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     let joining = writing.err().into_iter().flat_map(|error| error.next_steps);
     let damage = is_damaged.then(|| REPAIR.into());
     let steps = reviews.into_iter().map(|review| review.next.into());
-    Ok(answer.nexts(joining.chain(damage).chain(steps)))
+    Ok(answer.next_all(joining.chain(damage).chain(steps)))
 }
 
 /// Returns the rank by which imports are sorted: broken ones first, then undecided ones.

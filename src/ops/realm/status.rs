@@ -204,10 +204,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     };
     let mut answer = Answer::new(body);
     if let (Some(_), Err(error)) = (&here.repo, &writing) {
-        answer = answer.nexts(error.next_steps.iter().cloned());
+        answer = answer.next_all(error.next_steps.iter().cloned());
     }
-    let answer = answer.nexts(caught_up.next_steps);
-    let answer = answer.nexts(here.unrecorded_url.iter().map(|url| record_url(url)));
+    let answer = answer.next_all(caught_up.next_steps);
+    let answer = answer.next_all(here.unrecorded_url.iter().map(|url| record_url(url)));
     let answer = with_next_steps(ctx, here, &overview, joined, answer);
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer, receipt, cursors })
@@ -444,12 +444,14 @@ fn with_next_steps(
         .next_if(is_damaged, REPAIR)
         .next_if(unreadable, format!("{check}  # show the problems"))
         .next_if(broken > 0 || has_changed, REVIEW)
-        .nexts(removed)
-        .nexts(offers.into_iter().map(|command| format!("{command}  # committing it accepts the contract")))
+        .next_all(removed)
+        .next_all(offers.into_iter().map(|command| format!("{command}  # committing it accepts the contract")))
         .next_if(has_conflicts, format!("{check}  # show the conflicts, and how to resolve them"))
         .next_if(ahead > 0 || behind > 0, "git blue sync  # sync with the remotes")
-        .nexts(by_others.into_iter().map(|command| format!("{command}  # show who changed this repository's contract")))
-        .nexts(first);
+        .next_all(
+            by_others.into_iter().map(|command| format!("{command}  # show who changed this repository's contract")),
+        )
+        .next_all(first);
     let has_nothing = answer.next_steps.is_empty();
     answer.next_if(has_nothing && is_idle && joined, START_A_SESSION)
 }

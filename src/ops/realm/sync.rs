@@ -84,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let notifications = if has_changes { notifications(ctx, &request.reader) } else { Vec::new() };
     let CaughtUp { published, unpublished, behind, next_steps, .. } = caught_up;
     let answer = with_next_steps(RealmSync { notifications, published, unpublished, behind, ..body });
-    Ok(answer.nexts(next_steps))
+    Ok(answer.next_all(next_steps))
 }
 
 /// Syncs a realm, without a current repository. `between` is called after everything has been fetched and before
@@ -295,7 +295,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
         .next_if(has_conflicts, "git blue check --all  # show the conflicts, and how to resolve them")
         .next_if(needs_branches, to_branches)
         .next_if(is_damaged, "git blue doctor  # show what is damaged")
-        .nexts(steps);
+        .next_all(steps);
     for url in strays {
         answer = answer.next(format!("git ls-remote {url} 'refs/blue/*'  # list what is there"));
         answer = answer.next(format!("git push {url} --delete …  # remove a ref that does not belong there"));

@@ -96,7 +96,7 @@ fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
             (None, _) => steps.push(step.clone()),
         }
     }
-    Answer::new(Doctor { healthy, checks }).nexts(steps)
+    Answer::new(Doctor { healthy, checks }).next_all(steps)
 }
 
 fn git(ctx: &Ctx) -> DoctorCheck {

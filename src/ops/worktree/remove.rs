@@ -182,7 +182,7 @@ fn refuse_locked(jobs: &[Job]) -> Result<(), OpError> {
         return Ok(());
     }
     let error = OpError::no(ErrorCode::LockedWorktree, format!("nothing was removed: {}", said.join("; ")));
-    Err(error.nexts(steps))
+    Err(error.next_all(steps))
 }
 
 fn refuse_loss(progress: &RequestProgress, jobs: &[Job], branch: &str, request: &Request) -> Result<(), OpError> {
@@ -235,10 +235,10 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], branch: &str, request: 
         |path| format!("git -C {path} switch {branch} && git -C {path} merge -  # put its commits on the branch");
     let deinit = |path| format!("git -C {path} submodule deinit --all  # once what they hold is pushed");
     Err(OpError { problems, ..error }
-        .nexts(detached.into_iter().map(switch))
+        .next_all(detached.into_iter().map(switch))
         .next_if(has_uncommitted, format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"))
         .next_if(has_uncommitted || has_unpushed, format!("git blue realm pr create --rfc {rfc} --title …  # push it"))
-        .nexts(with_submodules.into_iter().map(deinit))
+        .next_all(with_submodules.into_iter().map(deinit))
         .next(format!(
             "git blue realm worktree remove --rfc {rfc} --force  # remove the worktrees; uncommitted work is lost"
         )))

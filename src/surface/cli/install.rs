@@ -101,7 +101,7 @@ impl Command {
 /// Prints how many files were written or removed in each folder, and the next step.
 fn show(output: &mut Output<'_>, files: &[PathBuf], verb: &str, step: Option<NextStep>) -> Result<Verdict, OpError> {
     let files = files.iter().map(|file| file.display().to_string()).collect();
-    let answer = Answer::new(Installed { files }).nexts(step);
+    let answer = Answer::new(Installed { files }).next_all(step);
     output.shown(&answer, |body, text| {
         if body.files.is_empty() {
             text.line(&[plain("nothing to remove")]);

@@ -82,7 +82,7 @@ fn failed(log: &Path) -> OpError {
     let line = line.trim_start_matches("fatal:").trim();
     let steps = said.lines().filter_map(|line| line.strip_prefix("hint:")).map(str::trim);
     let line = if line.is_empty() { "the daemon exited without a message" } else { line };
-    let error = OpError::cannot(ErrorCode::NotStarted, line).nexts(steps);
+    let error = OpError::cannot(ErrorCode::NotStarted, line).next_all(steps);
     error.next(format!("see {}", log.display()))
 }
 

@@ -40,13 +40,13 @@ pub fn answer(
     if is_new {
         return answer.next(first);
     }
-    let answer = answer.next_if(says_nothing, nothing).nexts(scripts).nexts(fetch);
+    let answer = answer.next_if(says_nothing, nothing).next_all(scripts).next_all(fetch);
     match (valid, has_errors) {
-        (true, _) => answer.nexts(by_range_only(by_range)),
+        (true, _) => answer.next_all(by_range_only(by_range)),
         (false, true) => {
             let sync = (!request.is_temporary).then(|| sync(store, &answer.body)).flatten();
             let steps = of_errors(&answer.body, &request.subject, request.is_temporary);
-            answer.nexts(sync).nexts(steps)
+            answer.next_all(sync).next_all(steps)
         }
         (false, false) => answer.next("fix the warnings: --strict fails on them"),
     }
