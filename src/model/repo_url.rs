@@ -49,7 +49,7 @@ impl RepoUrl {
         }
     }
 
-    /// Returns whether the URLs differ only in the port: a server may listen for ssh and for HTTPS at ports of its own.
+    /// Returns whether the URLs differ only in the port. Many servers listen for ssh and HTTPS on different ports.
     pub fn differs_only_in_port(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Host(host, path), Self::Host(other, at)) => {

@@ -28,7 +28,7 @@ pub struct Message<'a> {
     pub session: Option<SessionId>,
     /// The commit of that repository.
     pub source: Option<&'a Oid>,
-    /// Who made the change, if it is known from that repository. The commit gets this author.
+    /// The author of the change in that repository, if known, who becomes the author of the commit.
     pub changed_by: Option<ChangedBy>,
 }
 

@@ -72,7 +72,7 @@ pub struct Judge<'a> {
     max_witness: usize,
     is_in_hook: bool,
     known: RefCell<BTreeMap<String, Rc<Comparison>>>,
-    /// Whether schemas are proved to suit importers.
+    /// The proofs made so far: by key, whether importers work with the new schema.
     proofs: RefCell<BTreeMap<String, bool>>,
     expects_answers: RefCell<BTreeMap<String, (SchemaVerdict, Vec<String>)>>,
     answers: Option<Box<dyn Answers + 'a>>,

@@ -33,7 +33,7 @@ pub struct Origin {
     pub time: jiff::Timestamp,
     /// Its author, as `Name <email>`.
     pub author: String,
-    /// Who published it, as `Name <email>`.
+    /// Its committer, who published it, as `Name <email>`.
     pub committer: String,
     /// The repository that the commit message names.
     pub repo: Option<String>,

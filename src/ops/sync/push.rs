@@ -32,9 +32,9 @@ type RefToPush = (StoreRef, Option<Oid>, Oid);
 /// The refs that a remote refused in one round.
 #[derive(Default)]
 struct Refused {
-    /// Whether another round cannot push one of them.
+    /// Whether the remote refused one of them for good.
     is_final: bool,
-    /// Whether another round may push one of them.
+    /// Whether another round may succeed with one of them.
     may_pass: bool,
     /// The last refusal that no push by others explains.
     unexplained: Option<(StoreRef, String)>,
