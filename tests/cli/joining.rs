@@ -177,6 +177,23 @@ fn later_url_is_written_to_the_committed_file() {
 }
 
 #[test]
+fn other_form_of_the_recorded_url_is_no_update() {
+    let world = World::solo();
+    let dir = world.path("fungal");
+    world.git(&dir, &["remote", "add", "origin", "git@git.example.com:acme/fungal.git"]);
+    world.ok(&dir, &["init"]);
+    let recorded = world.tip("refs/blue/realm");
+    for url in ["https://git.example.com/acme/fungal", "ssh://git@GIT.example.com:22/acme/fungal.git/"] {
+        world.git(&dir, &["remote", "set-url", "origin", url]);
+        world.ok(&dir, &["init"]);
+        assert_eq!(world.tip("refs/blue/realm"), recorded, "{url}");
+    }
+    world.git(&dir, &["remote", "set-url", "origin", "https://git.example.com/acme/mushrooms"]);
+    world.ok(&dir, &["init"]);
+    assert_ne!(world.tip("refs/blue/realm"), recorded);
+}
+
+#[test]
 fn leave_undoes_init() {
     let world = World::pair();
     let dir = world.path("access");

@@ -302,8 +302,8 @@ fn write_entry(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, c
     domain::change_realm(ctx, store, || {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
-            // The URL of this clone replaces the recorded one.
-            Some(held) if claim == Claim::Joined => {
+            // The URL of this clone replaces the recorded one, unless it is another form of it.
+            Some(held) if claim == Claim::Joined && identity::match_repo(code, held)? != RepoMatch::Same => {
                 let held = Repo { url: entry.url.clone().or_else(|| held.url.clone()), ..held.clone() };
                 identity::with_facts(&held, entry)
             }
