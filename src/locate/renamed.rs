@@ -62,6 +62,17 @@ pub fn refuse(store: &dyn Store, realm: &RealmName, name: &RepoName) -> Result<(
     Err(error)
 }
 
+/// Refuses a name that the configuration of a commit still has, for commands that judge or publish it.
+///
+/// # Errors
+/// Returns an error if the repository was renamed, or the realm cannot be read.
+pub fn refuse_in_commit(store: &dyn Store, realm: &RealmName, name: &RepoName) -> Result<(), OpError> {
+    let Some(newer) = newer(store, name)? else { return Ok(()) };
+    let message = format!("{name} was renamed to {newer} in the realm {realm}");
+    Err(OpError::cannot(ErrorCode::Renamed, message)
+        .next(format!("merge the branch whose .blue/config.yaml has the name {newer}, or rebase onto it")))
+}
+
 /// Refuses to let a repository rejoin under its former name.
 ///
 /// # Errors

@@ -156,6 +156,12 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
     if request.realm.is_some() && !is_elsewhere && !is_slip {
         return Ok(());
     }
+    if let (Some(url), None) = (&request.url, &request.realm) {
+        let error = OpError::cannot(ErrorCode::UnknownRealm, format!("the realm {realm} is not at {url} yet"));
+        return Err(error
+            .next(format!("git blue --realm {realm} sync  # on a machine that has it: push it there"))
+            .next(format!("git blue init --realm {realm} --url {}  # or create it there", shell_word(url))));
+    }
     let error = unknown::error(unknown::ci_command(&ctx.env).as_deref(), &ctx.home, realm, proposed);
     let make = format!("git blue init --realm {realm} --new  # create another realm of that name on this machine");
     Err(if request.realm.is_some() { error.next(make) } else { error })

@@ -193,6 +193,19 @@ fn other_form_of_the_recorded_url_is_no_update() {
     assert_ne!(world.tip("refs/blue/realm"), recorded);
 }
 
+/// The committed URL is that of a repository to which nobody has pushed the realm.
+#[test]
+fn init_at_a_url_without_the_realm_does_not_suggest_itself() {
+    let world = World::new();
+    let (dir, empty) = (world.repo("fungal"), world.bare("empty.git"));
+    world.write("fungal/.blue/config.yaml", &format!("realm: {{ name: aperture, url: {empty} }}\nrepo: fungal\n"));
+    let init = world.blue(&dir, &["init", "--url", &empty]).exits(128);
+    assert!(init.stderr.contains(&format!("the realm aperture is not at {empty} yet")), "{init}");
+    let create = format!("git blue init --realm aperture --url {empty}");
+    assert!(init.stderr.contains(&create) && !init.stderr.contains("git blue init --url"), "{init}");
+    assert_eq!(world.finish_shell(&dir, &create).code, 0);
+}
+
 #[test]
 fn leave_undoes_init() {
     let world = World::pair();

@@ -102,6 +102,22 @@ fn realm_that_moved_is_followed_by_other_machines() {
     world.ok(&mate, &["status"]);
 }
 
+/// A branch that was created before the rename has the former name in its configuration.
+#[test]
+fn ci_of_an_old_branch_names_the_new_name() {
+    let (world, _) = team();
+    let (fungal, hub) = (world.path("fungal"), world.hub());
+    world.ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("runner").git(&world.root(), &["clone", "--quiet", "code.git", "job"]);
+    for command in [["check"].as_slice(), &["contract", "publish"]] {
+        let run = world.blue(&world.path("job"), &[command, &["--realm-url", &hub]].concat()).exits(128);
+        assert!(run.stderr.contains("fungal was renamed to mycelium in the realm aperture"), "{run}");
+        assert!(run.stderr.contains("merge the branch whose .blue/config.yaml has the name mycelium"), "{run}");
+        assert!(!run.stderr.contains("git blue init"), "{run}");
+    }
+}
+
 /// A version that was published under the former name of the repository is neither lost nor rolled back.
 #[test]
 fn publish_during_a_rename_keeps_its_version() {
