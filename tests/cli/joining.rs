@@ -183,7 +183,8 @@ fn other_form_of_the_recorded_url_is_no_update() {
     world.git(&dir, &["remote", "add", "origin", "git@git.example.com:acme/fungal.git"]);
     world.ok(&dir, &["init"]);
     let recorded = world.tip("refs/blue/realm");
-    for url in ["https://git.example.com/acme/fungal", "ssh://git@GIT.example.com:22/acme/fungal.git/"] {
+    let path = world.bare("mirror.git");
+    for url in ["https://git.example.com/acme/fungal", "ssh://git@GIT.example.com:22/acme/fungal.git/", &path] {
         world.git(&dir, &["remote", "set-url", "origin", url]);
         world.ok(&dir, &["init"]);
         assert_eq!(world.tip("refs/blue/realm"), recorded, "{url}");

@@ -302,10 +302,12 @@ fn write_entry(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, c
     domain::change_realm(ctx, store, || {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
-            // The URL of this clone replaces the recorded one, unless it is another form of it.
-            Some(held) if claim == Claim::Joined && identity::match_repo(code, held)? != RepoMatch::Same => {
-                let held = Repo { url: entry.url.clone().or_else(|| held.url.clone()), ..held.clone() };
-                identity::with_facts(&held, entry)
+            // The URL of this clone replaces that of another place, but not another form of it, and a path does
+            // not replace a URL that others can use.
+            Some(held) if claim == Claim::Joined => {
+                let has_moved = held.url.is_none() || identity::match_repo(code, held)? == RepoMatch::Different;
+                let url = entry.url.clone().filter(|_| has_moved).or_else(|| held.url.clone());
+                identity::with_facts(&Repo { url, ..held.clone() }, entry)
             }
             Some(held) => {
                 same_repository(ctx, code, known, held, claim)?;

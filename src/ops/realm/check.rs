@@ -48,7 +48,7 @@ use crate::{
 
 pub use check_scripts::Scripts;
 pub use check_subject::Subject;
-pub use steps::{UNCOMMITTED, command};
+pub use steps::{SHOW_CONFLICTS, UNCOMMITTED, command};
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =

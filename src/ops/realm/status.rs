@@ -446,7 +446,7 @@ fn with_next_steps(
         .next_if(broken > 0 || has_changed, REVIEW)
         .next_all(removed)
         .next_all(offers.into_iter().map(|command| format!("{command}  # committing it accepts the contract")))
-        .next_if(has_conflicts, format!("{check}  # show the conflicts, and how to resolve them"))
+        .next_if(has_conflicts, check::SHOW_CONFLICTS)
         .next_if(ahead > 0 || behind > 0, "git blue sync  # sync with the remotes")
         .next_all(
             by_others.into_iter().map(|command| format!("{command}  # show who changed this repository's contract")),

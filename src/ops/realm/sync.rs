@@ -292,7 +292,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let to_branches =
         format!("git blue realm admin join {realm} --branches  # store the realm in branches, at refs/heads/blue/");
     let mut answer = Answer::new(body)
-        .next_if(has_conflicts, "git blue check --all  # show the conflicts, and how to resolve them")
+        .next_if(has_conflicts, super::check::SHOW_CONFLICTS)
         .next_if(needs_branches, to_branches)
         .next_if(is_damaged, "git blue doctor  # show what is damaged")
         .next_all(steps);

@@ -91,6 +91,9 @@ pub const NO_FILES: &str =
 /// The step if the files to check are not in HEAD.
 pub const UNCOMMITTED: &str = "git blue check --worktree  # the files under .blue are not committed yet";
 
+/// The next step of answers with conflicts. It shows those of every domain, since others see them too.
+pub const SHOW_CONFLICTS: &str = "git blue check --all  # show the conflicts, and how to resolve them";
+
 /// Returns the command that checks a repository, or what is published if there is none.
 pub fn command(repo: Option<&RepoName>) -> &'static str {
     if repo.is_some() { "git blue check" } else { "git blue check --published" }
