@@ -138,7 +138,9 @@ fn standing(
         ImportResolution::Broken { current } => {
             let yanked = import.adapted().filter(|version| is_yanked(domain, import, version));
             let wider = range.widened(&current).filter(|_| yanked.is_none() && !breaks_expectation(import, verdict));
-            let wider = wider.map(|range| format!("the range \"{range}\" accepts both versions"));
+            let is_break = verdict.is_some_and(|verdict| verdict.verdict == Outcome::Breaks);
+            let once = if is_break { format!(": write it once the code works with {current}") } else { String::new() };
+            let wider = wider.map(|range| format!("the range \"{range}\" accepts both versions{once}"));
             let yanked = yanked.map(|version| format!("{version} was yanked"));
             let decided = verdict.filter(|verdict| verdict.verdict != Outcome::Unknown);
             let notes = yanked.into_iter().chain(decided.map(consequence)).chain(uses(import)).chain(wider);
