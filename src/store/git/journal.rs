@@ -13,8 +13,8 @@ use crate::{platform::files::Identity, store::StoreError};
 /// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
 /// from any other time belongs to another program.
 const SOON: Duration = Duration::from_secs(2);
-/// The time for which a lock file that was recorded without an inode may still belong to another program, which took it
-/// before the recording writer died. git holds these locks for milliseconds.
+/// The time for which a lock file may belong to another program, if it was recorded without an inode, or has an inode that
+/// was free again. git holds these locks for milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The maximum time to wait for one lock file of another program. git itself waits for 1 second
@@ -82,13 +82,12 @@ pub(super) fn taken(held: &mut HeldLock, top: &Path, files: &[PathBuf]) -> Resul
     note(held, files.iter().map(|path| Noted { path: path.clone(), inode: inode(path) }), top)
 }
 
-/// Clears the record. If a lock file of this writer still exists and cannot be removed, it stays recorded for the next
-/// writer.
+/// Clears the record after all recorded locks were released. A file that is there nevertheless belongs to another program
+/// that took the lock since and got the same inode, or could not be removed. So it is removed only if it stays; if that
+/// fails, it stays recorded for the next writer.
 pub(super) fn end(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
-    let is_left = |noted: &Noted| {
-        noted.inode.is_some() && inode(&noted.path) == noted.inode && std::fs::remove_file(&noted.path).is_err()
-    };
-    let left: Vec<_> = noted(held, top)?.into_iter().filter(is_left).collect();
+    let taken = noted(held, top)?.into_iter().filter(|noted| noted.inode.is_some());
+    let left = remove_stale(taken, |_| false);
     note(held, left.into_iter(), top)
 }
 
@@ -118,26 +117,33 @@ pub fn parse(notes: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
 fn recover(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
     let noted_at = held.noted_at();
     let is_possible = |noted: &Noted| noted.inode.is_some() || is_soon_after(noted_at, &noted.path);
-    let noted = noted(held, top)?.into_iter().filter(is_possible);
-    let mut left: Vec<_> = noted.filter_map(|noted| Some((inode(&noted.path)?, noted))).collect();
-    let start = Instant::now();
+    remove_stale(noted(held, top)?.into_iter().filter(is_possible), |noted| noted.inode.is_some());
+    Ok(())
+}
+
+/// Removes the recorded files that are still the same: at once those that `is_certain` accepts, and the others if they do
+/// not change for [`GRACE`]. Returns those that cannot be removed.
+fn remove_stale(noted: impl Iterator<Item = Noted>, is_certain: impl Fn(&Noted) -> bool) -> Vec<Noted> {
+    let seen = noted.filter_map(|noted| Some((stamp(&noted.path)?, noted)));
+    let mut left: Vec<_> = seen.filter(|((inode, _), noted)| noted.inode.is_none_or(|noted| noted == *inode)).collect();
+    let (start, mut stuck) = (Instant::now(), Vec::new());
     while !left.is_empty() {
-        let waited = start.elapsed() >= GRACE;
-        left.retain(|(seen, noted)| {
-            if inode(&noted.path) != Some(*seen) {
-                return false;
+        let has_waited = start.elapsed() >= GRACE;
+        for (seen, noted) in std::mem::take(&mut left) {
+            if stamp(&noted.path) != Some(seen) {
+                continue;
             }
-            if noted.inode == Some(*seen) || (noted.inode.is_none() && waited) {
-                let _ = std::fs::remove_file(&noted.path);
-                return false;
+            if !has_waited && !is_certain(&noted) {
+                left.push((seen, noted));
+            } else if std::fs::remove_file(&noted.path).is_err() {
+                stuck.push(noted);
             }
-            noted.inode.is_none()
-        });
+        }
         if !left.is_empty() {
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
-    Ok(())
+    stuck
 }
 
 /// Returns whether a file was created right after a writer recorded it. A file from before or from long after belongs
@@ -155,4 +161,46 @@ fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
 
 fn inode(path: &Path) -> Option<u64> {
     Identity::of(path).ok().map(|identity| identity.file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn locks(dir: &Path) -> Locks {
+        Locks::new(dir.to_owned(), crate::testing::make::options())
+    }
+
+    /// The file system may give the inode of a removed lock file to the next one, that of another program.
+    #[test]
+    fn lock_of_another_program_with_the_same_inode_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let (locks, lock) = (locks(dir.path()), dir.path().join("packed-refs.lock"));
+        let mut held = begin(&locks, dir.path(), std::slice::from_ref(&lock)).unwrap();
+        fs::write(&lock, "").unwrap();
+        taken(&mut held, dir.path(), std::slice::from_ref(&lock)).unwrap();
+        let other = std::thread::spawn({
+            let lock = lock.clone();
+            move || {
+                std::thread::sleep(Duration::from_millis(200));
+                fs::remove_file(&lock)
+            }
+        });
+        end(&mut held, dir.path()).unwrap();
+        assert!(other.join().unwrap().is_ok(), "its lock was removed");
+        assert_eq!(held.notes().unwrap(), "");
+    }
+
+    #[test]
+    fn lock_that_stays_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (locks, lock) = (locks(dir.path()), dir.path().join("packed-refs.lock"));
+        let mut held = begin(&locks, dir.path(), std::slice::from_ref(&lock)).unwrap();
+        fs::write(&lock, "").unwrap();
+        taken(&mut held, dir.path(), std::slice::from_ref(&lock)).unwrap();
+        end(&mut held, dir.path()).unwrap();
+        assert!(!lock.exists());
+    }
 }

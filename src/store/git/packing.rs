@@ -91,8 +91,9 @@ impl GitStore {
         }
         let mut held = journal::begin(&self.locks, top, std::slice::from_ref(&lock))?;
         if std::fs::File::create_new(&lock).is_ok() {
-            journal::taken(&mut held, top, &[lock])?;
+            journal::taken(&mut held, top, std::slice::from_ref(&lock))?;
             let _ = std::fs::remove_file(&unfinished);
+            let _ = std::fs::remove_file(&lock);
         }
         journal::end(&mut held, top)
     }

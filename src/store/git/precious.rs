@@ -59,18 +59,21 @@ pub(super) fn mark(locks: &Locks, top: &Path) -> Result<(), StoreError> {
     journal::taken(&mut held, top, &lock_files)?;
     // Read under the lock, because another program may have changed other keys.
     let result = with_mark(&path).and_then(|text| {
-        let Some(text) = text else { return Ok(()) };
+        let Some(text) = text else { return Ok(false) };
         let mut put = || {
             file.set_permissions(path.metadata()?.permissions())?;
             file.write_all(&text)?;
             file.sync_all()?;
             std::fs::rename(&lock, &path)
         };
-        put().map_err(StoreError::io("write", &path))
+        put().map(|()| true).map_err(StoreError::io("write", &path))
     });
-    // This removes the lock file, unless it became the configuration.
+    let has_become_config = matches!(result, Ok(true));
+    if !has_become_config {
+        let _ = std::fs::remove_file(&lock);
+    }
     journal::end(&mut held, top)?;
-    result
+    result.map(drop)
 }
 
 /// Returns the configuration with the mark added, or `None` if it is already marked.
