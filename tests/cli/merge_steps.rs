@@ -125,6 +125,27 @@ fn deadlock_is_reported_with_both_remedies() {
     world.blue(&tree(&world, "fungal"), &["check"]).exits(0);
 }
 
+/// A colleague pushed the branch of the consumer, and this clone fetched it.
+#[test]
+fn branch_that_is_only_at_origin_is_included_by_the_named_step() {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["switch", "-q", "-c", RFC]);
+    world.bump("2.0.0");
+    let access = world.path("access");
+    world.git(&access, &["switch", "-q", "-c", "colleague"]);
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept both");
+    world.git(&access, &["update-ref", &format!("refs/remotes/origin/{RFC}"), "HEAD"]);
+    world.git(&access, &["switch", "-q", "main"]);
+    let answer = world.blue(&world.path("fungal"), &["realm", "pr", "status", "--rfc", RFC, "--json"]).json();
+    assert_eq!(answer["errors"][0]["repo"], json!("access"), "{answer}");
+    let step = answer["errors"][0]["next_step"]["command"].as_str().unwrap();
+    assert_eq!(world.finish_shell(&access, step).code, 0, "{step}");
+    let answer = status(&world);
+    assert_eq!(answer["import_conflicts"], json!([]), "{answer}");
+    assert!(of(&answer, "access")["ready"].is_boolean(), "{answer}");
+}
+
 #[test]
 fn consumer_without_a_branch_is_named() {
     let world = World::pair();
@@ -133,7 +154,10 @@ fn consumer_without_a_branch_is_named() {
     let answer = status(&world);
     assert_eq!(of(&answer, "fungal")["blocked_by"], json!([]));
     let blockers = of(&answer, "fungal")["blockers"].to_string();
-    assert!(blockers.contains("access, which has no branch for this RFC, must accept >=1.0.0, <3.0.0"), "{blockers}");
+    assert!(
+        blockers.contains("access, which has no local branch for this RFC, must accept >=1.0.0, <3.0.0"),
+        "{blockers}"
+    );
     assert_eq!((&answer["steps"][0]["repo"], &answer["steps"][0]["action"]), (&json!("access"), &json!("widen")));
     assert_eq!(answer["steps"][0]["file"], json!(world.path("access").join(BINDING_FILE)));
     follow(&world, &answer["steps"][0]);

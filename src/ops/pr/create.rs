@@ -84,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     let here = ctx.realm()?;
     check_title(&request.title)?;
     let branch = worktree::rfc_worktrees::branch(ctx, &request.rfc)?;
-    let (places, errors) = places(ctx, here, Some(&request.rfc))?;
+    let (places, errors, _) = places(ctx, here, Some(&request.rfc))?;
     let mut body = PrCreate {
         realm: here.realm.clone(),
         rfc: request.rfc.clone(),

@@ -54,7 +54,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
         return Err(OpError::usage("the message is empty"));
     }
     let branch = worktree::rfc_worktrees::branch(ctx, &request.rfc)?;
-    let (places, errors) = places(ctx, here, Some(&request.rfc))?;
+    let (places, errors, _) = places(ctx, here, Some(&request.rfc))?;
     let mut body = PrPrepare {
         realm: here.realm.clone(),
         rfc: request.rfc.clone(),

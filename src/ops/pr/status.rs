@@ -16,7 +16,7 @@ use crate::{
             plan::{Plan, RangeConflict},
         },
         secret_file::looks_secret,
-        text::count,
+        text::{count, shell_path, shell_word},
     },
     ops::{
         Operation,
@@ -91,7 +91,8 @@ struct Measured {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let here = ctx.realm()?;
     let rfc = request.rfc.clone().or_else(|| worktree::rfc_worktrees::current_rfc(ctx, &here.realm));
-    let (places, mut errors) = places(ctx, here, rfc.as_ref())?;
+    let (places, mut errors, elsewhere) = places(ctx, here, rfc.as_ref())?;
+    errors.extend(elsewhere);
     let mut forges = Forges::new(ctx);
     let jobs: Vec<_> = places.into_iter().map(|place| (forges.of(&place.found), place)).collect();
     let progress = ctx.progress();
@@ -155,7 +156,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
 
 /// Returns the place of the work in each repository: the worktree of the RFC, another worktree on its branch, or only
 /// the branch if it is not checked out. Without an RFC, this is the current working tree, and the main worktree of the
-/// other repositories.
+/// other repositories. Also returns the problems, and separately those of repositories whose branch is only at origin.
 ///
 /// # Errors
 /// Returns an error if the RFC has neither worktrees nor branches.
@@ -163,7 +164,7 @@ pub(crate) fn places(
     ctx: &Ctx,
     here: &RealmContext,
     rfc: Option<&RfcName>,
-) -> Result<(Vec<RepoWork>, Vec<RepoProblem>), OpError> {
+) -> Result<(Vec<RepoWork>, Vec<RepoProblem>, Vec<RepoProblem>), OpError> {
     let (found, mut errors) = all_found(ctx, here)?;
     let branch = rfc.map(|rfc| worktree::rfc_worktrees::branch(ctx, rfc)).transpose()?;
     let root = worktree::rfc_worktrees::root(ctx, &here.realm);
@@ -173,26 +174,42 @@ pub(crate) fn places(
     let mine = here.repo.as_ref();
     let looked = repos::for_each::each(&ctx.progress(), &jobs, |(found, work, wanted)| {
         let at = current.clone().filter(|_| mine == Some(&found.name));
-        place(found, work, wanted.as_deref(), branch.as_deref(), at)
+        match (place(found, work, wanted.as_deref(), branch.as_deref(), at)?, branch.as_deref()) {
+            (None, Some(branch)) => Ok(Err(only_at_origin(found, work, branch)?)),
+            (place, _) => Ok(Ok(place)),
+        }
     })?;
     let works: Vec<_> = jobs.into_iter().map(|(_, work, _)| work).collect();
-    let mut places = Vec::new();
+    let (mut places, mut elsewhere) = (Vec::new(), Vec::new());
     for ((found, work), looked) in found.into_iter().zip(works).zip(looked) {
         match looked {
-            Ok(Some((path, branch, base))) => {
+            Ok(Ok(Some((path, branch, base)))) => {
                 let work = work.at(&path);
                 places.push(RepoWork { found, work, path, branch, base });
             }
-            Ok(None) => {}
+            Ok(Ok(None)) => {}
+            Ok(Err(problem)) => elsewhere.extend(problem),
             Err(error) => errors.push(of_git(&found.name, &error)),
         }
     }
-    if let (true, Some(rfc)) = (places.is_empty(), rfc) {
+    if let (true, Some(rfc)) = (places.is_empty() && elsewhere.is_empty(), rfc) {
         let message = format!("{rfc} has neither worktrees nor branches in the realm {}", here.realm);
         let error = OpError::no(ErrorCode::NoWorktrees, message);
         return Err(error.next(format!("git blue realm worktree create --rfc {rfc}  # create them")));
     }
-    Ok((places, errors))
+    Ok((places, errors, elsewhere))
+}
+
+/// Returns the problem that the branch of an RFC exists, but not in this clone.
+fn only_at_origin(found: &FoundRepo, work: &Work, branch: &str) -> Result<Option<RepoProblem>, StoreError> {
+    let remote = format!("origin/{branch}");
+    let is_there = work.has_ref(&format!("refs/remotes/{remote}"))?;
+    Ok(is_there.then(|| {
+        let (folder, branch, remote) = (shell_path(&found.folder), shell_word(branch), shell_word(&remote));
+        let next = format!("git -C {folder} branch {branch} {remote}  # include it");
+        RepoProblem::new(&found.name, ErrorCode::OtherBranch, format!("the branch {branch} is only at origin"))
+            .next(next)
+    }))
 }
 
 type Looked = (PathBuf, Option<String>, Option<String>);
@@ -404,7 +421,9 @@ fn set_relations(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan) {
         };
         match names.contains(consumer) {
             true => add_blocker(lines, consumer, must),
-            false => add_blocker(lines, provider, format!("{consumer}, which has no branch for this RFC, {must}")),
+            false => {
+                add_blocker(lines, provider, format!("{consumer}, which has no local branch for this RFC, {must}"))
+            }
         }
     }
 }
