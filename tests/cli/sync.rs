@@ -411,3 +411,16 @@ fn status_reports_the_last_contact() {
     let status = world.ok(&fungal, &["status"]).stdout;
     assert!(status.contains("last contact with origin was 3 days ago: git blue sync"), "{status}");
 }
+
+/// A key of its own for the realm, as a deploy key, or by `includeIf "hasconfig:…"` for each organisation.
+#[test]
+fn sync_without_a_terminal_uses_the_ssh_command_of_the_store() {
+    let world = World::solo();
+    let store = world.store();
+    world.script("bin/ssh", "#!/bin/sh\necho \"$*\" >>\"$HOME/ssh.log\"\nexit 255\n");
+    world.git(&store, &["remote", "add", "origin", "ssh://git@host/realm.git"]);
+    world.git(&store, &["config", "core.sshCommand", "ssh -i /deploy_key"]);
+    world.blue(&world.path("fungal"), &["sync"]);
+    let log = world.read("home/ssh.log");
+    assert!(log.starts_with("-i /deploy_key -o BatchMode=yes "), "{log}");
+}

@@ -148,7 +148,19 @@ pub fn numbers(said: &str) -> (u32, u32) {
 /// Returns the value of a key in the system's and the user's configuration.
 pub(crate) fn global_config(vars: &BTreeMap<OsString, OsString>, key: &str) -> Option<String> {
     // Run in a folder without a repository.
-    let output = command(vars).current_dir("/").args(["config", "--get", key]).output().ok()?;
+    value(command(vars).current_dir("/").args(["config", "--get", key]))
+}
+
+/// Returns the value of a key in the configuration that git uses in a store, which need not exist yet.
+pub(super) fn store_config(vars: &BTreeMap<OsString, OsString>, store: &Path, key: &str) -> Option<String> {
+    if !store.is_dir() {
+        return global_config(vars, key);
+    }
+    value(command(vars).arg("--git-dir").arg(store).args(["config", "--get", key]))
+}
+
+fn value(config: &mut Command) -> Option<String> {
+    let output = config.output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim_end_matches('\n').to_owned()).filter(|text| output.status.success() && !text.is_empty())
 }

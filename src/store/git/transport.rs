@@ -356,7 +356,7 @@ impl<'a> RemoteConnection<'a> {
     /// Returns the user's ssh command with options that disable prompts. A program other than OpenSSH gets no options.
     fn quiet_ssh(&self) -> Option<OsString> {
         let var = |name: &str| self.vars.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned();
-        let configured = || git_command::global_config(&self.vars, "core.sshCommand").map(OsString::from);
+        let configured = || git_command::store_config(&self.vars, &self.store, "core.sshCommand").map(OsString::from);
         if var("GIT_SSH").is_some() || var("GIT_SSH_VARIANT").is_some() {
             return None;
         }
