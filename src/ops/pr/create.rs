@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     rfc::{self, Head},
-    status::{RepoWork, dependencies, places, standing},
+    status::{RepoWork, RfcWork, dependencies, places, standing},
 };
 use crate::{
     error::{ErrorCode, NextStep, OpError},
@@ -84,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     let here = ctx.realm()?;
     check_title(&request.title)?;
     let branch = worktree::rfc_worktrees::branch(ctx, &request.rfc)?;
-    let (places, errors, _) = places(ctx, here, Some(&request.rfc))?;
+    let RfcWork { places, errors, .. } = places(ctx, here, Some(&request.rfc))?;
     let mut body = PrCreate {
         realm: here.realm.clone(),
         rfc: request.rfc.clone(),

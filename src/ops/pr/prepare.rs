@@ -1,7 +1,7 @@
 //! `realm_pr_prepare`: makes one commit in each worktree of an RFC that has changes, with the user's git, identity and
 //! hooks.
 
-use super::status::{RepoWork, places};
+use super::status::{RepoWork, RfcWork, places};
 use crate::ops::{
     Operation,
     ctx::Ctx,
@@ -54,7 +54,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
         return Err(OpError::usage("the message is empty"));
     }
     let branch = worktree::rfc_worktrees::branch(ctx, &request.rfc)?;
-    let (places, errors, _) = places(ctx, here, Some(&request.rfc))?;
+    let RfcWork { places, errors, .. } = places(ctx, here, Some(&request.rfc))?;
     let mut body = PrPrepare {
         realm: here.realm.clone(),
         rfc: request.rfc.clone(),

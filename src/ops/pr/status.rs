@@ -76,6 +76,16 @@ impl RepoWork {
     }
 }
 
+/// Where the work of an RFC is.
+pub(crate) struct RfcWork {
+    /// The work in each repository.
+    pub(crate) places: Vec<RepoWork>,
+    /// The repositories that cannot be read.
+    pub(crate) errors: Vec<RepoProblem>,
+    /// The repositories whose branch is only at origin.
+    pub(crate) at_origin: Vec<RepoProblem>,
+}
+
 /// The progress in one repository.
 struct Measured {
     standing: WorkStatus,
@@ -91,8 +101,8 @@ struct Measured {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let here = ctx.realm()?;
     let rfc = request.rfc.clone().or_else(|| worktree::rfc_worktrees::current_rfc(ctx, &here.realm));
-    let (places, mut errors, elsewhere) = places(ctx, here, rfc.as_ref())?;
-    errors.extend(elsewhere);
+    let RfcWork { places, mut errors, at_origin } = places(ctx, here, rfc.as_ref())?;
+    errors.extend(at_origin);
     let mut forges = Forges::new(ctx);
     let jobs: Vec<_> = places.into_iter().map(|place| (forges.of(&place.found), place)).collect();
     let progress = ctx.progress();
@@ -156,15 +166,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
 
 /// Returns the place of the work in each repository: the worktree of the RFC, another worktree on its branch, or only
 /// the branch if it is not checked out. Without an RFC, this is the current working tree, and the main worktree of the
-/// other repositories. Also returns the problems, and separately those of repositories whose branch is only at origin.
+/// other repositories.
 ///
 /// # Errors
 /// Returns an error if the RFC has neither worktrees nor branches.
-pub(crate) fn places(
-    ctx: &Ctx,
-    here: &RealmContext,
-    rfc: Option<&RfcName>,
-) -> Result<(Vec<RepoWork>, Vec<RepoProblem>, Vec<RepoProblem>), OpError> {
+pub(crate) fn places(ctx: &Ctx, here: &RealmContext, rfc: Option<&RfcName>) -> Result<RfcWork, OpError> {
     let (found, mut errors) = all_found(ctx, here)?;
     let branch = rfc.map(|rfc| worktree::rfc_worktrees::branch(ctx, rfc)).transpose()?;
     let root = worktree::rfc_worktrees::root(ctx, &here.realm);
@@ -180,7 +186,7 @@ pub(crate) fn places(
         }
     })?;
     let works: Vec<_> = jobs.into_iter().map(|(_, work, _)| work).collect();
-    let (mut places, mut elsewhere) = (Vec::new(), Vec::new());
+    let (mut places, mut at_origin) = (Vec::new(), Vec::new());
     for ((found, work), looked) in found.into_iter().zip(works).zip(looked) {
         match looked {
             Ok(Ok(Some((path, branch, base)))) => {
@@ -188,16 +194,16 @@ pub(crate) fn places(
                 places.push(RepoWork { found, work, path, branch, base });
             }
             Ok(Ok(None)) => {}
-            Ok(Err(problem)) => elsewhere.extend(problem),
+            Ok(Err(problem)) => at_origin.extend(problem),
             Err(error) => errors.push(of_git(&found.name, &error)),
         }
     }
-    if let (true, Some(rfc)) = (places.is_empty() && elsewhere.is_empty(), rfc) {
+    if let (true, Some(rfc)) = (places.is_empty() && at_origin.is_empty(), rfc) {
         let message = format!("{rfc} has neither worktrees nor branches in the realm {}", here.realm);
         let error = OpError::no(ErrorCode::NoWorktrees, message);
         return Err(error.next(format!("git blue realm worktree create --rfc {rfc}  # create them")));
     }
-    Ok((places, errors, elsewhere))
+    Ok(RfcWork { places, errors, at_origin })
 }
 
 /// Returns the problem that the branch of an RFC exists, but not in this clone.
