@@ -1,13 +1,11 @@
 //! `prime`: the facts that a session should know from its start. Open problems come before changes, and are repeated in
 //! each session until they are solved.
 
+use std::collections::BTreeSet;
+
 use crate::{
     error::OpError,
-    model::{
-        name::{ContractRef, ReaderName},
-        text::count,
-        version::Version,
-    },
+    model::{name::ReaderName, text::count, version::Version},
     ops::{Operation, ctx::Ctx, inboxes::pending, notifications::list, realm::status},
     wire::{Answer, ImportStatus, NotificationFilter, PageRequest, Prime, RealmStatus, Unpublished},
 };
@@ -139,28 +137,21 @@ fn unpublished(one: &Unpublished) -> String {
     }
 }
 
-/// Returns the changes that this session was notified of and whose imports are not adapted yet.
+/// Returns the newest versions that were shown before and that the code is not adapted to.
 fn pending_adaptations(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<String>, OpError> {
     let page = PageRequest { limit: Some(MAX_DELIVERED), ..PageRequest::default() };
     let asked =
         list::Request { reader: request.reader.clone(), filter: NotificationFilter::Seen, page, ..Default::default() };
     let seen = list::run(ctx, &asked)?.body.notifications;
-    let is_open = |domain: &_, contract: &_| {
-        let mut imports = status.imports.iter();
-        imports.any(|import| import.domain == *domain && import.contract == *contract && is_due(import))
-    };
-    let mut names: Vec<_> = seen
-        .into_iter()
-        .filter_map(|one| Some((one.domain, one.contract?, one.changes.new_version)))
-        .filter(|(domain, contract, _)| is_open(domain, contract))
-        .map(|(domain, contract, version)| {
-            let version = version.map(|version| format!(" {version}")).unwrap_or_default();
-            format!("{}{version}", ContractRef { domain, contract })
-        })
-        .collect();
-    names.dedup();
-    Ok((!names.is_empty())
-        .then(|| format!("This session was notified of, but has not adapted to: {}.", listed(names.into_iter()))))
+    let newest = status.imports.iter().filter(|import| is_due(import)).filter_map(|import| {
+        let of_import =
+            seen.iter().filter(|one| one.domain == import.domain && one.contract.as_ref() == Some(&import.contract));
+        let newest = of_import.filter_map(|one| one.changes.new_version.as_ref()).max()?;
+        let is_new = import.adapted_version.as_ref().is_none_or(|adapted| newest > adapted);
+        is_new.then(|| format!("{}/{} {newest}", import.domain, import.contract))
+    });
+    let names: BTreeSet<_> = newest.collect();
+    Ok((!names.is_empty()).then(|| format!("Shown before, and not adapted to: {}.", listed(names.into_iter()))))
 }
 
 /// Returns the pending notifications as a fact. If none are pending, the fact is an all-clear only if no problem is

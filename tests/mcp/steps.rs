@@ -220,14 +220,19 @@ fn session_starts_with_open_problems_and_repeats_them_after_compaction() {
     let line = |source: &str| {
         format!("echo '{{\"source\":\"{source}\"}}' | CLAUDE_CODE_SESSION_ID=one git blue hook claude-session-start")
     };
-    let told = "This session was notified of, but has not adapted to: s3-access/s3-permissions 1.1.0.";
+    let told = "Shown before, and not adapted to: s3-access/s3-permissions 1.1.0.";
     for (source, expected) in [("compact", true), ("resume", true), ("startup", false)] {
         let text = world.finish_shell(&access, &line(source)).stdout;
         assert_eq!(text.contains(told), expected, "{source}: {text}");
     }
     world.bump("2.0.0");
-    let client = Client::with(&world, &access, LEGACY, &[], &variables);
+    let mut client = Client::with(&world, &access, LEGACY, &[], &variables);
     let instructions = client.greeting["instructions"].as_str().unwrap();
     assert!(instructions.contains("Now: ") && instructions.contains("Broken: s3-access/s3-permissions"));
     assert!(instructions.chars().count() < 2_000);
+    // Only the newest version is repeated.
+    client.ok("realm_status", json!({}));
+    client.request("ping", json!({}));
+    let text = world.finish_shell(&access, &line("compact")).stdout;
+    assert!(text.contains("Shown before, and not adapted to: s3-access/s3-permissions 2.0.0."), "{text}");
 }
