@@ -62,14 +62,13 @@ pub fn refuse(store: &dyn Store, realm: &RealmName, name: &RepoName) -> Result<(
     Err(error)
 }
 
-/// Refuses a name that the configuration of a commit still has, for commands that judge or publish it.
+/// Refuses the former name of a repository in the configuration of a commit that is checked or published.
 ///
 /// # Errors
 /// Returns an error if the repository was renamed, or the realm cannot be read.
-pub fn refuse_in_commit(store: &dyn Store, realm: &RealmName, name: &RepoName) -> Result<(), OpError> {
+pub fn refuse_in_commit(store: &dyn Store, name: &RepoName) -> Result<(), OpError> {
     let Some(newer) = newer(store, name)? else { return Ok(()) };
-    let message = format!("{name} was renamed to {newer} in the realm {realm}");
-    Err(OpError::cannot(ErrorCode::Renamed, message)
+    Err(was_renamed(name, &newer)
         .next(format!("merge the branch whose .blue/config.yaml has the name {newer}, or rebase onto it")))
 }
 
@@ -95,7 +94,11 @@ pub fn moving(store: &dyn Store, name: &RepoName) -> Result<Option<String>, Stor
 }
 
 fn error(name: &RepoName, newer: &RepoName) -> OpError {
-    OpError::cannot(ErrorCode::Renamed, format!("{name} was renamed to {newer} in the realm"))
+    was_renamed(name, newer)
         .next("git pull  # if .blue/config.yaml was committed with the new name")
         .next(format!("git blue realm admin rename {name} {newer}  # otherwise: write it here"))
+}
+
+fn was_renamed(name: &RepoName, newer: &RepoName) -> OpError {
+    OpError::cannot(ErrorCode::Renamed, format!("{name} was renamed to {newer} in the realm"))
 }

@@ -160,7 +160,10 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
         let error = OpError::cannot(ErrorCode::UnknownRealm, format!("the realm {realm} is not at {url} yet"));
         return Err(error
             .next(format!("git blue --realm {realm} sync  # on a machine that has it: push it there"))
-            .next(format!("git blue init --realm {realm} --url {}  # or create it there", shell_word(url))));
+            .next(format!(
+                "git blue init --realm {realm} --url {}  # or create it there, if nobody has it",
+                shell_word(url)
+            )));
     }
     let error = unknown::error(unknown::ci_command(&ctx.env).as_deref(), &ctx.home, realm, proposed);
     let make = format!("git blue init --realm {realm} --new  # create another realm of that name on this machine");

@@ -194,6 +194,19 @@ fn other_form_of_the_recorded_url_is_no_update() {
     assert_ne!(world.tip("refs/blue/realm"), recorded);
 }
 
+#[test]
+fn url_of_a_host_replaces_a_recorded_path() {
+    let world = World::solo();
+    let dir = world.path("fungal");
+    world.git(&dir, &["remote", "add", "origin", &world.bare("code.git")]);
+    let recorded = || world.git(&world.store(), &["cat-file", "blob", "refs/blue/realm:repos/fungal.json"]).stdout;
+    world.ok(&dir, &["init"]);
+    assert!(recorded().contains("code.git"), "{}", recorded());
+    world.git(&dir, &["remote", "set-url", "origin", "https://git.example.com/acme/fungal"]);
+    world.ok(&dir, &["init"]);
+    assert!(recorded().contains("https://git.example.com/acme/fungal"), "{}", recorded());
+}
+
 /// The committed URL is that of a repository to which nobody has pushed the realm.
 #[test]
 fn init_at_a_url_without_the_realm_does_not_suggest_itself() {

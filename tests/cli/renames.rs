@@ -112,7 +112,7 @@ fn ci_of_an_old_branch_names_the_new_name() {
     world.on("runner").git(&world.root(), &["clone", "--quiet", "code.git", "job"]);
     for command in [["check"].as_slice(), &["contract", "publish"]] {
         let run = world.blue(&world.path("job"), &[command, &["--realm-url", &hub]].concat()).exits(128);
-        assert!(run.stderr.contains("fungal was renamed to mycelium in the realm aperture"), "{run}");
+        assert!(run.stderr.contains("fungal was renamed to mycelium in the realm"), "{run}");
         assert!(run.stderr.contains("merge the branch whose .blue/config.yaml has the name mycelium"), "{run}");
         assert!(!run.stderr.contains("git blue init"), "{run}");
     }

@@ -412,7 +412,7 @@ fn status_reports_the_last_contact() {
     assert!(status.contains("last contact with origin was 3 days ago: git blue sync"), "{status}");
 }
 
-/// A key of its own for the realm, as a deploy key, or by `includeIf "hasconfig:…"` for each organisation.
+/// The store has a key of its own, such as a deploy key.
 #[test]
 fn sync_without_a_terminal_uses_the_ssh_command_of_the_store() {
     let world = World::solo();

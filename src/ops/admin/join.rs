@@ -302,11 +302,14 @@ fn write_entry(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, c
     domain::change_realm(ctx, store, || {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
-            // The URL of this clone replaces that of another place, but not another form of it, and a path does
-            // not replace a URL that others can use.
+            // The URL of this clone replaces that of another place, and a path, but no other form of the same URL. A path
+            // does not replace a URL that others can use.
             Some(held) if claim == Claim::Joined => {
-                let has_moved = held.url.is_none() || identity::match_repo(code, held)? == RepoMatch::Different;
-                let url = entry.url.clone().filter(|_| has_moved).or_else(|| held.url.clone());
+                let is_on_a_host = |url: Option<&str>| url.is_some_and(|url| RepoUrl::of(url).is_on_a_host());
+                let is_better = !is_on_a_host(held.url.as_deref()) && is_on_a_host(entry.url.as_deref());
+                let replaces =
+                    held.url.is_none() || is_better || identity::match_repo(code, held)? == RepoMatch::Different;
+                let url = entry.url.clone().filter(|_| replaces).or_else(|| held.url.clone());
                 identity::with_facts(&Repo { url, ..held.clone() }, entry)
             }
             Some(held) => {

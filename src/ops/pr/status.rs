@@ -76,13 +76,13 @@ impl RepoWork {
     }
 }
 
-/// Where the work of an RFC is.
+/// The work of an RFC in all repositories.
 pub(crate) struct RfcWork {
     /// The work in each repository.
     pub(crate) places: Vec<RepoWork>,
     /// The repositories that cannot be read.
     pub(crate) errors: Vec<RepoProblem>,
-    /// The repositories whose branch is only at origin.
+    /// The repositories whose branch is only at origin. If no other has one, they are among the errors.
     pub(crate) at_origin: Vec<RepoProblem>,
 }
 
@@ -202,6 +202,9 @@ pub(crate) fn places(ctx: &Ctx, here: &RealmContext, rfc: Option<&RfcName>) -> R
         let message = format!("{rfc} has neither worktrees nor branches in the realm {}", here.realm);
         let error = OpError::no(ErrorCode::NoWorktrees, message);
         return Err(error.next(format!("git blue realm worktree create --rfc {rfc}  # create them")));
+    }
+    if places.is_empty() {
+        errors.append(&mut at_origin);
     }
     Ok(RfcWork { places, errors, at_origin })
 }

@@ -75,7 +75,7 @@ fn at_url(steps: Vec<NextStep>, url: &str, repo: &RepoName) -> Vec<NextStep> {
 /// Checks that the realm has the repository under its name, and that nothing shows that it is a different repository.
 fn same_repository(code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(), OpError> {
     let Some(held) = identity::entry(acting)? else {
-        renamed::refuse_in_commit(acting.store, acting.realm, acting.repo)?;
+        renamed::refuse_in_commit(acting.store, acting.repo)?;
         let message = format!("{} is not in the realm {}", acting.repo, acting.realm);
         return Err(OpError::no(ErrorCode::NotJoined, message)
             .next("git blue init --url URL  # once, on a developer's machine; then git blue sync"));

@@ -158,7 +158,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     };
     let found = work.found(&branches)?;
     if let Some(Found { repo, .. }) = found.as_ref().filter(|found| !overview.repos().contains_key(&found.repo)) {
-        renamed::refuse_in_commit(&*here.store, &here.realm, repo)?;
+        renamed::refuse_in_commit(&*here.store, repo)?;
         let message = format!("nothing was checked: the realm {} has no repository {repo}", here.realm);
         return Err(OpError::cannot(ErrorCode::UnknownRepo, message)
             .next(format!("git blue init --realm {}  # in a clone of it; then git blue sync", here.realm))

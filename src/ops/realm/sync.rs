@@ -2,6 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
+use super::check;
 use crate::{
     error::{ErrorCode, OpError},
     locate,
@@ -292,7 +293,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let to_branches =
         format!("git blue realm admin join {realm} --branches  # store the realm in branches, at refs/heads/blue/");
     let mut answer = Answer::new(body)
-        .next_if(has_conflicts, super::check::SHOW_CONFLICTS)
+        .next_if(has_conflicts, check::SHOW_CONFLICTS)
         .next_if(needs_branches, to_branches)
         .next_if(is_damaged, "git blue doctor  # show what is damaged")
         .next_all(steps);

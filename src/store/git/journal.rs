@@ -168,25 +168,25 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::testing::make;
 
-    fn locks(dir: &Path) -> Locks {
-        Locks::new(dir.to_owned(), crate::testing::make::options())
+    /// Returns a held record of a lock file that was taken, and the file.
+    fn with_lock(dir: &Path) -> (HeldLock, PathBuf) {
+        let (locks, lock) = (Locks::new(dir.to_owned(), make::options()), dir.join("packed-refs.lock"));
+        let mut held = begin(&locks, dir, std::slice::from_ref(&lock)).unwrap();
+        fs::write(&lock, "").unwrap();
+        taken(&mut held, dir, std::slice::from_ref(&lock)).unwrap();
+        (held, lock)
     }
 
     /// The file system may give the inode of a removed lock file to the next one, that of another program.
     #[test]
     fn lock_of_another_program_with_the_same_inode_is_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let (locks, lock) = (locks(dir.path()), dir.path().join("packed-refs.lock"));
-        let mut held = begin(&locks, dir.path(), std::slice::from_ref(&lock)).unwrap();
-        fs::write(&lock, "").unwrap();
-        taken(&mut held, dir.path(), std::slice::from_ref(&lock)).unwrap();
-        let other = std::thread::spawn({
-            let lock = lock.clone();
-            move || {
-                std::thread::sleep(Duration::from_millis(200));
-                fs::remove_file(&lock)
-            }
+        let (mut held, lock) = with_lock(dir.path());
+        let other = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            fs::remove_file(&lock)
         });
         end(&mut held, dir.path()).unwrap();
         assert!(other.join().unwrap().is_ok(), "its lock was removed");
@@ -196,10 +196,7 @@ mod tests {
     #[test]
     fn lock_that_stays_is_removed() {
         let dir = tempfile::tempdir().unwrap();
-        let (locks, lock) = (locks(dir.path()), dir.path().join("packed-refs.lock"));
-        let mut held = begin(&locks, dir.path(), std::slice::from_ref(&lock)).unwrap();
-        fs::write(&lock, "").unwrap();
-        taken(&mut held, dir.path(), std::slice::from_ref(&lock)).unwrap();
+        let (mut held, lock) = with_lock(dir.path());
         end(&mut held, dir.path()).unwrap();
         assert!(!lock.exists());
     }
