@@ -145,6 +145,7 @@ fn branch_that_is_only_at_origin_is_included_by_the_named_step() {
     let answer = world.blue(&world.path("fungal"), &["realm", "pr", "status", "--rfc", RFC, "--json"]).json();
     assert_eq!(answer["errors"][0]["repo"], json!("access"), "{answer}");
     let step = answer["errors"][0]["next_step"]["command"].as_str().unwrap();
+    assert_eq!(answer["next_steps"][0]["command"], json!(step));
     assert_eq!(world.finish_shell(&access, step).code, 0, "{step}");
     let answer = status(&world);
     assert_eq!(answer["import_conflicts"], json!([]), "{answer}");

@@ -468,7 +468,7 @@ fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
             .filter(|pr| is_next && pr.state == PullState::Open)
             .map(|pr| NextStep::advice(format!("merge {name} first: {}", pr.url)))
     });
-    let mut steps = Vec::new();
+    let mut steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.as_deref().cloned()).collect();
     if body.repos.iter().any(|line| line.holds_only_secrets) {
         steps.push(NextStep::advice(
             "files that may contain secrets are not committed; add them one by one with git add",
