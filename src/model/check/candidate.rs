@@ -73,7 +73,7 @@ pub(super) struct AppliedDomain<'d> {
 }
 
 /// Applies the files of all judged repositories to a domain together: first their contracts, then their bindings,
-/// which may rely on any of the contracts.
+/// which may rely on any of the contracts. If the request is cancelled, contracts are left out.
 pub(super) fn apply_candidate<'d>(
     domain: &'d DomainView,
     judged: &[Judged<'_>],
@@ -84,6 +84,9 @@ pub(super) fn apply_candidate<'d>(
     let mut changes = Vec::new();
     for one in judged {
         for (contract, declared) in one.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
+            if judge.values().is_cancelled() {
+                break;
+            }
             let document = &*next_version::settled(domain, &declared.document, judge);
             match publish::ignoring_promise(domain, one.repo, document, Direction::Forward, judge) {
                 Ok(decision) => {
@@ -283,5 +286,41 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
     {
         // The contract is another repository's; this one can only drop its import.
         (finding.file, finding.line) = (Some(declared.path.clone()), Some(*line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::BTreeMap,
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
+        time::Duration,
+    };
+
+    use super::*;
+    use crate::model::{domain::Domain, schema::Budget};
+
+    #[test]
+    fn cancelled_request_judges_no_further_contract() {
+        let (shop, orders) = ("shop".parse().unwrap(), "orders".parse::<DomainName>().unwrap());
+        let members = std::iter::once(&shop).cloned().collect();
+        let domain = Domain { name: orders.clone(), description: String::new(), members, removed: false };
+        let domain = DomainView::new(domain);
+        let declared = |name: &str| {
+            let document = Contract::new(name.parse().unwrap(), "shop".parse().unwrap());
+            let declared = Declared { path: String::new(), document, lines: BTreeMap::new(), changed: true };
+            ((orders.clone(), name.parse().unwrap()), declared)
+        };
+        let candidate = Candidate { contracts: ["a", "b"].map(declared).into(), ..Candidate::default() };
+        let judged = [Judged { repo: &shop, candidate: &candidate }];
+        let flag = Arc::new(AtomicBool::new(false));
+        let judge = Judge::new(Budget::default().cancelled_by(flag.clone()), || Duration::ZERO, Duration::from_secs(9));
+        let apply = || apply_candidate(&domain, &judged, (jiff::Timestamp::UNIX_EPOCH, &judge));
+        assert_eq!(apply().after.contracts.len(), 2);
+        flag.store(true, Ordering::Relaxed);
+        assert_eq!((apply().after.contracts.len(), apply().findings), (0, Vec::new()));
     }
 }

@@ -24,7 +24,7 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// Examines every contract of a domain.
+    /// Examines every contract of a domain, or fewer if the request is cancelled.
     pub fn of(domain: &DomainView, budget: &Budget) -> Self {
         let mut examination = Self::default();
         examination.examine(domain, budget, |_, _| true);
@@ -55,6 +55,9 @@ impl Examination {
 
     fn examine(&mut self, domain: &DomainView, budget: &Budget, wanted: impl Fn(&ContractName, &Contract) -> bool) {
         for (name, contract) in domain.contracts.iter().filter(|(name, contract)| wanted(name, contract)) {
+            if budget.is_cancelled() {
+                break;
+            }
             let hash = contract.computed_schema_hash();
             let mut findings = content(contract, budget);
             findings.extend(stored_hashes(domain, contract, &hash));

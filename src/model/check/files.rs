@@ -14,11 +14,15 @@ use crate::model::{
     verdict::Judge,
 };
 
-/// Checks the files of a repository. `after` is the domain with those files applied to it.
+/// Checks the files of a repository. `after` is the domain with those files applied to it. If the request is cancelled,
+/// contracts are left out.
 pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>, judge: &Judge<'_>) -> Vec<Finding> {
     let name = &domain.info.name;
     let mut findings = gone(domain, judged);
     for (contract, declared) in judged.candidate.contracts_in(name) {
+        if judge.values().is_cancelled() {
+            break;
+        }
         let document = next_version::settled(domain, &declared.document, judge);
         let of_contract = if declared.changed {
             let published = after.document(contract, &document.version);

@@ -195,7 +195,8 @@ impl<'a> Check<'a> {
             findings.iter().map(Finding::key).collect::<BTreeSet<_>>()
         });
         let states = states(&after, judge);
-        let is_clean = !was_examined && !is_changed && examination.is_clean_in(&after, &states);
+        let is_whole = !judge.values().is_cancelled();
+        let is_clean = is_whole && !was_examined && !is_changed && examination.is_clean_in(&after, &states);
         let found = is_clean.then(|| examination.schema_hashes.clone());
         let mut findings = self.findings(&published, summary, &mut examination, &states);
         approved(domain, &after, judge, &mut findings);
@@ -382,7 +383,7 @@ fn approved(domain: &DomainView, after: &DomainView, judge: &Judge<'_>, findings
     }
 }
 
-/// Returns the state of the imports in a domain.
+/// Returns the state of the imports in a domain, or of none if the request is cancelled.
 fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
     let imports = domain.bindings.iter().flat_map(|(repo, binding)| binding.imports.iter().map(move |one| (repo, one)));
     let key = |repo: &RepoName, contract: &ContractName| (repo.clone(), contract.clone());
@@ -395,6 +396,7 @@ fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
             known.entry(same).or_insert_with(|| ImportState::of(domain, import, judge)).clone()
         }
     };
+    let imports = imports.take_while(|_| !judge.values().is_cancelled());
     imports.map(|(repo, one)| (key(repo, &one.contract), state(one))).collect()
 }
 

@@ -109,7 +109,7 @@ pub fn publish(
     sources: &Sources,
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
-    let candidate = candidate::read(code, &Files::at(code, commit)?, sources)?;
+    let candidate = candidate::read(code, &Files::at(code, commit)?, sources, &ctx.progress())?;
     if !candidate.problems.is_empty() {
         return Err(unreadable(&candidate));
     }

@@ -41,16 +41,16 @@ impl Branch {
     /// Reads the files at a commit of a repository.
     ///
     /// # Errors
-    /// Returns an error if they cannot be read.
+    /// Returns an error if they cannot be read, or the request is cancelled.
     fn read(
-        here: &RealmContext,
+        (ctx, here): (&Ctx, &RealmContext),
         overview: &Overview<'_>,
         repo: &RepoName,
         (code, commit): (&CodeRepo, &Oid),
     ) -> Result<Self, OpError> {
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: None };
         let sources = contract::publish::sources(acting, Some(overview))?;
-        let candidate = candidate::read(code, &Files::at(code, commit)?, &sources)?;
+        let candidate = candidate::read(code, &Files::at(code, commit)?, &sources, &ctx.progress())?;
         Ok(Self { repo: repo.clone(), candidate })
     }
 
@@ -83,7 +83,7 @@ pub fn branches(
         let Some(code) = ctx.other_repo(&found.folder)? else { continue };
         for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
             if let Some(commit) = code.reference(&name)? {
-                let read = Branch::read(here, overview, &found.name, (&code, &commit))?;
+                let read = Branch::read((ctx, here), overview, &found.name, (&code, &commit))?;
                 branches.push((read, RfcBranch { repo: found.name, branch: name, commit }));
                 break;
             }
@@ -180,7 +180,7 @@ pub fn plan(
     for Head { repo, folder, commit } in heads {
         let Ok(commit) = commit.parse() else { continue };
         let code = open(ctx, folder);
-        match code.and_then(|code| Branch::read(here, &overview, repo, (&code, &commit))) {
+        match code.and_then(|code| Branch::read((ctx, here), &overview, repo, (&code, &commit))) {
             Ok(branch) => branches.push(branch),
             Err(error) => errors.push(paths::failed(repo, error)),
         }

@@ -13,6 +13,7 @@ use crate::{
         name::{ContractName, DomainName},
         oid::Oid,
     },
+    ops::progress::RequestProgress,
     platform::files::is_temporary,
     repo::CodeRepo,
     store::{
@@ -33,13 +34,20 @@ enum FileSubject {
 /// Reads the candidate.
 ///
 /// # Errors
-/// Returns an error if the repository cannot be read. Problems with individual files are part of the candidate.
-pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Candidate, OpError> {
+/// Returns an error if the repository cannot be read, or the request is cancelled. Problems with individual files are
+/// part of the candidate.
+pub fn read(
+    code: &CodeRepo,
+    files: &Files<'_>,
+    sources: &Sources,
+    progress: &RequestProgress,
+) -> Result<Candidate, OpError> {
     let mut published = PublishedFiles { code, by_commit: BTreeMap::new() };
     let mut candidate = Candidate::default();
     let mut all = files.below(CONTRACTS)?;
     all.extend(files.below(BINDINGS)?);
     for (path, item) in &all {
+        progress.check()?;
         if is_temporary(path) {
             continue;
         }

@@ -233,7 +233,8 @@ impl<'a> Work<'a> {
         let acting = ActingRepo { realm: &self.here.realm, store: &*self.here.store, repo: &found.repo, code: None };
         let sources = contract::publish::sources(acting, Some(self.overview))?;
         let code = self.ctx.code()?;
-        let mut candidate = Candidate { up: self.ctx.up_to_root(), ..candidate::read(code, files, &sources)? };
+        let mut candidate =
+            Candidate { up: self.ctx.up_to_root(), ..candidate::read(code, files, &sources, &self.ctx.progress())? };
         if let Some(commit) = found.commit.or(code.head()?.commit) {
             let sources = dispute::with_missing_sides(acting, code, sources, &candidate, &commit)?;
             candidate::mark_behind(code, &commit, &sources, &mut candidate)?;
@@ -421,11 +422,14 @@ fn judge(
         }
         let (examination, summary) = (Examination::of(&domain, judge.values()), DomainSummary::from(&domain));
         let states = verdict::states(store, &line.tree, &summary, None, judge)?;
+        // The examination of a cancelled request is not whole.
+        progress.check()?;
         if examination.is_clean_in(&domain, &states) {
             examining.add(line, &examination.schema_hashes);
         }
         check.published(&summary, examination, &states);
     }
+    progress.check()?;
     examining.keep();
     Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?, &read::set_aside(store)?))
 }
