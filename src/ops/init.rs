@@ -98,6 +98,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         created_realm: matches!(new, Some(NewRealm::Created)),
         fetched_realm: matches!(new, Some(NewRealm::Cloned)),
         joined: joined.body.joined,
+        replaced_url: joined.body.replaced_url,
         wrote_config: joined.body.wrote_config,
         remotes: joined.body.remotes,
         auto_sync,

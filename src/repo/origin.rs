@@ -53,16 +53,28 @@ impl CodeRepo {
         for_others(url.to_owned(), rewrite(url, rules))
     }
 
+    /// Returns the remotes other than origin, each with its URL after `insteadOf` was applied.
+    pub fn other_remotes(&self) -> Vec<(String, String)> {
+        let url = |name: &str| self.config(&format!("remote.{name}.url"));
+        let others = self.remotes().into_iter().filter(|name| name != "origin");
+        others.filter_map(|name| url(&name).map(|url| (name, self.rewritten(&url)))).collect()
+    }
+
     /// Returns the remote from which git fetches missing objects, if this is a partial clone.
     pub fn promisor(&self) -> Option<String> {
         let snapshot = self.repo.config_snapshot();
         let config = snapshot.plumbing();
-        let promises = |name: &str| config.boolean(format!("remote.{name}.promisor").as_str());
-        let mut names = config.sections_by_name("remote").into_iter().flatten().filter_map(|section| {
-            section.header().subsection_name().and_then(|name| name.to_str().ok()).map(str::to_owned)
-        });
-        let marked = names.find(|name| matches!(promises(name), Ok(Some(true))));
+        let promises = |name: &String| config.boolean(format!("remote.{name}.promisor").as_str());
+        let marked = self.remotes().into_iter().find(|name| matches!(promises(name), Ok(Some(true))));
         marked.or_else(|| self.config("extensions.partialClone"))
+    }
+
+    /// Returns the names of the remotes, in the order of the configuration. A remote may be listed more than once.
+    fn remotes(&self) -> Vec<String> {
+        let snapshot = self.repo.config_snapshot();
+        let sections = snapshot.plumbing().sections_by_name("remote").into_iter().flatten();
+        let names = sections.filter_map(|section| section.header().subsection_name()?.to_str().ok().map(str::to_owned));
+        names.collect()
     }
 }
 

@@ -22,6 +22,9 @@ pub struct Init {
     pub fetched_realm: bool,
     /// Whether this call joined the clone to the realm.
     pub joined: bool,
+    /// The URL of the repository in the realm that this call replaced with the one of this clone's origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_url: Option<String>,
     /// Whether this call wrote `.blue/config.yaml`.
     pub wrote_config: bool,
     /// The result of the sync with each remote, if a URL was given.
@@ -55,6 +58,9 @@ pub struct RealmJoin {
     pub current_repo: RepoName,
     /// Whether this call joined the clone. Joining twice does nothing.
     pub joined: bool,
+    /// The URL of the repository in the realm that this call replaced with the one of this clone's origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_url: Option<String>,
     /// Whether this call wrote `.blue/config.yaml`.
     pub wrote_config: bool,
     /// The result of the sync with each remote, if a URL was given.

@@ -69,7 +69,25 @@ fn moved_origin_is_recorded_by_joining_again() {
     let status = world.ok(&fungal, &["status"]);
     assert!(status.stdout.contains("read-only: "), "{status}");
     assert!(world.next_step(&status).starts_with("git blue init  # if the repository moved to this URL"), "{status}");
-    world.ok(&fungal, &["init"]);
+    let init = world.json(&fungal, &["init"]);
+    assert_eq!(init["replaced_url"], world.path("code.git").to_str().unwrap(), "{init}");
+    assert_eq!(world.json(&fungal, &["status"])["read_only"], serde_json::Value::Null);
+    assert_eq!(world.json(&fungal, &["init"]).get("replaced_url"), None);
+}
+
+/// GitHub's usual names for the remotes of a fork, given in a clone that has joined.
+#[test]
+fn origin_of_a_joined_clone_is_not_replaced_by_a_fork() {
+    let (world, _) = team();
+    let fungal = world.path("fungal");
+    world.git(&world.root(), &["clone", "--quiet", "--bare", "code.git", "fork.git"]);
+    world.git(&fungal, &["remote", "rename", "origin", "upstream"]);
+    world.git(&fungal, &["remote", "add", "origin", world.path("fork.git").to_str().unwrap()]);
+    let status = world.ok(&fungal, &["status"]);
+    let init = world.blue(&fungal, &["init"]).exits(1);
+    let step = world.next_step(&init);
+    assert_eq!((world.next_step(&status), step.starts_with("git remote rename origin fork")), (step.clone(), true));
+    assert_eq!(world.finish_shell(&fungal, &step).code, 0);
     assert_eq!(world.json(&fungal, &["status"])["read_only"], serde_json::Value::Null);
 }
 

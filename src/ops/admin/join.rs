@@ -22,6 +22,7 @@ use crate::{
         message::Message,
         publish::{catch_up, work_file::WorkFile},
         realm,
+        realm_context::ActingRepo,
         repos::{identity, joined},
         runs, sync,
     },
@@ -97,7 +98,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     renamed::refuse_entry(&store, &entry)?;
     refuse_second_name(ctx, code, &store, &known, &name)?;
     let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
-    let is_new = write_entry(ctx, &store, &known, &entry, claim)?;
+    let (is_new, replaced_url) = write_entry(ctx, &store, &known, &entry, claim)?;
     let joined = is_new || !matches!(claim, Claim::Joined);
     ctx.home.record_repo(&known.name, &name, &code.main_folder())?;
     joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
@@ -122,7 +123,8 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         None => (Vec::new(), None),
     };
     let sync_steps = sync_steps(&known, failed, &remotes);
-    let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config, remotes };
+    let (realm, current_repo) = (known.name.clone(), name.clone());
+    let body = RealmJoin { realm, current_repo, joined, replaced_url, wrote_config, remotes };
     let mut answer = Answer::new(body).next_all(sync_steps);
     if wrote_config {
         let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
@@ -296,10 +298,18 @@ fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
         .map_err(|error: crate::model::name::NameError| OpError::from(error).next("choose a name with --repo NAME"))
 }
 
-/// Writes the repository's entry, unless another repository has the name.
-fn write_entry(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: Claim) -> Result<bool, OpError> {
+/// Writes the repository's entry, unless another repository has the name. Returns whether the entry changed, and the URL
+/// that the one of this clone replaced.
+fn write_entry(
+    ctx: &Ctx,
+    store: &dyn Store,
+    known: &KnownRealm,
+    entry: &Repo,
+    claim: Claim,
+) -> Result<(bool, Option<String>), OpError> {
     let code = ctx.code()?;
-    domain::change_realm(ctx, store, || {
+    let mut replaced = None;
+    let is_changed = domain::change_realm(ctx, store, || {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
             // The URL of this clone replaces that of another place, and a path, but no other form of the same URL. A path
@@ -307,9 +317,14 @@ fn write_entry(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, c
             Some(held) if claim == Claim::Joined => {
                 let is_on_a_host = |url: Option<&str>| url.is_some_and(|url| RepoUrl::of(url).is_on_a_host());
                 let is_better = !is_on_a_host(held.url.as_deref()) && is_on_a_host(entry.url.as_deref());
-                let replaces =
-                    held.url.is_none() || is_better || identity::match_repo(code, held)? == RepoMatch::Different;
+                let is_elsewhere = identity::match_repo(code, held)? == RepoMatch::Different;
+                if is_elsewhere {
+                    let acting = ActingRepo { realm: &known.name, store, repo: &entry.name, code: Some(code) };
+                    identity::refuse_fork(acting, code, held)?;
+                }
+                let replaces = held.url.is_none() || is_better || is_elsewhere;
                 let url = entry.url.clone().filter(|_| replaces).or_else(|| held.url.clone());
+                replaced = held.url.clone().filter(|held| url.as_ref() != Some(held));
                 identity::with_facts(&Repo { url, ..held.clone() }, entry)
             }
             Some(held) => {
@@ -328,7 +343,8 @@ fn write_entry(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, c
         let verb = if is_new { "join" } else { "update" };
         let message = Message { repo: Some(&entry.name), ..Message::of(ctx, format!("{verb} {}", entry.name)) };
         Ok(Some((vec![(layout::repo(&entry.name), Edit::Put(codec::encode(&document)))], message)))
-    })
+    })?;
+    Ok((is_changed, replaced))
 }
 
 /// The evidence that a clone may use a name that the realm already has.

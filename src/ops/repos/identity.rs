@@ -6,8 +6,10 @@ use crate::{
     locate::url::{is_same, resolved},
     machine::home::Home,
     model::{
+        name::RepoName,
         realm::{Repo, RepoMatch},
         repo_url::RepoUrl,
+        text::shell_word,
     },
     ops::realm_context::ActingRepo,
     repo::CodeRepo,
@@ -78,13 +80,42 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
         // A clone that its user joined may have lost its name to another repository.
         (RepoMatch::Different, Some(_)) => {
             let error = wrong_repository_error(acting, code, &held);
-            let error = if has_a_root(code, &held)? { error.next(MOVED) } else { error };
-            Err(error.next(WAY_BACK))
+            Err(match upstream(code, &held) {
+                Some(remote) => error.next(swap_remotes(&remote, repo)),
+                None if has_a_root(code, &held)? => error.next(MOVED).next(WAY_BACK),
+                None => error.next(WAY_BACK),
+            })
         }
         (RepoMatch::Different, None) => Err(wrong_repository_error(acting, code, &held)),
         (_, None) => Err(joined::missing(acting)),
         (_, Some(_)) => Ok(()),
     }
+}
+
+/// Checks that a joined clone may record its origin as the URL of the repository. If another of its remotes has the
+/// recorded URL, the origin is a fork.
+///
+/// # Errors
+/// Returns an error for a clone of a fork.
+pub fn refuse_fork(acting: ActingRepo<'_>, code: &CodeRepo, held: &Repo) -> Result<(), OpError> {
+    match upstream(code, held) {
+        Some(remote) => Err(wrong_repository_error(acting, code, held).next(swap_remotes(&remote, acting.repo)).next(
+            format!("git remote remove {}  # if it moved to the URL of origin: then try again", shell_word(&remote)),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Returns the remote, other than origin, that has the URL of an entry.
+fn upstream(code: &CodeRepo, held: &Repo) -> Option<String> {
+    let held = held.url.as_deref()?;
+    code.other_remotes().into_iter().find(|(_, url)| is_same(url, held)).map(|(name, _)| name)
+}
+
+/// Returns the command after which the clone of a fork is a clone of the repository.
+fn swap_remotes(upstream: &str, repo: &RepoName) -> String {
+    let upstream = shell_word(upstream);
+    format!("git remote rename origin fork && git remote rename {upstream} origin  # to publish {repo} from this clone")
 }
 
 /// Returns the error for a clone of a different repository than the one that the realm has under the name.
@@ -125,7 +156,7 @@ pub fn facts(code: &CodeRepo, held: &Repo) -> String {
 ///
 /// # Errors
 /// Returns an error if its history cannot be read.
-pub fn of(code: &CodeRepo, name: &crate::model::name::RepoName) -> Result<Repo, OpError> {
+pub fn of(code: &CodeRepo, name: &RepoName) -> Result<Repo, OpError> {
     let roots = code.head()?.commit.map(|tip| code.roots(&tip)).transpose()?.unwrap_or_default();
     Ok(Repo { name: name.clone(), url: code.origin_url(), roots })
 }

@@ -100,7 +100,8 @@ impl Init {
                 _ => "found",
             };
             realm_at(verb, &body.realm, &body.path, text);
-            joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
+            joined(body.joined, &body.current_repo, body.replaced_url.as_deref(), text);
+            wrote_config(body.wrote_config, &body.realm, text);
             for remote in body.remotes.iter().filter(|remote| !remote.sent.is_empty()) {
                 text.line(&[plain("pushed the realm to"), plain(&remote.url)]);
             }
@@ -133,10 +134,17 @@ fn realm_at(verb: &str, realm: &RealmName, path: &str, text: &mut Text) {
     text.line(&[plain(verb), plain("realm"), styled(realm, Style::Bold), styled(format!("in {path}"), Style::Dim)]);
 }
 
-fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, text: &mut Text) {
+fn joined(now: bool, repo: &RepoName, replaced_url: Option<&str>, text: &mut Text) {
     let verb = if now { "joined as" } else { "already joined as" };
     text.line(&[plain(verb), styled(repo, Style::Bold)]);
-    if wrote_config {
+    if let Some(url) = replaced_url {
+        let replaced = format!("replaced the URL of {repo} in the realm, which was {url}");
+        text.line(&[plain(replaced)]);
+    }
+}
+
+fn wrote_config(now: bool, realm: &RealmName, text: &mut Text) {
+    if now {
         text.line(&[plain("wrote"), plain(locate::CONFIG), styled(format!("for realm {realm}"), Style::Dim)]);
     }
 }
@@ -161,7 +169,8 @@ impl Command {
                 realm_at(verb, &body.realm, &body.path, text);
             }),
             Self::Join(request) => output.shown(&admin::join::run(ctx, &request)?, |body, text| {
-                joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
+                joined(body.joined, &body.current_repo, body.replaced_url.as_deref(), text);
+                wrote_config(body.wrote_config, &body.realm, text);
             }),
             Self::Leave(request) => output.shown(&admin::leave::run(ctx, &request)?, left),
             Self::Reclaim(request) => output.shown(&admin::reclaim::run(ctx, &request)?, |body, text| {
