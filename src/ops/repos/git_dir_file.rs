@@ -31,13 +31,13 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
     Ok(Some(text.trim_end().to_owned()))
 }
 
-/// Replaces a file in `folder` with one line.
+/// Replaces a file in `folder` with these lines.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be written.
-pub fn write(folder: &Path, name: &str, line: &str) -> Result<(), OpError> {
+pub fn write(folder: &Path, name: &str, lines: &str) -> Result<(), OpError> {
     let path = folder.join(name);
-    files::replace(&path, format!("{line}\n").as_bytes(), Access::Private).map_err(OpError::io("write", &path))
+    files::replace(&path, format!("{lines}\n").as_bytes(), Access::Private).map_err(OpError::io("write", &path))
 }
 
 /// Removes a file, if it exists.

@@ -1,8 +1,9 @@
 //! Joined clones. A clone writes to a realm only after this user ran `init` or `join` in it: a repository's files are
 //! only a proposal, which anybody may have made.
 //!
-//! A clone is marked by a file in the git dir that all of its worktrees share. The file contains a random number that
-//! is also in `$GIT_BLUE_HOME`, so a mark that comes with a copied clone or an unpacked archive is not valid.
+//! A clone is marked by a file in the git dir that all of its worktrees share. A mark contains a random number that is
+//! also in `$GIT_BLUE_HOME`, so one that comes with a copied clone or an unpacked archive is not valid. The file has a
+//! mark for each `$GIT_BLUE_HOME` with which the clone was joined, such as those of a machine and of its containers.
 
 use std::{
     fmt,
@@ -30,6 +31,8 @@ use crate::{
 
 /// The file in the common git dir.
 const FILE: &str = "blue-joined";
+/// The maximum number of marks. If there are more, the oldest is removed: it may be of a container that is gone.
+const MAX_MARKS: usize = 8;
 /// The word after the names if the realm does not know the repository's root commits yet.
 const NO_ROOTS: &str = "no-roots";
 
@@ -86,11 +89,19 @@ impl fmt::Display for Joined {
 /// # Errors
 /// Returns an error if the mark or the user's own folder cannot be read.
 pub fn read(home: &Home, code: &CodeRepo) -> Result<Option<Joined>, OpError> {
-    let Some(joined) = text(&code.common_dir().join(FILE))?.and_then(|text| text.parse::<Joined>().ok()) else {
-        return Ok(None);
-    };
-    let held = CloneRecord::read(&record(home, &joined.number))?;
-    Ok(held.is_some_and(|held| joined.is_of(&held.realm, &held.repo)).then_some(joined))
+    for joined in marks(code)? {
+        let held = CloneRecord::read(&record(home, &joined.number))?;
+        if held.is_some_and(|held| joined.is_of(&held.realm, &held.repo)) {
+            return Ok(Some(joined));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the marks of a clone, the oldest first.
+fn marks(code: &CodeRepo) -> Result<Vec<Joined>, OpError> {
+    let text = text(&code.common_dir().join(FILE))?.unwrap_or_default();
+    Ok(text.lines().filter_map(|line| line.parse().ok()).collect())
 }
 
 /// Returns whether a clone was ever joined, with any `$GIT_BLUE_HOME`. Its user expects it to publish.
@@ -144,7 +155,7 @@ pub fn other_joined_clone(
     Ok(others.find(|folder| *folder != code.main_folder() && folder.exists()))
 }
 
-/// Marks a clone as joined, and replaces an earlier mark.
+/// Marks a clone as joined, and replaces an earlier mark with this home.
 ///
 /// # Errors
 /// Returns an error if the git dir or the user's own folder cannot be written.
@@ -167,18 +178,35 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
     std::fs::create_dir_all(&clones).map_err(OpError::io("create", &clones))?;
     // The record in the home is written first, because a mark without a record is invalid.
     git_dir_file::write(&clones, &joined.number, &format!("{realm} {repo} {}", recordable(&code.main_folder())?))?;
-    git_dir_file::write(code.common_dir(), FILE, &joined.to_string())
+    let mut marks = other_marks(code, before.as_ref())?;
+    marks.push(joined);
+    write_marks(code, &marks)
 }
 
-/// Forgets that a clone was joined. The mark is removed last: see [`was_joined`].
+/// Forgets that a clone was joined with this home. The mark is removed last: see [`was_joined`].
 ///
 /// # Errors
 /// Returns an error if the git dir or the user's own folder cannot be written.
 pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
-    if let Some(joined) = read(home, code)? {
-        git_dir_file::remove(&record(home, &joined.number))?;
+    let Some(joined) = read(home, code)? else {
+        return git_dir_file::remove(&code.common_dir().join(FILE));
+    };
+    git_dir_file::remove(&record(home, &joined.number))?;
+    write_marks(code, &other_marks(code, Some(&joined))?)
+}
+
+fn other_marks(code: &CodeRepo, own: Option<&Joined>) -> Result<Vec<Joined>, OpError> {
+    let is_own = |mark: &Joined| own.is_some_and(|own| own.number == mark.number);
+    Ok(marks(code)?.into_iter().filter(|mark| !is_own(mark)).collect())
+}
+
+fn write_marks(code: &CodeRepo, marks: &[Joined]) -> Result<(), OpError> {
+    if marks.is_empty() {
+        return git_dir_file::remove(&code.common_dir().join(FILE));
     }
-    git_dir_file::remove(&code.common_dir().join(FILE))
+    let newest = &marks[marks.len().saturating_sub(MAX_MARKS)..];
+    let lines: Vec<_> = newest.iter().map(Joined::to_string).collect();
+    git_dir_file::write(code.common_dir(), FILE, &lines.join("\n"))
 }
 
 /// Checks that [`forget`] may remove its file, so that nothing is changed before it fails.
@@ -327,6 +355,28 @@ mod tests {
         assert!(read(&home, &ours).unwrap().unwrap().has_roots);
         forget(&home, &ours).unwrap();
         assert_eq!(read(&home, &ours).unwrap(), None);
+    }
+
+    #[test]
+    fn a_clone_is_joined_with_each_home_on_its_own() {
+        let sandbox = Sandbox::new();
+        let code = code(&sandbox, "ours");
+        let homes: Vec<_> = (0..=MAX_MARKS).map(|at| Home::new(sandbox.path().join(format!("blue{at}")))).collect();
+        let (realm, repo) = ("r".parse().unwrap(), "fungal".parse().unwrap());
+        let is_joined = |at: usize| read(&homes[at], &code).unwrap().is_some();
+        for home in &homes {
+            write(home, &code, &realm, &repo, true).unwrap();
+        }
+        let joined: Vec<_> = (0..homes.len()).map(is_joined).collect();
+        assert_eq!(joined, [vec![false], vec![true; MAX_MARKS]].concat());
+        forget(&homes[2], &code).unwrap();
+        assert_eq!([1, 2, 3].map(is_joined), [true, false, true]);
+        for home in &homes {
+            if read(home, &code).unwrap().is_some() {
+                forget(home, &code).unwrap();
+            }
+        }
+        assert!(!was_joined(&code));
     }
 
     #[test]
