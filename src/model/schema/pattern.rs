@@ -71,7 +71,7 @@ fn states(pattern: &str) -> u64 {
                 }
                 None => 1,
             },
-            '\\' => rest.next().map_or(1, escaped),
+            '\\' => escape(&mut rest),
             '[' => class(&mut rest),
             '.' => CLASS,
             _ => 1,
@@ -90,7 +90,12 @@ fn count(rest: impl Iterator<Item = char>) -> Option<u64> {
     inner.split(',').filter_map(|number| number.trim().parse().ok()).max()
 }
 
-fn escaped(c: char) -> u64 {
+/// Reads what follows a backslash. The braces of `\p{L}` and `\u{1F600}` are no quantifier.
+fn escape(rest: &mut std::str::Chars<'_>) -> u64 {
+    let Some(c) = rest.next() else { return 1 };
+    if matches!(c, 'p' | 'P' | 'u' | 'x') && rest.as_str().starts_with('{') {
+        rest.by_ref().take_while(|c| *c != '}').for_each(drop);
+    }
     match c {
         'p' | 'P' => UNICODE_PROPERTY,
         'w' | 'W' | 'd' | 'D' | 's' | 'S' => UNICODE_CLASS,
@@ -98,12 +103,15 @@ fn escaped(c: char) -> u64 {
     }
 }
 
-fn class(rest: &mut impl Iterator<Item = char>) -> u64 {
+fn class(rest: &mut std::str::Chars<'_>) -> u64 {
     let mut states = 1;
     while let Some(c) = rest.next() {
         match c {
             ']' => break,
-            '\\' => states = states.max(rest.next().map_or(1, |c| if c == 'u' { CLASS } else { escaped(c) })),
+            '\\' => {
+                let least = if rest.as_str().starts_with('u') { CLASS } else { 1 };
+                states = states.max(least).max(escape(rest));
+            }
             '^' => states = states.max(CLASS),
             c if !c.is_ascii() => states = states.max(CLASS),
             _ => {}
@@ -136,6 +144,9 @@ mod tests {
             ("a{,5}{x}", 8),
             (r"a{\w{9}", 452),
             (r"\{2\}", 3),
+            (r"\p{L}{1000}", 400_000),
+            (r"[\p{L}\u{1F600}]{10}", 4_000),
+            (r"\u{1F600}{3}\x{41}", 4),
             ("(((", 0),
             (")]}{", 4),
             (r"a\", 2),
