@@ -58,8 +58,9 @@ pub struct Candidate {
     /// Domains whose binding was removed since the last published commit.
     pub removed_bindings: BTreeSet<DomainName>,
     /// Domains published from a commit that is not in the history of these files, so that a file
-    /// missing here may be newer. Excludes domains whose commit was dropped by an amend or a reset.
-    pub behind: BTreeSet<DomainName>,
+    /// missing here may be newer, each with the step that merges the commit. Excludes domains whose commit was dropped by
+    /// an amend or a reset.
+    pub behind: BTreeMap<DomainName, String>,
     /// Domains for which a shallow clone cannot tell whether they are behind.
     pub unknown: BTreeSet<DomainName>,
     /// The changed contracts of the domains in `behind`, as they were when these files diverged from the published ones.
@@ -138,6 +139,15 @@ impl Candidate {
         let is_there = self.contracts.contains_key(&(domain.clone(), contract.clone()))
             || self.problems.iter().any(|problem| problem.path == path);
         (!is_there).then_some(path)
+    }
+
+    /// Returns the step that merges the published commit, if the `current` version of a contract was published after these
+    /// files diverged from it.
+    pub fn merge_first(&self, domain: &DomainName, current: &Contract) -> Option<&str> {
+        let merge = self.behind.get(domain)?;
+        let content = |contract: &Contract| (contract.version.clone(), contract.computed_content_hash());
+        let before = self.before.get(&(domain.clone(), current.name.clone()));
+        (before.map(content) != Some(content(current))).then_some(merge)
     }
 
     /// Returns whether the files declare something in a domain, or used to.

@@ -32,6 +32,7 @@ fn shallow_clone_reports_what_to_fetch() {
     world.write(&format!("shallow/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
     let changed = world.blue(&shallow, &["check", "--worktree"]).exits(1);
     assert!(!changed.all().contains("in the meantime"), "{changed}");
+    assert!(changed.stdout.contains("cannot tell whether the branch lacks 1.0.0: git fetch --unshallow"), "{changed}");
     world.git(&shallow, &["checkout", "-q", "."]);
     world.git(&shallow, &["fetch", "-q", "--unshallow"]);
     world.ok(&shallow, &["contract", "publish"]);

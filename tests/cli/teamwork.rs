@@ -156,6 +156,46 @@ fn version_that_a_teammate_used_first_is_merged_first() {
     world.commit("mate", "Paths 1.1.0");
     let check = world.blue(&mate, &["check"]).exits(1);
     assert!(check.stdout.contains("1.1.0 was published with different content in the meantime: merge"), "{check}");
+    assert_eq!(
+        world.next_step(&check).split("  # ").next(),
+        Some("git fetch origin && git merge origin/main"),
+        "{check}"
+    );
+}
+
+/// A branch lacks what another one published, and must not bump its version for what it does not have.
+#[test]
+fn branch_merges_what_another_one_published_before_it_bumps() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let with = |version: &str, items: &str| {
+        let text = contract(version).replace("values: free\n", "");
+        text.replace(&format!("\"v{version}\""), &format!("\"v1.0.0\", {items}"))
+    };
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &with("1.1.0", "\"0\""));
+    world.commit("fungal", "Base");
+    world.git(&fungal, &["switch", "--quiet", "--create", "b"]);
+    world.git(&fungal, &["switch", "--quiet", "main"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &with("1.2.0", "\"0\", \"a\""));
+    world.commit("fungal", "A");
+    let merge = format!("git merge {}  # ", world.line(&fungal, &["rev-parse", "--short=10", "main"]));
+    world.git(&fungal, &["switch", "--quiet", "b"]);
+    for version in ["1.2.0", "1.3.0"] {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &with(version, "\"0\", \"b\""));
+        world.commit("fungal", "B");
+        let check = world.blue(&fungal, &["check"]).exits(1);
+        let steps = world.next_steps(&check);
+        assert!(steps.len() == 1 && steps[0].starts_with(&merge), "{check}");
+        assert!(check.stdout.contains("merge"), "{check}");
+        let bump = world.blue(&fungal, &["contract", "bump", PATHS]).exits(1);
+        assert!(world.next_step(&bump).starts_with(&merge), "{bump}");
+    }
+    world.ok(&fungal, &["contract", "bump", PATHS, "major"]);
+    world.git(&fungal, &["checkout", "--quiet", "."]);
+    world.finish_shell(&fungal, &world.next_step(&world.blue(&fungal, &["check"])));
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &with("1.3.0", "\"0\", \"a\", \"b\""));
+    world.commit("fungal", "Merge");
+    world.ok(&fungal, &["check"]);
 }
 
 /// A commit that publishes another contract does not hide what is wrong with this one.

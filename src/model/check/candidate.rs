@@ -93,9 +93,8 @@ pub(super) fn apply_candidate<'d>(
                     changes.extend(decision.changes);
                     // A document that breaks a promise is applied anyway, so that the broken imports are found.
                     let broken = publish::check_promise(domain, &declared.document, judge).err().into_iter();
-                    findings.extend(
-                        broken.flat_map(|refusal| refused((domain, one.candidate), contract, declared, refusal, judge)),
-                    );
+                    let refused = |refusal| refused((domain, one.candidate), contract, declared, refusal, judge);
+                    findings.extend(broken.flat_map(refused));
                 }
                 Err(refusal) => {
                     findings.extend(refused((domain, one.candidate), contract, declared, refusal, judge));
@@ -150,14 +149,24 @@ fn refused(
         Reason::Down { .. } => needed(),
         _ => refusal.bump().cloned(),
     };
+    let current = domain.contracts.get(contract).filter(|_| refusal.field() == Some("version"));
+    let merge = current.and_then(|current| candidate.merge_first(name, current));
+    // What the branch lacks counts as removed, so that the message may name too high a version.
+    let unless_older = match current.map(|current| &current.version) {
+        Some(version) if merge.is_some() => format!("; this branch lacks the published {version}: merge it first"),
+        Some(version) if candidate.unknown.contains(name) => {
+            format!("; this shallow clone cannot tell whether the branch lacks {version}: git fetch --unshallow")
+        }
+        _ => String::new(),
+    };
     let place = |finding: Finding| {
         let finding = finding.domain(name).contract(contract).at(&declared.path, line);
-        Finding { bump: bump.clone(), ..finding }
+        Finding { bump: bump.clone(), resolution: merge.map(str::to_owned).into_iter().collect(), ..finding }
     };
     match &*refusal.reason {
         Reason::Down { version, current, is_published: true, .. } => {
             // If the files never had the newer version, this is not a downgrade.
-            let what = match candidate.behind.contains(name) {
+            let what = match candidate.behind.contains_key(name) {
                 true => "merge the newer versions".to_owned(),
                 false if candidate.unknown.contains(name) => {
                     "this shallow clone cannot tell which is newer: git fetch --unshallow".to_owned()
@@ -193,10 +202,8 @@ fn refused(
                     bump: bump.clone(),
                     promise: Box::new(broken),
                 };
-                let finding = place(Finding::error(
-                    refusal.code(),
-                    Refusal { reason: Box::new(reason), ..refusal.clone() }.to_string(),
-                ));
+                let broken = Refusal { reason: Box::new(reason), ..refusal.clone() };
+                let finding = place(Finding::error(refusal.code(), format!("{broken}{unless_older}")));
                 let line = declared.line(verdict.as_ref());
                 let place = verdict.as_ref().and_then(Verdict::place);
                 let fingerprint = Some(promise.fingerprint());
@@ -204,10 +211,10 @@ fn refused(
             })
             .collect(),
         Reason::UndecidedVersion { minor, major, .. } => {
-            let finding = place(Finding::error(refusal.code(), refusal.to_string()));
+            let finding = place(Finding::error(refusal.code(), format!("{refusal}{unless_older}")));
             vec![Finding { version: Some(minor.clone()), bump: Some(major.clone()), ..finding }]
         }
-        _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
+        _ => vec![place(Finding::error(refusal.code(), format!("{refusal}{unless_older}")))],
     }
 }
 
@@ -217,7 +224,7 @@ fn is_newer((domain, candidate): (&DomainView, &Candidate), contract: &ContractN
     let name = &domain.info.name;
     let before = candidate.before.get(&(name.clone(), contract.clone())).filter(|before| before.version == *version);
     let hash = |document: &Contract| document.computed_content_hash();
-    candidate.behind.contains(name) && before.map(hash) != domain.document(contract, version).map(hash)
+    candidate.behind.contains_key(name) && before.map(hash) != domain.document(contract, version).map(hash)
 }
 
 /// Returns findings for files that bindings name but the commit does not contain.

@@ -59,7 +59,7 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
     let finding = |contract: &Contract| {
         let path = judged.candidate.missing_file(name, &contract.name)?;
         let is_removed = judged.candidate.removed_contracts.contains_key(&(name.clone(), contract.name.clone()));
-        if !is_removed && (!is_from_files || judged.candidate.behind.contains(name)) {
+        if !is_removed && (!is_from_files || judged.candidate.behind.contains_key(name)) {
             return None;
         }
         let of = &contract.name;

@@ -1,11 +1,11 @@
 //! `contract_bump`: raises the version in a contract's file in place, and records what changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::{ErrorCode, OpError, write_version},
     model::{
-        candidate::write_file,
+        candidate::{Candidate, Declared, write_file},
         compatibility,
         contract::{Contract, Evolution, Values},
         domain_view::DomainView,
@@ -19,7 +19,7 @@ use crate::{
         Operation,
         ctx::{ActingRepo, Ctx},
         domain,
-        publish::{catch_up::Policy, references, work_file::WorkFile},
+        publish::{candidate::mark_behind, catch_up::Policy, references, work_file::WorkFile},
         sync::auto,
     },
     repo::{
@@ -93,6 +93,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let (text, document) = read(ctx, acting, at, &file)?;
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
+    let history = history(ctx, acting, (at, &file), (&view, &document))?;
+    if let (Part::Auto, Some(merge)) = (request.level, history.merge_first(&at.domain, published)) {
+        return Err(lacking(at, published, merge));
+    }
     let (resolved, sources) = match Files::checkout(ctx.code()?) {
         Some(files) => references::contract(&files, text.as_bytes(), &at.contract)?
             .map_err(|problem| problem.in_file(file.relative()))?,
@@ -149,6 +153,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         new_version: new_version.clone(),
     });
     let paths = file.pathspecs(ctx, sources)?;
+    let unshallow = "git fetch --unshallow  # if the branch may lack the published version: this clone cannot tell";
+    let may_lack = answer.body.changed && history.unknown.contains(&at.domain);
+    let answer = answer.next_if(may_lack, unshallow);
     Ok(match (is_enough, answer.body.changed) {
         (false, _) => answer.next(format!("git blue contract bump {at} major  # it breaks a promise")),
         (true, false) => answer,
@@ -156,6 +163,33 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
             .next("git blue check --worktree  # show which consumers it would break")
             .next(format!("git add {paths} && git commit -m \"{at} {new_version}\"")),
     })
+}
+
+/// Returns what the history of HEAD says about the contract: whether the branch may lack what was published.
+fn history(
+    ctx: &Ctx,
+    acting: ActingRepo<'_>,
+    (at, file): (&ContractRef, &WorkFile),
+    (view, document): (&DomainView, &Contract),
+) -> Result<Candidate, OpError> {
+    let (code, mut candidate) = (ctx.code()?, Candidate::default());
+    let source = view.sources.get(acting.repo);
+    if let (Some(commit), Some(source)) = (code.head()?.commit, source) {
+        let (path, document) = (file.relative().to_owned(), document.clone());
+        let declared = Declared { path, document, lines: BTreeMap::new(), changed: true };
+        candidate.contracts.insert((at.domain.clone(), at.contract.clone()), declared);
+        let sources = BTreeMap::from([(at.domain.clone(), source.clone())]);
+        mark_behind(code, &commit, &sources, &mut candidate)?;
+    }
+    Ok(candidate)
+}
+
+/// Returns the error for a branch without the published version: what it lacks would count as removed.
+fn lacking(at: &ContractRef, published: &Contract, merge: &str) -> OpError {
+    let message = format!("cannot choose the level: this branch lacks the published {at} {}", published.version);
+    OpError::no(ErrorCode::FetchFirst, message)
+        .next(merge)
+        .next(format!("git blue contract bump {at} major  # or choose the level yourself"))
 }
 
 /// Returns the error for a file that leaves the choice of the version to publishing.

@@ -105,6 +105,24 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
     Ok(step.into())
 }
 
+/// Returns the step that merges the published commit into a branch that lacks it.
+///
+/// # Errors
+/// Returns an error if the publishing branch cannot be determined.
+pub fn merge(code: &CodeRepo, published: &Oid) -> Result<String, OpError> {
+    let reason = "it has what was published in the meantime; then check again";
+    if code.has(published) {
+        return Ok(format!("git merge {}  # {reason}", published.short()));
+    }
+    Ok(match code.publishing_branch()?.filter(|_| code.origin_url().is_some()) {
+        Some(branch) => {
+            let origin = shell_word(&format!("origin/{branch}"));
+            format!("git fetch origin && git merge {origin}  # {reason}")
+        }
+        None => format!("fetch {} from the clone that has it, merge it, and check again", published.short()),
+    })
+}
+
 /// Returns the command that makes a rollback to the commit `to` last, with the reason: to revert what the newer commits,
 /// which were published before, changed. Returns `None` if the publishing branch has no other contracts and bindings than `to`.
 ///

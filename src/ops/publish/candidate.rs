@@ -104,7 +104,7 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
         let tree = base.map(|base| code.tree_of(&base)).transpose()?;
         match base.is_some() || !code.is_shallow()? {
             _ if behind::is_dropped(code, &source.commit)? => {}
-            true => mark(code, commit, domain, tree, candidate)?,
+            true => mark(code, (commit, &source.commit), domain, tree, candidate)?,
             false => drop(candidate.unknown.insert(domain.clone())),
         }
         let had = |path: &str| match &tree {
@@ -128,12 +128,12 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
 /// commit, they are read from the newest commit of the publishing branch that it knows.
 fn mark(
     code: &CodeRepo,
-    commit: &Oid,
+    (commit, published): (&Oid, &Oid),
     domain: &DomainName,
     base: Option<Oid>,
     candidate: &mut Candidate,
 ) -> Result<(), OpError> {
-    candidate.behind.insert(domain.clone());
+    candidate.behind.insert(domain.clone(), behind::merge(code, published)?);
     let Some(tree) = base.map_or_else(|| fetched(code, commit), |base| Ok(Some(base)))? else { return Ok(()) };
     let files = Files::Commit(code, tree);
     let changed = candidate.contracts_in(domain).filter(|(_, declared)| declared.changed);

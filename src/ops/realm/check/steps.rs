@@ -132,7 +132,8 @@ fn in_a_joined_clone(step: NextStep) -> NextStep {
 fn approval(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
     let is_own = error.repo.is_none() || error.repo == body.current_repo;
     let (domain, contract) = (error.domain.as_ref()?, error.contract.as_ref()?);
-    let fingerprint = error.fingerprint.as_ref().filter(|_| is_own)?;
+    // An error with another resolution may be no break.
+    let fingerprint = error.fingerprint.as_ref().filter(|_| is_own && error.resolution.is_empty())?;
     Some(approve(&format!("{domain}/{contract}"), fingerprint))
 }
 
