@@ -120,6 +120,34 @@ fn rename_keeps_pre_releases_and_can_be_reverted() {
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");
 }
 
+/// The former owner can remove what it exports only once the new owner has published the contract.
+#[test]
+fn accepting_passes_while_the_former_owner_still_exports_it() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    let offered = world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    let unexport = world.next_steps(&offered).pop().unwrap();
+    assert!(unexport.starts_with(&format!("git blue unexport {CONTRACT}  # ")), "{offered}");
+    world.git(&access, &["switch", "--quiet", "--create", "take"]);
+    world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.0.0").replace("owner: fungal", "owner: access"));
+    world.ok(&access, &["unimport", CONTRACT]);
+    world.commit("access", "Take it");
+    let check = world.ok(&access, &["check"]);
+    let warning =
+        format!("fungal still exports {CONTRACT}, which access takes over: git blue unexport {CONTRACT} there");
+    assert!(check.stdout.contains(&warning), "{check}");
+    world.git(&access, &["switch", "--quiet", "main"]);
+    world.git(&access, &["merge", "--quiet", "take"]);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");
+    world.git(&fungal, &["rm", "-q", CONTRACT_FILE]);
+    assert_eq!(world.finish_shell(&fungal, &unexport).code, 0);
+    world.commit("fungal", "Give it away");
+    for dir in [&fungal, &access] {
+        let check = world.ok(dir, &["check"]);
+        assert!(!check.all().contains("not-owner"), "{check}");
+    }
+}
+
 #[test]
 fn transfer_takes_effect_when_the_new_owner_publishes() {
     let world = World::pair();

@@ -29,7 +29,7 @@ pub(super) fn check(
     for (repo, binding) in &domain.bindings {
         let mut suggestions = Suggestions::among(&names);
         let mut of_binding: Vec<_> = membership(repos, domain, repo).into_iter().collect();
-        of_binding.extend(exports(domain, repo, binding, &mut suggestions));
+        of_binding.extend(exports((published, domain), repo, binding, &mut suggestions));
         for import in &binding.imports {
             let state = states.get(&(repo.clone(), import.contract.clone()));
             let verdict = state.and_then(|state| state.between_versions());
@@ -58,7 +58,7 @@ fn membership(repos: &BTreeMap<RepoName, Repo>, domain: &DomainSummary, repo: &R
 }
 
 fn exports(
-    domain: &DomainSummary,
+    (published, domain): (&DomainSummary, &DomainSummary),
     repo: &RepoName,
     binding: &Binding,
     suggestions: &mut Suggestions<'_, ContractName>,
@@ -81,6 +81,12 @@ fn exports(
                 let meant = question(suggestions.nearest(contract));
                 let message = format!("{repo} exports {name}/{contract}, which does not exist{meant}");
                 Finding::error("missing-contract", message)
+            }
+            // The files that are checked accept the contract, which its former owner cannot remove before.
+            Some(owner) if owner != repo && published.owner(contract) == Some(repo) => {
+                let step = format!("git blue unexport {name}/{contract}");
+                let message = format!("{repo} still exports {name}/{contract}, which {owner} takes over: {step} there");
+                Finding::warning("not-owner", message)
             }
             Some(owner) if owner != repo => {
                 let message = format!("{repo} exports {name}/{contract}, which belongs to {owner}");

@@ -83,14 +83,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     let binding = WorkFile::of(ctx.code()?, blue_files::binding(name))?.read().ok().flatten();
     let is_exported =
         binding.and_then(|text| codec::binding(text.as_bytes()).ok()?.export(contract).map(drop)).is_some();
-    let exported =
-        if is_exported { format!("; also remove it from {}", blue_files::binding(name)) } else { String::new() };
     Ok(answer
         .next(format!(
             "{}  # at the root of {to}; committing it accepts the contract",
             accepting(&request.contract, to, "")
         ))
-        .next(format!("git rm {up}{file}  # here, once {to} owns it{exported}")))
+        .next(format!("git rm {up}{file}  # here, once {to} owns it"))
+        .next_if(
+            is_exported,
+            format!("git blue unexport {}  # here too: it is no longer provided here", request.contract),
+        ))
 }
 
 /// Returns the error for a repository that offers a contract to itself: it already owns the contract, or wants to own
