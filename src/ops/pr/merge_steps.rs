@@ -1,7 +1,10 @@
 //! The steps that merge an RFC so that every check passes in between: accept both versions, merge the consumers, merge
 //! the provider, stop accepting the old version.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use crate::{
     error::OpError,
@@ -21,21 +24,26 @@ pub struct Places<'a> {
     lines: &'a [PrRepo],
     /// The main worktree of each repository on this machine.
     folders: BTreeMap<RepoName, PathBuf>,
+    /// The repositories whose branch is not checked out in any folder.
+    not_checked_out: BTreeSet<RepoName>,
 }
 
 impl<'a> Places<'a> {
-    /// Returns the places of an RFC.
+    /// Returns the places of an RFC. `found` has the repositories, and whether their branch is not checked out in any
+    /// folder.
     ///
     /// # Errors
     /// Returns an error if this machine's records cannot be read.
     pub fn new<'f>(
         ctx: &Ctx,
         lines: &'a [PrRepo],
-        found: impl Iterator<Item = &'f FoundRepo>,
+        found: impl Iterator<Item = (&'f FoundRepo, bool)> + Clone,
     ) -> Result<Self, OpError> {
         let mut folders = ctx.home.repo_paths(&ctx.realm()?.realm)?;
-        folders.extend(found.map(|found| (found.name.clone(), found.folder.clone())));
-        Ok(Self { lines, folders })
+        folders.extend(found.clone().map(|(found, _)| (found.name.clone(), found.folder.clone())));
+        let not_checked_out = found.filter(|(_, is_branch_alone)| *is_branch_alone);
+        let not_checked_out = not_checked_out.map(|(found, _)| found.name.clone()).collect();
+        Ok(Self { lines, folders, not_checked_out })
     }
 
     /// Returns the imports that break in every order, each with the possible solutions.
@@ -59,8 +67,10 @@ impl<'a> Places<'a> {
         if let (Some(range), Some(old)) = (&conflict.range_before, &conflict.old) {
             let ContractRef { domain, contract } = &conflict.at;
             let file = self.file(&conflict.provider, true, &blue_files::contract_path(domain, contract));
+            let switch = self.switch(&conflict.provider);
             ways.push(format!(
-                "{}: alternatively, if {old} is still served, write supported: [\"{range}\"] in {file}, and commit it",
+                "{}: alternatively, if {old} is still served, {switch}write supported: [\"{range}\"] in {file}, and \
+                    commit it",
                 conflict.provider
             ));
         }
@@ -97,9 +107,22 @@ impl<'a> Places<'a> {
         folder.join(path).display().to_string()
     }
 
+    /// Returns how to check out the branch of a repository before its file is edited; empty if it is checked out.
+    fn switch(&self, repo: &RepoName) -> String {
+        let branch =
+            self.line(repo).filter(|_| self.not_checked_out.contains(repo)).and_then(|line| line.branch.as_ref());
+        let place = branch.zip(self.folders.get(repo));
+        let switch = |(branch, folder): (&String, &PathBuf)| {
+            format!("git -C {} switch {}, then ", shell_path(folder), shell_word(branch))
+        };
+        place.map(switch).unwrap_or_default()
+    }
+
     fn edit(&self, repo: &RepoName, at: &ContractRef, action: MergeAction, range: &Range, why: &str) -> MergeStep {
         let ContractRef { domain, contract } = at;
-        let file = self.file(repo, action == MergeAction::Widen, &blue_files::binding(domain));
+        let on_branch = action == MergeAction::Widen;
+        let file = self.file(repo, on_branch, &blue_files::binding(domain));
+        let switch = if on_branch { self.switch(repo) } else { String::new() };
         MergeStep {
             repo: repo.clone(),
             action,
@@ -107,7 +130,9 @@ impl<'a> Places<'a> {
             contract: Some(contract.clone()),
             version_req: Some(range.clone()),
             command: None,
-            text: format!("{repo}: write version: \"{range}\" for {contract} in {file}, and commit it  # {why}"),
+            text: format!(
+                "{repo}: {switch}write version: \"{range}\" for {contract} in {file}, and commit it  # {why}"
+            ),
             file: Some(file),
         }
     }

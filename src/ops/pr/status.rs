@@ -145,7 +145,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     for (repo, why) in refused {
         add_blocker(&mut lines, &repo, why);
     }
-    let places = Places::new(ctx, &lines, tips.iter().map(|(place, _)| &place.found))?;
+    let places = Places::new(ctx, &lines, tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone())))?;
     let import_conflicts = places.import_conflicts(&plan);
     let body = PrStatus {
         realm: here.realm.clone(),
