@@ -223,6 +223,46 @@ fn branches_of_an_rfc_are_checked_together() {
     world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC, "--worktree"]).exits(1);
 }
 
+/// Without its branch checked out, the folder has the files of another branch.
+#[test]
+fn edit_on_a_branch_that_is_not_checked_out_begins_with_a_switch() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.git(&access, &["switch", "-q", "-c", RFC]);
+    commit(&world, &access, BINDING_FILE, &importing(">=2.0.0, <3.0.0"));
+    world.git(&world.path("fungal"), &["switch", "-q", "-c", RFC]);
+    commit(&world, &world.path("fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    let first = || status(&world)["steps"][0]["text"].as_str().unwrap().to_owned();
+    assert!(first().starts_with("access: write version: "), "{}", first());
+    world.git(&access, &["switch", "-q", "main"]);
+    let switch = format!("git -C {} switch {RFC}", access.display());
+    assert!(first().starts_with(&format!("access: {switch}, then write version: ")), "{}", first());
+    assert_eq!(world.finish_shell(&access, &switch).code, 0);
+    assert!(first().starts_with("access: write version: "), "{}", first());
+}
+
+/// Of the repository in which the check runs, too, the branch at origin is judged if there is no local one. HEAD of a
+/// CI runner is detached, and is what is proposed.
+#[test]
+fn own_branch_at_origin_is_judged_unless_head_is_detached() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    for (dir, file, text) in
+        [(&fungal, CONTRACT_FILE, contract("2.0.0")), (&access, BINDING_FILE, importing(">=2.0.0, <3.0.0"))]
+    {
+        world.git(dir, &["switch", "-q", "-c", RFC]);
+        commit(&world, dir, file, &text);
+    }
+    world.git(&access, &["update-ref", "refs/remotes/origin/rfc-7", RFC]);
+    world.git(&access, &["switch", "-q", "main"]);
+    world.git(&access, &["branch", "-q", "-D", RFC]);
+    let check = world.json(&access, &["check", "--rfc", RFC]);
+    assert_eq!(check["branches"][0]["branch"], "refs/remotes/origin/rfc-7", "{check}");
+    assert_eq!(check["valid"], true, "{check}");
+    world.git(&access, &["switch", "-q", "--detach"]);
+    world.blue(&access, &["check", "--rfc", RFC]).exits(1);
+}
+
 #[test]
 fn pull_requests_depend_on_each_other_as_in_the_merge_order() {
     let world = World::pair();

@@ -37,7 +37,10 @@ use crate::{
         },
         runs,
     },
-    repo::blue_files::{BINDINGS, CONTRACTS, Files},
+    repo::{
+        CodeRepo,
+        blue_files::{BINDINGS, CONTRACTS, Files},
+    },
     store::{
         StoreRef, layout,
         overview::{Line, Overview, Schemas},
@@ -210,13 +213,18 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// Returns the files to judge. For an RFC these are the files of the local branch, unless the user names others;
-    /// outside of a repository, only the branches of the RFC are judged.
+    /// Returns the files to judge. For an RFC these are the files of its branch, unless the user names others; outside of
+    /// a repository, only the branches of the RFC are judged.
     fn found(&self, branches: &[(rfc::Branch, wire::RfcBranch)]) -> Result<Option<Found<'a>>, OpError> {
         let Request { subject, repo, rfc, .. } = self.request;
         let asking = repo.as_ref().or(self.here.repo.as_ref());
+        // HEAD of a CI runner is detached. It has what the pull request proposes, which may not be pushed to origin's
+        // branch yet.
+        let is_on_branch =
+            self.ctx.code.as_ref().map(CodeRepo::head).transpose()?.is_some_and(|head| head.branch.is_some());
         let is_among = |asking: &RepoName| {
-            branches.iter().any(|(branch, shown)| branch.repo == *asking && shown.branch.starts_with("refs/heads/"))
+            let is_own = |shown: &wire::RfcBranch| is_on_branch || shown.branch.starts_with("refs/heads/");
+            branches.iter().any(|(branch, shown)| branch.repo == *asking && is_own(shown))
         };
         let is_branch = *subject == Subject::Head && asking.is_some_and(is_among);
         let is_elsewhere = rfc.is_some() && (asking.is_none() || self.ctx.code.is_none());
