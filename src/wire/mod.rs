@@ -144,6 +144,14 @@ impl<T> Answer<T> {
         if condition { self.next(step) } else { self }
     }
 
+    /// Adds a next step, unless its command is there already.
+    #[must_use]
+    pub fn next_once(self, step: impl Into<NextStep>) -> Self {
+        let step = step.into();
+        let is_there = step.command().is_some() && self.next_steps.iter().any(|one| one.command() == step.command());
+        self.next_if(!is_there, step)
+    }
+
     /// Adds next steps.
     #[must_use]
     pub fn next_all(mut self, steps: impl IntoIterator<Item: Into<NextStep>>) -> Self {

@@ -398,3 +398,24 @@ fn repository_without_commits_is_named_as_the_one_that_lacks_them() {
     assert!(refused.stderr.contains("hint: choose another name with --repo NAME"), "{refused}");
     world.ok(&new, &["init", "--realm", REALM, "--repo", "new"]);
 }
+
+/// Nobody can join the realm by its URL before it is there, so the step is to push it.
+#[test]
+fn joining_elsewhere_is_a_step_once_the_realm_is_at_its_url() {
+    let world = World::new();
+    let (dir, hub) = (world.repo("fungal"), world.hub());
+    world.script("hub.git/hooks/pre-receive", "#!/bin/sh\nexit 1\n");
+    let elsewhere = format!("git blue init --url {hub}  # in each other repository");
+    for args in [&["init", "--realm", REALM, "--url", &hub][..], &["init"], &["status"], &["check"]] {
+        let run = world.blue(&dir, args);
+        let steps = world.next_steps(&run);
+        assert!(!steps.contains(&elsewhere), "{run}");
+        assert_eq!(steps.iter().filter(|step| step.starts_with("git blue sync  # ")).count(), 1, "{run}");
+    }
+    std::fs::remove_file(world.path("hub.git/hooks/pre-receive")).unwrap();
+    world.ok(&dir, &["sync"]);
+    for args in [&["init"][..], &["status"], &["check"]] {
+        let run = world.blue(&dir, args);
+        assert!(world.next_steps(&run).contains(&elsewhere), "{run}");
+    }
+}

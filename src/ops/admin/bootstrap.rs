@@ -86,8 +86,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
         (true, true) => answer.next(format!("git blue realm admin bootstrap --from {}  # create it", request.file)),
         (false, _) => {
             let answer = auto::with_push(ctx, (&here.realm, &*here.store), is_missing, answer)?;
-            let init = join::init_elsewhere(&ctx.home, &here.realm);
-            answer.next_if(is_larger, format!("{init}  # in each new repository"))
+            let realm = (&here.realm, &*here.store);
+            match is_larger {
+                true => answer.next_once(join::init_elsewhere(&ctx.home, realm, "in each new repository")),
+                false => answer,
+            }
         }
         _ => answer,
     })

@@ -141,8 +141,8 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         ));
     }
     first_baselines::record(ctx, &known.name, &store, std::slice::from_ref(&name))?;
-    let contracts = contract_steps(ctx, code, &known, &Overview::open(&store)?, &name)?;
-    let answer = answer.next_all(contracts);
+    let contracts = contract_steps(ctx, code, (&known.name, &store), &name)?;
+    let answer = contracts.into_iter().fold(answer, Answer::next_once);
     sync::auto::with_push(ctx, (&known.name, &store), is_new && !shared, answer)
 }
 
@@ -174,11 +174,10 @@ fn sync_steps(known: &KnownRealm, failed: Option<OpError>, remotes: &[RemoteSync
 fn contract_steps(
     ctx: &Ctx,
     code: &CodeRepo,
-    known: &KnownRealm,
-    overview: &Overview<'_>,
+    realm: (&RealmName, &dyn Store),
     name: &RepoName,
 ) -> Result<Vec<String>, OpError> {
-    let mut steps = Vec::new();
+    let (mut steps, overview) = (Vec::new(), &Overview::open(realm.1)?);
     if overview.domains_of(name).next().is_some() {
         return Ok(steps);
     }
@@ -187,7 +186,7 @@ fn contract_steps(
     }
     let left = left_domains(code, overview)?;
     if left.is_empty() {
-        steps.push(first_contract(&init_elsewhere(&ctx.home, &known.name), overview, Some(name)));
+        steps.push(first_contract(&init_each(&ctx.home, realm), overview, Some(name)));
     }
     steps.extend(left.iter().map(|domain| {
         format!("git blue realm admin domain --name {domain} --repos {name}  # this repository has files for it")
@@ -203,17 +202,26 @@ fn left_domains(code: &CodeRepo, overview: &Overview<'_>) -> Result<Vec<String>,
     Ok(named.into_iter().take(5).collect())
 }
 
-/// Returns the command that joins the realm in another repository. A realm with a URL is named by it, since on another
-/// machine its name alone would create a second one.
-pub fn init_elsewhere(home: &Home, realm: &RealmName) -> String {
+/// Returns the command that joins the realm in other repositories, with the reason `place`. A realm with a URL is named
+/// by it, since on another machine its name alone would create a second one: it has to be pushed there first.
+pub fn init_elsewhere(home: &Home, (realm, store): (&RealmName, &dyn Store), place: &str) -> String {
     match home.realm(realm).ok().flatten().and_then(|known| known.url) {
-        Some(url) => format!("git blue init --url {}", shell_word(&url)),
-        None => format!("git blue init --realm {realm}"),
+        // If the refs cannot be read, the answer has an error of its own.
+        Some(_) if !sync::remote_status::is_shared(store).unwrap_or_default() => {
+            "git blue sync  # push the realm, so that other repositories can join it".to_owned()
+        }
+        Some(url) => format!("git blue init --url {}  # {place}", shell_word(&url)),
+        None => format!("git blue init --realm {realm}  # {place}"),
     }
 }
 
+/// Returns the step that joins the realm in every other repository.
+pub fn init_each(home: &Home, realm: (&RealmName, &dyn Store)) -> String {
+    init_elsewhere(home, realm, "in each other repository")
+}
+
 /// Returns the next step for `repo` if it shares no domain with another repository of the realm, or the realm has no
-/// contracts. `init` is the command that joins another repository.
+/// contracts. `init` is the step that joins other repositories.
 pub fn first_contract(init: &str, overview: &Overview<'_>, repo: Option<&RepoName>) -> String {
     let others = overview.repos().keys().filter(|other| Some(*other) != repo);
     let others: Vec<_> = others.take(5).map(ToString::to_string).collect();
@@ -221,7 +229,7 @@ pub fn first_contract(init: &str, overview: &Overview<'_>, repo: Option<&RepoNam
     let own = repo.and_then(|repo| overview.domains_of(repo).max_by_key(|line| line.repos.len()));
     let members = match own {
         Some(line) if others.is_empty() || line.repos.len() > 1 => String::new(),
-        None if others.is_empty() => return format!("{init}  # in each other repository"),
+        None if others.is_empty() => return init.to_owned(),
         _ => format!(" --domain-members {}", others.join(",")),
     };
     match own {

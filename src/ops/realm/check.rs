@@ -316,7 +316,7 @@ impl<'a> Work<'a> {
                 .map(|reader| notifications((ctx, &self.judge), reader, overview))
                 .unwrap_or_default(),
         };
-        let init = join::init_elsewhere(&ctx.home, &here.realm);
+        let init = join::init_each(&ctx.home, (&here.realm, &*here.store));
         let first = join::first_contract(&init, overview, here.repo.as_ref());
         let former = self.former_names(&body.errors);
         let first = if is_uncommitted { steps::UNCOMMITTED.to_owned() } else { first };

@@ -416,8 +416,9 @@ fn with_next_steps(
     joined: bool,
     answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
-    let first = (joined && overview.count() == 0 && overview.damage().is_empty())
-        .then(|| join::first_contract(&join::init_elsewhere(&ctx.home, &here.realm), overview, here.repo.as_ref()));
+    let first = (joined && overview.count() == 0 && overview.damage().is_empty()).then(|| {
+        join::first_contract(&join::init_each(&ctx.home, (&here.realm, &*here.store)), overview, here.repo.as_ref())
+    });
     let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
     let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
     let files = removed_files::WorkingFiles { up: &ctx.up_to_root(), has_file: &has_file };
@@ -450,8 +451,8 @@ fn with_next_steps(
         .next_if(ahead > 0 || behind > 0, "git blue sync  # sync with the remotes")
         .next_all(
             by_others.into_iter().map(|command| format!("{command}  # show who changed this repository's contract")),
-        )
-        .next_all(first);
+        );
+    let answer = first.into_iter().fold(answer, Answer::next_once);
     let has_nothing = answer.next_steps.is_empty();
     answer.next_if(has_nothing && is_idle && joined, START_A_SESSION)
 }

@@ -43,6 +43,15 @@ pub fn is_unpushed(store: &dyn Store) -> Result<bool, OpError> {
     Ok(remotes.iter().any(|remote| !ours.iter().all(|one| has(remote, one))))
 }
 
+/// Returns whether a remote has the realm, as far as the last sync saw.
+///
+/// # Errors
+/// Returns an error if refs cannot be read.
+pub fn is_shared(store: &dyn Store) -> Result<bool, OpError> {
+    let is_realm = |(name, _): &(StoreRef, Oid)| matches!(name, StoreRef::Seen(_, of) if **of == StoreRef::Realm);
+    Ok(store.seen()?.iter().any(is_realm))
+}
+
 fn one(
     (store, path): (&dyn Store, Option<&Path>),
     remote: &Remote,
