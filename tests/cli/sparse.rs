@@ -68,3 +68,25 @@ fn left_out_contract_does_not_count_as_removed() {
     let check = world.blue(&provider, &["check", "--worktree"]);
     assert!(check.stdout.contains("[file-removed]"), "{check}");
 }
+
+/// A file that git has can be named, whether or not it is checked out. Only a file whose content is needed has to be.
+#[test]
+fn left_out_file_of_the_code_can_be_named() {
+    let world = world();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    world.write("fungal/models/paths.json", "{\"type\": \"object\"}\n");
+    world.commit("fungal", "Schema");
+    world.git(&provider, &["sparse-checkout", "set", "--cone", ".blue"]);
+    world.git(&consumer, &["sparse-checkout", "set", "--no-cone", "/*", "!/cdk/"]);
+    assert!(!provider.join("models").exists() && !consumer.join("cdk").exists());
+    world.ok(&provider, &["export", AT, "--source", "models/s3_paths.py"]);
+    world.ok(&provider.join(".blue"), &["export", AT, "--source", "../models/s3_paths.py"]);
+    world.ok(&consumer, &["import", AT, ">=1.0.0, <4.0.0", "--used-in", "cdk/access_stack.py"]);
+    let none = world.blue(&provider, &["export", AT, "--source", "models/none.py"]).exits(128);
+    assert!(none.stderr.contains("no such file: models/none.py"), "{none}");
+    let schema = ["contract", "new", "s3-access/more", "--schema", "models/paths.json"];
+    let refused = world.blue(&provider, &schema).exits(1);
+    assert!(refused.stderr.contains("models/paths.json is not in the working tree, because the checkout is sparse"));
+    assert_eq!(world.finish_shell(&provider, &world.next_step(&refused)).code, 0, "{refused}");
+    world.ok(&provider, &schema);
+}

@@ -19,7 +19,10 @@ use crate::{
             work_file::{WorkFile, is_committed},
         },
     },
-    repo::blue_files::{self, FOLDER, Files},
+    repo::{
+        CodeRepo,
+        blue_files::{self, FOLDER, Files},
+    },
     store::codec,
     wire::{Answer, BindingEdit, FileEdit},
 };
@@ -227,18 +230,23 @@ fn beginning(acting: ActingRepo<'_>, at: &ContractRef, role: Role) -> String {
     )
 }
 
-/// Returns the path of a file that a user named, relative to the root of the working tree.
+/// Returns the path of a file that a user named, relative to the root of the working tree. A sparse checkout may leave
+/// the file out.
 ///
 /// # Errors
 /// Returns an error if the file does not exist, is a directory, or is not in this working tree.
 pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
-    let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no working tree"))?;
+    let code = ctx.code()?;
+    let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no working tree"))?;
     let path = ctx.env.cwd().join(file);
     let missing = || {
         let error = OpError::cannot(ErrorCode::NoSuchFile, format!("no such file: {}", file.display()));
         error.next_if(root.join(file).exists(), "paths are relative to the current directory")
     };
-    if path.symlink_metadata().map_err(|_| missing())?.is_dir() {
+    let Ok(found) = path.symlink_metadata() else {
+        return left_out(code, &root, &path)?.ok_or_else(missing);
+    };
+    if found.is_dir() {
         let message = format!("{} is a directory: name its files", file.display());
         return Err(OpError::no(ErrorCode::NoSuchFile, message));
     }
@@ -249,6 +257,21 @@ pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     let relative = relative.strip_prefix(&root).ok().and_then(Path::to_str);
     let outside = || OpError::no(ErrorCode::NotInRepo, format!("{} is not in {}", file.display(), root.display()));
     relative.map(str::to_owned).ok_or_else(outside)
+}
+
+/// Returns the path of a file relative to the root, if a sparse checkout leaves it out of the working tree. Its folder
+/// may be missing too.
+fn left_out(code: &CodeRepo, root: &Path, path: &Path) -> Result<Option<String>, OpError> {
+    let Some(folder) = path.ancestors().find(|folder| folder.exists()) else { return Ok(None) };
+    let (Ok(rest), Ok(folder), Ok(root)) =
+        (path.strip_prefix(folder), dunce::canonicalize(folder), dunce::canonicalize(root))
+    else {
+        return Ok(None);
+    };
+    let path = folder.join(rest);
+    let relative = path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned);
+    let files = code.left_out()?;
+    Ok(relative.filter(|path| files.contains_key(path)))
 }
 
 /// Returns the next step for a repository that is not yet a member of the domain, or `None` if it is.

@@ -20,12 +20,13 @@ use crate::{
         version::Version,
     },
     ops::{
+        binding::edit::own_path,
         contract::{
             self,
             documents::{MAX_BYTES, Source},
         },
         ctx::Ctx,
-        publish::references::Reference,
+        publish::{references::Reference, work_file::WorkFile},
     },
     wire::{Answer, BindingEdit, ContractBump, ContractExpect, ContractNew, FileEdit},
 };
@@ -111,7 +112,13 @@ impl New {
 /// Returns an error if the file cannot be read.
 pub fn source(ctx: &Ctx, file: &Path) -> Result<Source, OpError> {
     let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
-    Ok(Source { name, bytes: read_at_most(ctx, file, MAX_BYTES)? })
+    let bytes = read_at_most(ctx, file, MAX_BYTES).map_err(|error| not_checked_out(ctx, file).unwrap_or(error))?;
+    Ok(Source { name, bytes })
+}
+
+/// Returns the error for a file that a sparse checkout leaves out of the working tree, with the command that adds it.
+fn not_checked_out(ctx: &Ctx, file: &Path) -> Option<OpError> {
+    WorkFile::of(ctx.code().ok()?, own_path(ctx, file).ok()?).ok()?.read().err()
 }
 
 /// Reads several files that the user named; only one of them can be standard input.
