@@ -95,6 +95,27 @@ fn status_says_that_a_clone_is_read_only_and_how_to_join() {
     assert!(check.stdout.contains(said), "{check}");
 }
 
+/// What a fork cannot do itself is a step in a joined clone.
+#[test]
+fn steps_in_a_fork_name_a_joined_clone() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["remote", "add", "origin", "https://h.example/acme/fungal.git"]);
+    world.ok(&fungal, &["init"]);
+    world.git(&world.root(), &["clone", "--quiet", "fungal", "theirs"]);
+    let theirs = world.path("theirs");
+    world.git(&theirs, &["remote", "set-url", "origin", "https://h.example/me/fungal.git"]);
+    world.write(&format!("theirs/{CONTRACT_FILE}"), &contract("1.0.1").replace("required: [read]", "required: []"));
+    world.commit("theirs", "Fix a typo");
+    let check = world.blue(&theirs, &["check"]).exits(1);
+    let steps = world.next_steps(&check);
+    let of = |start: &str| steps.iter().find(|step| step.starts_with(start)).unwrap();
+    assert!(of("git blue contract approve").ends_with(" (in a joined clone)"), "{check}");
+    assert!(!of("git blue contract bump").contains("joined clone"), "{check}");
+    let session = world.blue(&theirs, &["session", "start"]).exits(1);
+    assert!(session.stderr.contains("hint: write in a joined clone of fungal"), "{session}");
+}
+
 #[test]
 fn init_does_not_take_a_foreign_clone_for_the_repository() {
     let world = strangers_clone();

@@ -86,7 +86,8 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
                 None => error.next(WAY_BACK),
             })
         }
-        (RepoMatch::Different, None) => Err(wrong_repository_error(acting, code, &held)),
+        (RepoMatch::Different, None) => Err(wrong_repository_error(acting, code, &held)
+            .next(format!("write in a joined clone of {repo}: this clone can only read and check"))),
         (_, None) => Err(joined::missing(acting)),
         (_, Some(_)) => Ok(()),
     }

@@ -115,7 +115,17 @@ fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<Ne
     if steps.is_empty() {
         steps.push(NextStep::advice("correct the errors, and check again"));
     }
-    if is_temporary { steps.into_iter().map(in_a_joined_clone).collect() } else { steps }
+    let is_refused = |step: &NextStep| {
+        is_temporary || (body.read_only.is_some() && step.command().is_some_and(writes_to_the_realm))
+    };
+    steps.into_iter().map(|step| if is_refused(&step) { in_a_joined_clone(step) } else { step }).collect()
+}
+
+/// Returns whether a step is refused in a read-only clone.
+fn writes_to_the_realm(command: &str) -> bool {
+    ["git blue contract approve ", "git blue contract retire ", "git blue realm "]
+        .iter()
+        .any(|start| command.starts_with(start))
 }
 
 /// Adds where to run a step: its command needs the realm, which a CI runner does not keep.
