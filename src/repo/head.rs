@@ -11,6 +11,9 @@ use crate::{
     },
 };
 
+/// The maximum number of symbolic refs between a name and its commit, as in git.
+const MAX_SYMBOLIC: usize = 5;
+
 /// The state of HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
@@ -33,9 +36,14 @@ impl CodeRepo {
         }
         let failed = |error: gix::Error| StoreError::git("read HEAD")(error);
         let head = self.repo.head().map_err(failed)?;
-        let branch = head.referent_name().and_then(|name| short(&name.as_bstr().to_string()));
-        let commit = head.id().map(|id| to_oid(&id));
-        Ok(Head { branch, commit })
+        let name = head.referent_name().map(|name| self.followed(&name.as_bstr().to_string())).transpose()?;
+        let commit = match (head.id(), &name) {
+            (Some(id), _) => Some(to_oid(&id)),
+            // The branch has no commit yet, or is an alias of another one.
+            (None, Some(name)) => refs::tip(&self.repo, &self.packed, name)?,
+            (None, None) => None,
+        };
+        Ok(Head { branch: name.as_deref().and_then(short), commit })
     }
 
     /// Returns whether git is rebasing, which detaches HEAD and makes old commits again.
@@ -48,7 +56,33 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if the ref exists and cannot be read.
     pub fn reference(&self, name: &str) -> Result<Option<Oid>, StoreError> {
-        if self.is_reftable { self.resolve_with_git(name) } else { refs::tip(&self.repo, &self.packed, name) }
+        match self.is_reftable {
+            true => self.resolve_with_git(name),
+            false => refs::tip(&self.repo, &self.packed, &self.followed(name)?),
+        }
+    }
+
+    /// Returns the ref at the end of a chain of symbolic refs. A ref that is not symbolic, or does not exist, is its own
+    /// end.
+    fn followed(&self, name: &str) -> Result<String, StoreError> {
+        let mut name = name.to_owned();
+        for _ in 0..MAX_SYMBOLIC {
+            match self.symbolic_target(&name)? {
+                Some(target) => name = target,
+                None => break,
+            }
+        }
+        Ok(name)
+    }
+
+    /// Returns the name of the ref that a symbolic ref points to.
+    fn symbolic_target(&self, name: &str) -> Result<Option<String>, StoreError> {
+        if self.is_reftable {
+            return Ok(self.git.line(&["symbolic-ref", "--quiet", name]).ok());
+        }
+        // packed-refs contains no symbolic ref.
+        let target = refs::loose(&self.repo, name)?;
+        Ok(target.and_then(|target| target.try_name().map(|name| name.as_bstr().to_string())))
     }
 
     /// Returns the commit of a revision, like `git rev-parse`.
@@ -85,7 +119,7 @@ impl CodeRepo {
         }
     }
 
-    /// Resolves a revision with git, which exits with 1 and no message if there is no such commit.
+    /// Resolves a revision with git, which exits with 1 if there is no such commit, and only warns of an alias of nothing.
     fn resolve_with_git(&self, revision: &str) -> Result<Option<Oid>, StoreError> {
         // Git cannot be asked: arguments of programs end at a NUL.
         if revision.contains('\0') {
@@ -94,17 +128,28 @@ impl CodeRepo {
         let peeled = format!("{revision}^{{commit}}");
         match self.git.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
             Ok(line) => line.parse().map(Some).map_err(|error| StoreError::git("read what git rev-parse says")(error)),
-            Err(StoreError::Git { problem, .. }) if matches!(&*problem, "exit status: 1" | "exit code: 1") => Ok(None),
+            Err(StoreError::Git { problem, .. })
+                if matches!(&*problem, "exit status: 1" | "exit code: 1")
+                    || problem.starts_with("warning: ignoring dangling symref") =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
 
     /// Returns the branch whose commits are published: `blue.publishBranch`, otherwise the target of `origin/HEAD`,
-    /// otherwise `init.defaultBranch` if that exists, otherwise `main` or `master`, otherwise the only branch.
+    /// otherwise `init.defaultBranch` if that exists, otherwise `main` or `master`, otherwise the only branch. If that is
+    /// an alias (a symbolic ref), returns the branch that it stands for, as HEAD does.
     ///
     /// # Errors
     /// Returns an error if refs cannot be read.
     pub fn publishing_branch(&self) -> Result<Option<String>, StoreError> {
+        let Some(branch) = self.named_publishing_branch()? else { return Ok(None) };
+        Ok(short(&self.followed(&format!("refs/heads/{branch}"))?).or(Some(branch)))
+    }
+
+    fn named_publishing_branch(&self) -> Result<Option<String>, StoreError> {
         if let Some(branch) = self.config("blue.publishBranch") {
             return Ok(Some(branch));
         }
@@ -127,13 +172,7 @@ impl CodeRepo {
     }
 
     fn origin_head(&self) -> Result<Option<String>, StoreError> {
-        const NAME: &str = "refs/remotes/origin/HEAD";
-        let target = if self.is_reftable {
-            self.git.line(&["symbolic-ref", "--quiet", NAME]).ok()
-        } else {
-            // `origin/HEAD` is a symbolic ref, and packed-refs contains none.
-            refs::loose(&self.repo, NAME)?.and_then(|target| target.try_name().map(|name| name.as_bstr().to_string()))
-        };
+        let target = self.symbolic_target("refs/remotes/origin/HEAD")?;
         Ok(target.and_then(|target| target.strip_prefix("refs/remotes/origin/").map(str::to_owned)))
     }
 

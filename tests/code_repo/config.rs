@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ffi::OsString};
 
 use git_blue::{
     env::Env,
-    repo::{CodeRepo, DiscoverOptions},
+    repo::{CodeRepo, DiscoverOptions, Head},
     store::{Objects as _, StoreError},
     testing::sandbox::Sandbox,
 };
@@ -170,6 +170,28 @@ fn publishing_branch_is_determined() {
     assert_eq!(published().as_deref(), Some("release/1"));
     code.git(&["config", "blue.publishBranch", "another"]);
     assert_eq!(published().as_deref(), Some("another"));
+}
+
+#[test]
+fn alias_of_a_branch_is_followed() {
+    let kinds: [&[&str]; 2] = [&[], &["--ref-format=reftable"]];
+    for init in kinds.into_iter().filter(|init| init.is_empty() || Sandbox::new().has_git(2, 45)) {
+        let code = Code::new(init);
+        code.git(&["branch", "-q", "-m", "main", "trunk"]);
+        code.git(&["symbolic-ref", "refs/heads/main", "refs/heads/trunk"]);
+        let assert_followed = || {
+            let repo = code.open();
+            assert_eq!(repo.reference("refs/heads/main").unwrap(), Some(code.second));
+            assert_eq!(repo.publishing_branch().unwrap().as_deref(), Some("trunk"));
+            assert_eq!(repo.head().unwrap(), Head { branch: Some("trunk".into()), commit: Some(code.second) });
+        };
+        assert_followed();
+        code.git(&["pack-refs", "--all"]);
+        code.git(&["symbolic-ref", "HEAD", "refs/heads/main"]);
+        assert_followed();
+        code.git(&["symbolic-ref", "refs/heads/next", "refs/heads/none"]);
+        assert_eq!(code.open().reference("refs/heads/next").unwrap(), None, "it stands for no branch");
+    }
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
         && let Some(repo) = &here.repo
     {
         checks.push(hooks(ctx, repo.as_str())?);
-        checks.extend(publishing_branch(ctx, repo.as_str())?);
+        checks.extend(publishing_branch(ctx, repo.as_str()));
     }
     Ok(answer(checks))
 }
@@ -345,20 +345,20 @@ fn strangers(subject: Option<&str>, view: &RealmView) -> Option<DoctorCheck> {
 }
 
 /// Reports that nothing is published, because it is unknown which branch is, or which commits are.
-fn publishing_branch(ctx: &Ctx, repo: &str) -> Result<Option<DoctorCheck>, OpError> {
-    let Some(code) = &ctx.code else { return Ok(None) };
-    if ctx.require_writable().is_err() {
-        return Ok(None);
-    }
+fn publishing_branch(ctx: &Ctx, repo: &str) -> Option<DoctorCheck> {
+    let code = ctx.code.as_ref()?;
+    ctx.require_writable().ok()?;
     let problem = match Policy::of(code) {
-        Ok(Policy::Commit | Policy::Pushed) => catch_up::branch_problem(code)?,
+        Ok(Policy::Commit | Policy::Pushed) => catch_up::branch_problem(code).unwrap_or_else(|error| {
+            Some(OpError::cannot(error.code, error.message).next("git fsck  # show what is damaged in this repository"))
+        }),
         Ok(Policy::Ci | Policy::Off) => None,
         Err(error) => Some(error),
     };
-    Ok(problem.map(|error| {
+    problem.map(|error| {
         let message = format!("nothing is published: {}", error.message);
         failed(check("branch", Some(repo), Health::Warning, message), &error.next_steps)
-    }))
+    })
 }
 
 fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {
