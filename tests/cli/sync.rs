@@ -2,6 +2,8 @@
 
 use std::{ffi::OsStr, path::PathBuf};
 
+use serde_json::json;
+
 use crate::{
     wait::eventually,
     world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, Run, World, contract, importing, snapshot},
@@ -202,6 +204,19 @@ fn unreachable_remote_is_reported_and_nothing_lost() {
     std::fs::rename(world.path("gone.git"), world.path("hub.git")).unwrap();
     world.ok(&fungal, &["sync"]);
     assert_eq!(tips(&world, "home"), hub_tips(&world));
+}
+
+#[test]
+fn refused_url_does_not_stop_the_other_remotes() {
+    let (world, _) = shared();
+    world.git(&world.store(), &["remote", "add", "bad", "ext::sh -c true"]);
+    world.bump("1.1.0");
+    let answer = world.json(&world.path("fungal"), &["sync"]);
+    let of = |name: &str| answer["remotes"].as_array().unwrap().iter().find(|one| one["remote"] == *name).unwrap();
+    assert_eq!(of("origin")["problems"], json!([]), "{answer}");
+    assert_ne!(of("origin")["sent"], json!([]), "{answer}");
+    assert_eq!(of("bad")["problems"][0]["code"], "usage", "{answer}");
+    assert_eq!(world.blue(&world.path("fungal"), &["sync"]).code, 1);
 }
 
 #[test]

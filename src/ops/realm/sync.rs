@@ -20,7 +20,7 @@ use crate::{
         },
         publish::unpublished::{self, CaughtUp},
         runs,
-        sync::{self, Received, Syncing, auto, url},
+        sync::{self, Syncing, auto, url},
     },
     store::{
         Store,
@@ -107,22 +107,25 @@ pub fn sync_realm(
     let transport_options = sync::realm_clone::transport_options(ctx);
     let is_terminal = transport_options.is_terminal && !request.is_automatic;
     let transport_options = TransportOptions { is_terminal, is_automatic: request.is_automatic, ..transport_options };
+    // A remote whose URL is refused does not stop the others.
     let way = |remote| connection(ctx, (realm, store, &path), remote, transport_options);
-    let ways = remotes.iter().map(way).collect::<Result<Vec<_>, _>>()?;
     let reports: Vec<_> = if request.dry_run {
-        ways.iter().map(Syncing::dry_run).collect()
+        remotes.iter().map(|remote| way(remote)?.dry_run()).collect()
     } else {
-        let received: Vec<_> = ways.iter().map(Syncing::receive).collect();
-        for (way, _) in ways.iter().zip(&received).filter(|(_, received)| received.is_ok()) {
+        let receive = |remote| {
+            let way = way(remote)?;
+            let received = way.receive()?;
             auto::note_contact(&path, &way.remote.name, ctx.env.now());
-        }
-        if received.iter().flatten().any(Received::has_fetched) {
+            Ok::<_, OpError>((way, received))
+        };
+        let received: Vec<_> = remotes.iter().map(receive).collect();
+        if received.iter().flatten().any(|(_, received)| received.has_fetched()) {
             let here: Vec<_> = ctx.home.repo_paths(realm)?.into_keys().collect();
             renamed::follow(store, &here, || ctx.env.now_here())?;
             first_baselines::record(ctx, realm, store, &here)?;
         }
         between()?;
-        ways.iter().zip(received).map(|(way, received)| received.and_then(|received| way.send(received))).collect()
+        received.into_iter().map(|received| received.and_then(|(way, received)| way.send(received))).collect()
     };
     if !request.dry_run {
         for (remote, report) in remotes.iter().zip(&reports) {
