@@ -81,6 +81,10 @@ fn renamed_field_is_found_in_all_files() {
     assert_eq!(import["fields"][0], json!({"name": "path", "change": "removed", "maybe_renamed_to": "key"}));
     assert_eq!(places(import), ["cdk/access_stack.py:2", "a/first.ts:1", "ünï/ö b.ts:1"]);
     assert_eq!(import["mentions"][0]["text"], "print(config[\"path\"])");
+    // A caller's variable for its own pathspecs, as Magit sets it, changes nothing.
+    let literal = [("GIT_LITERAL_PATHSPECS", "1".as_ref())];
+    let again = world.blue_with(&world.path("access"), &["review", "--json"], &literal).json();
+    assert_eq!(again, answer);
     assert_eq!(import["differences"][0], "- /schema/properties/path: {\"type\":\"string\"}");
     let line = import["binding_line"].as_u64().unwrap() as usize;
     let written = world.read(&format!("access/{BINDING_FILE}"));

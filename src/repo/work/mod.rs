@@ -20,7 +20,7 @@ pub use credential::{MAX_PASSWORD_TIME, password};
 pub use worktree_status::WorkStatus;
 pub use worktrees::{Start, Worktree};
 
-use crate::store::StoreError;
+use crate::store::{StoreError, git::git_command};
 
 /// The only remote that branches are fetched from and pushed to.
 pub const REMOTE: &str = "origin";
@@ -68,8 +68,8 @@ impl Work {
         more: &[(&str, &str)],
     ) -> Result<Output, StoreError> {
         let mut command = Command::new("git");
-        command.args(args).current_dir(&self.folder).env_clear().envs(&self.vars).envs(more.iter().copied());
-        command.stdin(input);
+        git_command::set_vars(&mut command, &self.vars);
+        command.args(args).current_dir(&self.folder).envs(more.iter().copied()).stdin(input);
         if !self.may_ask {
             command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_ASKPASS", "").env("GCM_INTERACTIVE", "never");
         }

@@ -16,6 +16,10 @@ pub const GUARD: &str = "GIT_BLUE_RUNNING";
 /// The maximum length of the text that is kept of git's standard error, in bytes.
 const MAX_SAID: u64 = 8_000;
 
+/// Variables that change what a pathspec means.
+const PATHSPECS: &[&str] =
+    &["GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"];
+
 #[derive(Debug)]
 pub(crate) struct Git {
     pub(crate) git_dir: PathBuf,
@@ -123,8 +127,14 @@ pub(super) fn converse<T>(
 /// Returns a command that runs git with these variables, in the current folder.
 pub(crate) fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
     let mut command = Command::new("git");
-    command.env_clear().envs(vars).env(GUARD, "1").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
+    set_vars(&mut command, vars);
+    command.env(GUARD, "1").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
     command
+}
+
+/// Sets the variables of a git command, except those that a caller such as Magit sets for its own pathspecs.
+pub(crate) fn set_vars(command: &mut Command, vars: &BTreeMap<OsString, OsString>) {
+    command.env_clear().envs(vars.iter().filter(|(name, _)| !PATHSPECS.iter().any(|pathspecs| *name == *pathspecs)));
 }
 
 /// Returns whether git accepts the repository at a folder. Reads as little of the repository as possible.
