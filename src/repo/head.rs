@@ -46,9 +46,9 @@ impl CodeRepo {
         Ok(Head { branch: name.as_deref().and_then(short), commit })
     }
 
-    /// Returns whether git is rebasing, which detaches HEAD and makes old commits again.
+    /// Returns whether git is rebasing, which detaches HEAD and makes old commits again, or applies patches.
     pub fn is_rebasing(&self) -> bool {
-        ["rebase-merge", "rebase-apply"].iter().any(|name| self.git_dir().join(name).is_dir())
+        rebase(self.git_dir()).is_some()
     }
 
     /// Returns the commit that a full ref name points to.
@@ -185,6 +185,16 @@ impl CodeRepo {
         let platform = self.repo.references().map_err(failed)?;
         let names = platform.local_branches().map_err(failed)?.filter_map(Result::ok);
         Ok(names.filter_map(|reference| short(&reference.name().as_bstr().to_string())).collect())
+    }
+}
+
+/// Returns the git command that is in progress in the working tree of this git dir, if it is one that applies a list of
+/// commits or patches.
+pub(super) fn rebase(git_dir: &Path) -> Option<&'static str> {
+    let has = |name: &str| git_dir.join(name).exists();
+    match has("rebase-apply/applying") {
+        true => Some("am"),
+        false => (has("rebase-merge") || has("rebase-apply")).then_some("rebase"),
     }
 }
 

@@ -72,6 +72,7 @@ mod notify_forge;
 mod notify_forge_pulls;
 mod other_realm;
 mod ownership;
+mod prepare;
 mod prime;
 mod publishing;
 mod pull_comment;

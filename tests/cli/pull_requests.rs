@@ -382,67 +382,6 @@ fn failure_in_one_repository_stops_no_other() {
 }
 
 #[test]
-fn prepare_commits_only_intended_files() {
-    let world = five();
-    let aperture = world.path("aperture");
-    world.ok(&aperture, &["realm", "worktree", "create", "--rfc", "rfc-1"]);
-    let prepare = |more: &[&str]| {
-        world.json(&aperture, &[&["realm", "pr", "prepare", "--rfc", "rfc-1", "--message", "-m: odd"], more].concat())
-    };
-    let write = |repo: &str, file: &str| {
-        let path = tree(&world, repo).join(file);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, file).unwrap();
-    };
-    write("aperture", "README.md");
-    write("aperture", "sub/new file.txt");
-    write("aperture", "*.txt");
-    write("aperture", ".env");
-    // The user's hook may refuse.
-    world.script("blue/.git/hooks/pre-commit", "#!/bin/sh\necho no tabs >&2\nexit 1\n");
-    write("blue", "README.md");
-    // Committing does not resolve a conflict.
-    let fungal = tree(&world, "fungal");
-    write("fungal", "README.md");
-    world.git(&fungal, &["commit", "-q", "-a", "-m", "Ours"]);
-    world.git(&fungal, &["switch", "-q", "-c", "side", "main"]);
-    std::fs::write(fungal.join("README.md"), "theirs\n").unwrap();
-    world.git(&fungal, &["commit", "-q", "-a", "-m", "Theirs"]);
-    world.git(&fungal, &["switch", "-q", "rfc-1"]);
-    assert_eq!(world.try_git(&fungal, &["merge", "-q", "side"]).code, 1);
-
-    let dry = prepare(&["--dry-run", "--all"]);
-    assert_eq!(of(&dry, "aperture")["files"], json!(["README.md", "*.txt", "sub/new file.txt"]));
-    assert_eq!(of(&dry, "aperture")["commit"], Value::Null);
-    let answer = prepare(&[]);
-    let done = of(&answer, "aperture");
-    assert_eq!((&done["files"], &done["untracked"]), (&json!(["README.md"]), &json!(["*.txt", "sub/new file.txt"])));
-    assert_eq!(done["secrets"], json!([".env"]));
-    assert_eq!(world.line(&tree(&world, "aperture"), &["log", "-1", "--format=%s"]), "-m: odd");
-    let codes: Vec<_> = answer["errors"].as_array().unwrap().iter().map(|one| (&one["repo"], &one["code"])).collect();
-    assert_eq!(codes, [(&json!("blue"), &json!("not-committed")), (&json!("fungal"), &json!("operation-in-progress"))]);
-    assert!(answer["errors"][0]["message"].as_str().unwrap().contains("no tabs"));
-    let steps = answer["next_steps"].to_string();
-    assert!(steps.contains("stay staged") && steps.contains("merge --continue"), "{steps}");
-    assert!(!steps.contains("realm pr create"), "{steps}");
-    let answer = prepare(&["--all"]);
-    assert_eq!(of(&answer, "aperture")["files"], json!(["*.txt", "sub/new file.txt"]));
-    assert_eq!(
-        world.line(&tree(&world, "aperture"), &["status", "--porcelain"]),
-        "?? .env",
-        "a secret is not committed by the way"
-    );
-    // Nothing is committed on another branch.
-    world.git(&tree(&world, "coral"), &["switch", "-q", "--detach"]);
-    write("coral", "README.md");
-    let answer = prepare(&[]);
-    assert!(
-        answer["errors"].as_array().unwrap().iter().any(|one| one["repo"] == "coral" && one["code"] == "other-branch"),
-        "{answer}"
-    );
-}
-
-#[test]
 fn thirty_repositories_take_little_longer_than_one() {
     let world = World::new();
     let forge = GitHub::start(&world);

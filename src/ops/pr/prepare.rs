@@ -1,6 +1,8 @@
 //! `realm_pr_prepare`: makes one commit in each worktree of an RFC that has changes, with the user's git, identity and
 //! hooks.
 
+use std::path::PathBuf;
+
 use super::status::{RepoWork, RfcWork, places};
 use crate::ops::{
     Operation,
@@ -87,19 +89,21 @@ fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<P
     let git = |error| of_git(name, &error);
     let at = place.path.display();
     let on = place.work.current_branch().map_err(git)?;
-    if on.as_deref() != Some(branch) {
-        // A branch without a worktree has no uncommitted changes.
-        if place.is_branch_alone() {
-            return Ok(None);
-        }
+    let is_elsewhere = on.as_deref() != Some(branch);
+    // A branch without a worktree has no uncommitted changes.
+    if is_elsewhere && place.is_branch_alone() {
+        return Ok(None);
+    }
+    // Before the branch, because a rebase detaches HEAD.
+    if let Some(word) = place.work.in_progress().map_err(git)? {
+        let message = format!("{at} is in the middle of git {word}");
+        let next = format!("git -C {} {word} --continue  # or --abort", shell_path(&place.path));
+        return Err(RepoProblem::new(name, ErrorCode::OperationInProgress, message).next(next));
+    }
+    if is_elsewhere {
         let on = on.map_or("no branch".into(), |on| format!("the branch {on}"));
         let message = format!("{at} is on {on}, not on {branch}");
         return Err(worktree::create::of_other_branch(name, &place.path, branch, message));
-    }
-    if let Some(word) = place.work.in_progress().map_err(git)? {
-        let message = format!("{at} is in the middle of a {word}");
-        let next = format!("git -C {} {word} --continue  # or --abort", shell_path(&place.path));
-        return Err(RepoProblem::new(name, ErrorCode::OperationInProgress, message).next(next));
     }
     let found = place.work.uncommitted().map_err(git)?;
     if !found.conflicts.is_empty() {
@@ -108,9 +112,11 @@ fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<P
             RepoProblem::new(name, ErrorCode::UnmergedFiles, message).next("resolve them, and git add the files")
         );
     }
-    let (secrets, plain): (Vec<_>, Vec<_>) = found.untracked.into_iter().partition(|path| looks_secret(path));
+    let (secrets, plain): (Vec<_>, Vec<_>) =
+        found.untracked.into_iter().partition(|path| looks_secret(&path.to_string_lossy()));
     let (new, untracked) = if request.all { (plain, Vec::new()) } else { (Vec::new(), plain) };
-    let files: Vec<_> = found.tracked.into_iter().chain(new.iter().cloned()).collect();
+    let shown = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    let files: Vec<_> = found.tracked.into_iter().chain(shown(&new)).collect();
     let commit = match files.is_empty() || request.dry_run {
         true => None,
         false => Some(place.work.commit(&request.message, &new).map_err(|error| {
@@ -118,5 +124,12 @@ fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<P
             RepoProblem::new(name, ErrorCode::NotCommitted, error.to_string()).next(next)
         })?),
     };
-    Ok(Some(Prepared { name: name.clone(), path: at.to_string(), commit, files, untracked, secrets }))
+    Ok(Some(Prepared {
+        name: name.clone(),
+        path: at.to_string(),
+        commit,
+        files,
+        untracked: shown(&untracked),
+        secrets: shown(&secrets),
+    }))
 }

@@ -258,11 +258,13 @@ pub(crate) fn standing(place: &RepoWork) -> Result<WorkStatus, StoreError> {
     }
 }
 
-/// Returns whether all uncommitted files look like secrets. If they cannot be listed, the answer is no.
+/// Returns whether all files that could be committed look like secrets. If they cannot be listed, the answer is no.
 fn holds_only_secrets(place: &RepoWork) -> bool {
     let found = place.work.uncommitted();
     found.is_ok_and(|found| {
-        found.tracked.is_empty() && found.conflicts.is_empty() && found.untracked.iter().all(|path| looks_secret(path))
+        found.tracked.is_empty()
+            && found.conflicts.is_empty()
+            && found.untracked.iter().all(|path| looks_secret(&path.to_string_lossy()))
     })
 }
 

@@ -1,9 +1,15 @@
 //! Commits, pushes and clones.
 
-use std::{collections::BTreeMap, ffi::OsString, path::Path};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
-use super::{REMOTE, Work};
-use crate::store::StoreError;
+use gix::bstr::ByteSlice as _;
+
+use super::{REMOTE, Work, succeeded};
+use crate::{repo::head, store::StoreError};
 
 /// The uncommitted changes in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -11,7 +17,7 @@ pub struct Uncommitted {
     /// Tracked files that differ from HEAD.
     pub tracked: Vec<String>,
     /// Files that are neither tracked nor ignored.
-    pub untracked: Vec<String>,
+    pub untracked: Vec<PathBuf>,
     /// Files with unresolved conflicts.
     pub conflicts: Vec<String>,
 }
@@ -22,8 +28,12 @@ impl Work {
     /// # Errors
     /// Returns an error if git fails.
     pub fn uncommitted(&self) -> Result<Uncommitted, StoreError> {
-        let args = ["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"];
-        Ok(parse(&self.text(&args)?))
+        let mut args = vec!["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames"];
+        // Changes inside of a submodule can only be committed there.
+        args.extend(["--untracked-files=all", "--ignore-submodules=dirty"]);
+        let output = self.output(&args)?;
+        succeeded(&args, &output)?;
+        Ok(parse(&output.stdout))
     }
 
     /// Returns the name of the git command that is in progress, such as `merge`, if there is one.
@@ -31,12 +41,12 @@ impl Work {
     /// # Errors
     /// Returns an error if git fails.
     pub fn in_progress(&self) -> Result<Option<&'static str>, StoreError> {
-        let heads = [
-            ("MERGE_HEAD", "merge"),
-            ("CHERRY_PICK_HEAD", "cherry-pick"),
-            ("REVERT_HEAD", "revert"),
-            ("REBASE_HEAD", "rebase"),
-        ];
+        // A rebase merges and picks commits itself, and is the one to continue.
+        let git_dir = self.text(&["rev-parse", "--absolute-git-dir"])?;
+        if let Some(command) = head::rebase(Path::new(git_dir.trim_end_matches('\n'))) {
+            return Ok(Some(command));
+        }
+        let heads = [("MERGE_HEAD", "merge"), ("CHERRY_PICK_HEAD", "cherry-pick"), ("REVERT_HEAD", "revert")];
         for (name, command) in heads {
             if self.has_ref(name)? {
                 return Ok(Some(command));
@@ -49,13 +59,17 @@ impl Work {
     ///
     /// # Errors
     /// Returns an error if git or one of the user's hooks refuses. In that case, the files remain staged.
-    pub fn commit(&self, message: &str, untracked: &[String]) -> Result<String, StoreError> {
+    pub fn commit(&self, message: &str, untracked: &[PathBuf]) -> Result<String, StoreError> {
         self.text(&["add", "--update", "--", ":/"])?;
         // Add files in chunks, because the length of a command line is limited.
         for files in untracked.chunks(500) {
-            let literal = files.iter().map(|file| format!(":(top,literal){file}"));
-            let args = ["add".to_owned(), "--".to_owned()].into_iter().chain(literal);
-            self.text(&args.collect::<Vec<_>>())?;
+            let mut args: Vec<OsString> = vec!["add".into(), "--".into()];
+            args.extend(files.iter().map(|file| {
+                let mut literal = OsString::from(":(top,literal)");
+                literal.push(file);
+                literal
+            }));
+            self.text(&args)?;
         }
         self.text(&["commit", "--quiet", "--message", message])?;
         Ok(self.text(&["rev-parse", "HEAD"])?.trim().to_owned())
@@ -91,16 +105,19 @@ pub fn clone(url: &str, to: &Path, vars: BTreeMap<OsString, OsString>, is_termin
     Work::new(parent, vars).asking(is_terminal).text(&args).map(drop)
 }
 
-fn parse(text: &str) -> Uncommitted {
+fn parse(output: &[u8]) -> Uncommitted {
     let mut found = Uncommitted::default();
-    for entry in text.split('\0') {
+    for entry in output.split(|byte| *byte == 0) {
         let (Some(state), Some(path)) = (entry.get(..2), entry.get(3..)) else { continue };
         let list = match state {
-            "??" => &mut found.untracked,
-            "DD" | "AU" | "UD" | "UA" | "DU" | "AA" | "UU" => &mut found.conflicts,
+            b"??" => {
+                found.untracked.push(path.to_path_lossy().into_owned());
+                continue;
+            }
+            b"DD" | b"AU" | b"UD" | b"UA" | b"DU" | b"AA" | b"UU" => &mut found.conflicts,
             _ => &mut found.tracked,
         };
-        list.push(path.to_owned());
+        list.push(String::from_utf8_lossy(path).into_owned());
     }
     found
 }
@@ -111,10 +128,10 @@ mod tests {
 
     #[test]
     fn uncommitted_files_are_sorted_by_kind() {
-        let found = parse("?? new file\0 M a\0M  b\0UU c\0AA d\0");
+        let found = parse(b"?? new file\0 M a\0M  b\0UU c\0AA d\0");
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(found.tracked, names(&["a", "b"]));
-        assert_eq!(found.untracked, names(&["new file"]));
+        assert_eq!(found.untracked, [Path::new("new file")]);
         assert_eq!(found.conflicts, names(&["c", "d"]));
     }
 }

@@ -166,8 +166,9 @@ fn succeeded<S: AsRef<OsStr>>(args: &[S], output: &Output) -> Result<String, Sto
 }
 
 fn failed<S: AsRef<OsStr>>(args: &[S], output: &Output) -> StoreError {
-    let said = String::from_utf8_lossy(&output.stderr);
-    let problem = without_secrets(said.trim());
+    // git commit says on standard output why there is nothing to commit.
+    let said = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
+    let problem = without_secrets(String::from_utf8_lossy(said).trim());
     let problem = if problem.is_empty() { output.status.to_string() } else { problem };
     StoreError::Git { doing: doing(args), problem }
 }
