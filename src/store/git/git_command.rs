@@ -3,9 +3,13 @@
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _},
+    iter,
     path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, Stdio},
+    process::{Child, ChildStderr, ChildStdout, Command, Stdio},
+    sync::mpsc::{self, Receiver},
+    thread,
+    time::{Duration, Instant},
 };
 
 use crate::store::StoreError;
@@ -14,7 +18,9 @@ use crate::store::StoreError;
 pub const GUARD: &str = "GIT_BLUE_RUNNING";
 
 /// The maximum length of the text that is kept of git's standard error, in bytes.
-const MAX_SAID: u64 = 8_000;
+const MAX_SAID: usize = 8_000;
+/// How long git's standard error is read after git has ended.
+const MAX_LEFT_OPEN: Duration = Duration::from_secs(1);
 
 /// Variables that change what a pathspec means.
 const PATHSPECS: &[&str] =
@@ -74,10 +80,8 @@ impl Git {
         });
         let status = child.wait().map_err(failed)?;
         if !status.success() {
-            return Err(StoreError::Git {
-                doing: doing(args),
-                problem: String::from_utf8_lossy(&said).trim().to_owned(),
-            });
+            let problem = String::from_utf8_lossy(&said.text()).trim().to_owned();
+            return Err(StoreError::Git { doing: doing(args), problem });
         }
         read.map_err(failed)
     }
@@ -96,31 +100,56 @@ fn doing(args: &[&str]) -> String {
     format!("run git {}", args.join(" "))
 }
 
-/// Feeds a child and passes its output to `read`, without a deadlock between the two. Also returns the start of its
-/// standard error.
+/// The standard error of a child, which a thread reads, so that the child does not block.
+pub(super) struct Said(Receiver<Vec<u8>>);
+
+impl Said {
+    fn by(stderr: Option<ChildStderr>) -> Self {
+        let (send, receive) = mpsc::channel();
+        thread::spawn(move || {
+            let (mut buffer, mut left) = ([0; 4096], MAX_SAID);
+            let Some(mut stderr) = stderr else { return };
+            loop {
+                match stderr.read(&mut buffer) {
+                    Ok(0) => break,
+                    Ok(read) => {
+                        let kept = read.min(left);
+                        left -= kept;
+                        let _ = send.send(buffer[..kept].to_vec());
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+        });
+        Self(receive)
+    }
+
+    /// Returns the start of it. Call this when the child has ended. A process that the child left behind, such as a
+    /// connection of ssh that is kept, may hold it open, and is not waited for.
+    pub(super) fn text(self) -> Vec<u8> {
+        let end = Instant::now() + MAX_LEFT_OPEN;
+        let chunks = iter::from_fn(|| self.0.recv_timeout(end.saturating_duration_since(Instant::now())).ok());
+        chunks.flatten().collect()
+    }
+}
+
+/// Feeds a child and passes its output to `read`, without a deadlock between the two. Also returns its standard error.
 pub(super) fn converse<T>(
     child: &mut Child,
     input: Option<String>,
     read: impl FnOnce(Option<ChildStdout>) -> T,
-) -> (T, Vec<u8>) {
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    std::thread::scope(|scope| {
+) -> (T, Said) {
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let said = Said::by(child.stderr.take());
+    thread::scope(|scope| {
         scope.spawn(move || {
             if let (Some(mut stdin), Some(input)) = (stdin, input) {
                 // A git process that has failed stops reading, and reports the reason itself.
                 let _ = stdin.write_all(input.as_bytes());
             }
         });
-        let said = scope.spawn(move || {
-            let mut said = Vec::new();
-            if let Some(mut stderr) = stderr {
-                let _ = stderr.by_ref().take(MAX_SAID).read_to_end(&mut said);
-                // Discard the rest, so that git does not block.
-                let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-            }
-            said
-        });
-        (read(stdout), said.join().unwrap_or_default())
+        (read(stdout), said)
     })
 }
 

@@ -296,7 +296,7 @@ impl<'a> RemoteConnection<'a> {
             }
             None => (command.spawn().map_err(cannot)?, None),
         };
-        let (stdout, words) = git_command::converse(&mut child, input, read_output);
+        let (stdout, said) = git_command::converse(&mut child, input, read_output);
         let stdout = stdout.map_err(cannot)?;
         drop(time_limit);
         let status = child.wait().map_err(cannot)?;
@@ -306,6 +306,7 @@ impl<'a> RemoteConnection<'a> {
             return Err(StoreError::Remote { url: self.shown_url(), problem });
         }
         let stdout = String::from_utf8_lossy(&stdout).into_owned();
+        let words = said.text();
         let words = String::from_utf8_lossy(&words);
         let from_server = messages::of_server(&words);
         Ok(Outcome { stdout, words: messages::in_one_line(&words), from_server, status })
@@ -439,6 +440,13 @@ mod tests {
         let vars = BTreeMap::from([
             ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
             ("GIT_SSH_COMMAND".into(), command.into()),
+    #[test]
+    fn process_that_git_leaves_behind_is_not_waited_for() {
+        let begun = Instant::now();
+        error_by_ssh("sleep 15 >/dev/null </dev/null & false #", Duration::from_secs(20));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    }
+
         ]);
         let max_time = Some(max_time);
         let transport_options =
