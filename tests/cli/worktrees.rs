@@ -56,6 +56,17 @@ pub fn work(world: &World, rfc: &str, repo: &str) {
 }
 
 #[test]
+fn ssh_does_not_ask_without_a_terminal() {
+    let world = five();
+    world.script("bin/ssh", "#!/bin/sh\necho \"$*\" >>\"$HOME/ssh.log\"\nexit 255\n");
+    let aperture = world.path("aperture");
+    world.git(&aperture, &["remote", "set-url", "origin", "ssh://git@host/aperture.git"]);
+    world.blue(&aperture, &["realm", "worktree", "create", "--rfc", "rfc-1", "--fetch"]);
+    let log = world.read("home/ssh.log");
+    assert!(log.starts_with("-o BatchMode=yes "), "{log}");
+}
+
+#[test]
 fn worktrees_from_create_to_remove() {
     let world = five();
     let aperture = world.path("aperture");

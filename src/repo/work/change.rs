@@ -81,7 +81,7 @@ impl Work {
     /// Returns an error if git fails, or the remote or one of the user's hooks refuses.
     pub fn push(&self, branch: &str) -> Result<(), StoreError> {
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
-        self.text(&["push", "--quiet", "--set-upstream", REMOTE, &refspec]).map(drop)
+        self.talk(&["push", "--quiet", "--set-upstream", REMOTE, &refspec])
     }
 
     /// Returns the URL to fetch from, after git's rewriting.
@@ -102,7 +102,7 @@ pub fn clone(url: &str, to: &Path, vars: BTreeMap<OsString, OsString>, is_termin
     std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
     let args: [&std::ffi::OsStr; 5] =
         ["clone".as_ref(), "--quiet".as_ref(), "--".as_ref(), url.as_ref(), to.as_os_str()];
-    Work::new(parent, vars).asking(is_terminal).text(&args).map(drop)
+    Work::new(parent, vars).asking(is_terminal).talk(&args)
 }
 
 fn parse(output: &[u8]) -> Uncommitted {

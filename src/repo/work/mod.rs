@@ -65,7 +65,7 @@ impl Work {
         &self,
         args: &[S],
         input: Stdio,
-        more: &[(&str, &str)],
+        more: &[(&str, &OsStr)],
     ) -> Result<Output, StoreError> {
         let mut command = Command::new("git");
         git_command::set_vars(&mut command, &self.vars);
@@ -82,6 +82,14 @@ impl Work {
     /// Runs git and returns its output.
     fn text<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<String, StoreError> {
         succeeded(args, &self.output(args)?)
+    }
+
+    /// Runs a git command that talks to a remote.
+    fn talk<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<(), StoreError> {
+        let config = |key: &str| self.config(key).ok().flatten();
+        let ssh = (!self.may_ask).then(|| git_command::quiet_ssh(&self.vars, config)).flatten();
+        let ssh: Vec<_> = ssh.iter().map(|ssh| ("GIT_SSH_COMMAND", ssh.as_os_str())).collect();
+        succeeded(args, &self.output_with(args, Stdio::null(), &ssh)?).map(drop)
     }
 
     /// Runs git and returns the first line of its output, or `None` if the exit code means no.
@@ -140,7 +148,7 @@ impl Work {
     /// # Errors
     /// Returns an error if git fails.
     pub fn fetch(&self) -> Result<(), StoreError> {
-        self.text(&["fetch", "--quiet", "--no-auto-maintenance", REMOTE]).map(drop)
+        self.talk(&["fetch", "--quiet", "--no-auto-maintenance", REMOTE])
     }
 
     /// Returns whether there is a remote.

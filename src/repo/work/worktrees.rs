@@ -124,7 +124,7 @@ impl Work {
             ]),
         }
         // Git translates the reason of its lock, which says that the worktree is unfinished.
-        let output = self.output_with(&args, Stdio::from(held), &[("LANGUAGE", "en")])?;
+        let output = self.output_with(&args, Stdio::from(held), &[("LANGUAGE", "en".as_ref())])?;
         succeeded(&args, &output).map(drop)
     }
 

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _},
     iter,
     path::{Path, PathBuf},
@@ -164,6 +164,28 @@ pub(crate) fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
 /// Sets the variables of a git command, except those that a caller such as Magit sets for its own pathspecs.
 pub(crate) fn set_vars(command: &mut Command, vars: &BTreeMap<OsString, OsString>) {
     command.env_clear().envs(vars.iter().filter(|(name, _)| !PATHSPECS.iter().any(|pathspecs| *name == *pathspecs)));
+}
+
+/// Returns the user's ssh command with options that disable prompts. A program other than OpenSSH gets no options.
+/// `config` reads git's configuration.
+pub(crate) fn quiet_ssh(
+    vars: &BTreeMap<OsString, OsString>,
+    config: impl Fn(&str) -> Option<String>,
+) -> Option<OsString> {
+    let var = |name: &str| vars.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned();
+    if var("GIT_SSH").is_some() || var("GIT_SSH_VARIANT").is_some() {
+        return None;
+    }
+    let configured = || config("core.sshCommand").map(OsString::from);
+    let mut ssh = var("GIT_SSH_COMMAND").or_else(configured).unwrap_or_else(|| "ssh".into());
+    let program = ssh.to_string_lossy();
+    let program = program.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
+    (program == "ssh").then(|| {
+        ssh.push(" -o BatchMode=yes");
+        // Detect an unreachable or vanished server within a minute.
+        ssh.push(" -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3");
+        ssh
+    })
 }
 
 /// Returns whether git accepts the repository at a folder. Reads as little of the repository as possible.

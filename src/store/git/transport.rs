@@ -354,22 +354,8 @@ impl<'a> RemoteConnection<'a> {
         !self.remote.url.starts_with('/') && !self.remote.url.starts_with("file://")
     }
 
-    /// Returns the user's ssh command with options that disable prompts. A program other than OpenSSH gets no options.
     fn quiet_ssh(&self) -> Option<OsString> {
-        let var = |name: &str| self.vars.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned();
-        let configured = || git_command::store_config(&self.vars, &self.store, "core.sshCommand").map(OsString::from);
-        if var("GIT_SSH").is_some() || var("GIT_SSH_VARIANT").is_some() {
-            return None;
-        }
-        let mut ssh = var("GIT_SSH_COMMAND").or_else(configured).unwrap_or_else(|| "ssh".into());
-        let program = ssh.to_string_lossy();
-        let program = program.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
-        (program == "ssh").then(|| {
-            ssh.push(" -o BatchMode=yes");
-            // Detect an unreachable or vanished server within a minute.
-            ssh.push(" -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3");
-            ssh
-        })
+        git_command::quiet_ssh(&self.vars, |key| git_command::store_config(&self.vars, &self.store, key))
     }
 }
 
@@ -440,13 +426,6 @@ mod tests {
         let vars = BTreeMap::from([
             ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
             ("GIT_SSH_COMMAND".into(), command.into()),
-    #[test]
-    fn process_that_git_leaves_behind_is_not_waited_for() {
-        let begun = Instant::now();
-        error_by_ssh("sleep 15 >/dev/null </dev/null & false #", Duration::from_secs(20));
-        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-    }
-
         ]);
         let max_time = Some(max_time);
         let transport_options =
@@ -459,6 +438,13 @@ mod tests {
         let begun = Instant::now();
         error_by_ssh("sleep 60 #", Duration::from_millis(200));
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn process_that_git_leaves_behind_is_not_waited_for() {
+        let begun = Instant::now();
+        error_by_ssh("sleep 15 >/dev/null </dev/null & false #", Duration::from_secs(20));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
 
     #[test]
