@@ -51,6 +51,12 @@ impl CodeRepo {
         rebase(self.git_dir()).is_some()
     }
 
+    /// Returns the commits that a merge in progress brings into the working tree.
+    pub fn merging(&self) -> Vec<Oid> {
+        let heads = std::fs::read_to_string(self.git_dir().join("MERGE_HEAD")).unwrap_or_default();
+        heads.lines().filter_map(|line| line.parse().ok()).collect()
+    }
+
     /// Returns the commit that a full ref name points to.
     ///
     /// # Errors

@@ -193,7 +193,12 @@ fn branch_merges_what_another_one_published_before_it_bumps() {
     world.ok(&fungal, &["contract", "bump", PATHS, "major"]);
     world.git(&fungal, &["checkout", "--quiet", "."]);
     world.finish_shell(&fungal, &world.next_step(&world.blue(&fungal, &["check"])));
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &with("1.3.0", "\"0\", \"a\", \"b\""));
+    // Nothing is lacking before the merge is committed.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &with("1.2.0", "\"0\", \"a\", \"b\""));
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    assert!(world.next_step(&check).starts_with("git blue contract bump"), "{check}");
+    world.ok(&fungal, &["contract", "bump", PATHS]);
+    assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("version: \"1.3.0\""));
     world.commit("fungal", "Merge");
     world.ok(&fungal, &["check"]);
 }

@@ -19,7 +19,12 @@ use crate::{
         Operation,
         ctx::{ActingRepo, Ctx},
         domain,
-        publish::{candidate::mark_behind, catch_up::Policy, references, work_file::WorkFile},
+        publish::{
+            candidate::{mark_behind, without_merging},
+            catch_up::Policy,
+            references,
+            work_file::WorkFile,
+        },
         sync::auto,
     },
     repo::{
@@ -178,7 +183,7 @@ fn history(
         let (path, document) = (file.relative().to_owned(), document.clone());
         let declared = Declared { path, document, lines: BTreeMap::new(), changed: true };
         candidate.contracts.insert((at.domain.clone(), at.contract.clone()), declared);
-        let sources = BTreeMap::from([(at.domain.clone(), source.clone())]);
+        let sources = without_merging(code, BTreeMap::from([(at.domain.clone(), source.clone())]))?;
         mark_behind(code, &commit, &sources, &mut candidate)?;
     }
     Ok(candidate)

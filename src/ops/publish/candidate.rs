@@ -124,6 +124,21 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
     Ok(())
 }
 
+/// Returns the sources without those that a merge in progress brings into the working tree, which does not lack them.
+///
+/// # Errors
+/// Returns an error if the history cannot be read.
+pub fn without_merging(code: &CodeRepo, sources: Sources) -> Result<Sources, OpError> {
+    let mut lacking = Sources::new();
+    for (domain, source) in sources {
+        let is_in = |head: &Oid| code.is_ancestor(&source.commit, head);
+        if !code.merging().iter().map(is_in).collect::<Result<Vec<_>, _>>()?.contains(&true) {
+            lacking.insert(domain, source);
+        }
+    }
+    Ok(lacking)
+}
+
 /// Marks a domain as behind, and reads its contracts as they were in `base`. If this clone does not have the published
 /// commit, they are read from the newest commit of the publishing branch that it knows.
 fn mark(

@@ -245,6 +245,7 @@ impl<'a> Work<'a> {
             Candidate { up: self.ctx.up_to_root(), ..candidate::read(code, files, &sources, &self.ctx.progress())? };
         if let Some(commit) = found.commit.or(code.head()?.commit) {
             let sources = dispute::with_missing_sides(acting, code, sources, &candidate, &commit)?;
+            let sources = if found.commit.is_some() { sources } else { candidate::without_merging(code, sources)? };
             candidate::mark_behind(code, &commit, &sources, &mut candidate)?;
         }
         Ok(candidate)
