@@ -7,7 +7,7 @@ use crate::{
     error::OpError,
     model::{name::ReaderName, text::count, version::Version},
     ops::{Operation, ctx::Ctx, inboxes::pending, notifications::list, realm::status},
-    wire::{Answer, ImportStatus, NotificationFilter, PageRequest, Prime, RealmStatus, Unpublished},
+    wire::{Answer, DomainStatus, ImportStatus, NotificationFilter, PageRequest, Prime, RealmStatus, Unpublished},
 };
 
 /// The operation's entry in the table of operations.
@@ -47,6 +47,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Prime>, OpError> {
     let status_request = status::Request { reader: None, page, ..Default::default() };
     let status = status::run(ctx, &status_request)?.answer.body;
     let mut facts = vec![format!("This repository is {} in the realm {}.", acting.repo, acting.realm)];
+    // Its own domains come first.
+    let is_bound = |domain: &DomainStatus| domain.bindings.iter().any(|one| one.repo == *acting.repo);
+    let is_in_one = status.domains.iter().any(|domain| domain.members.contains(acting.repo) || is_bound(domain));
+    if !is_in_one && status.read_only.is_none() && status.unreadable_domains.is_empty() {
+        facts.push("It is in no domain: realm_status shows the next step.".to_owned());
+    }
     facts.extend(open_problems(&status));
     let told = if request.is_resumed { pending_adaptations(ctx, request, &status)? } else { None };
     facts.extend(told);

@@ -46,6 +46,20 @@ fn command_prints_the_same_as_the_hook() {
 }
 
 #[test]
+fn repository_without_a_domain_gets_its_first_steps() {
+    let world = World::pair();
+    let lone = world.join("lone");
+    assert!(prime(&world, "lone", &[]).contains("It is in no domain: realm_status shows the next step."));
+    for command in ["status", "review"] {
+        let answer = world.json(&lone, &[command]);
+        let steps: Vec<_> = answer["next_steps"].as_array().unwrap().iter().map(|step| &step["command"]).collect();
+        let new = "git blue contract new …/… --domain-members access,fungal";
+        assert_eq!(steps, ["git blue contract list", new], "{command}");
+    }
+    assert!(!prime(&world, "access", &[]).contains("no domain"));
+}
+
+#[test]
 fn reports_refused_unsynced_and_moved() {
     let world = World::pair();
     let hub = world.hub();

@@ -141,7 +141,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         ));
     }
     first_baselines::record(ctx, &known.name, &store, std::slice::from_ref(&name))?;
-    let contracts = contract_steps(ctx, code, (&known.name, &store), &name)?;
+    let contracts = first_steps(ctx, code, (&known.name, &store), &Overview::open(&store)?, &name)?;
     let answer = contracts.into_iter().fold(answer, Answer::next_once);
     sync::auto::with_push(ctx, (&known.name, &store), is_new && !shared, answer)
 }
@@ -170,14 +170,18 @@ fn sync_steps(known: &KnownRealm, failed: Option<OpError>, remotes: &[RemoteSync
     steps
 }
 
-/// Returns the next steps of a repository that is in no domain.
-fn contract_steps(
+/// Returns the next steps of a repository that is in no domain, and none for another one.
+///
+/// # Errors
+/// Returns an error if the commit cannot be read.
+pub fn first_steps(
     ctx: &Ctx,
     code: &CodeRepo,
     realm: (&RealmName, &dyn Store),
+    overview: &Overview<'_>,
     name: &RepoName,
 ) -> Result<Vec<String>, OpError> {
-    let (mut steps, overview) = (Vec::new(), &Overview::open(realm.1)?);
+    let mut steps = Vec::new();
     if overview.domains_of(name).next().is_some() {
         return Ok(steps);
     }

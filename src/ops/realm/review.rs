@@ -7,7 +7,7 @@ use super::status::{REPAIR, unreadable_domains};
 use crate::{
     error::OpError,
     model::{name::RepoName, verdict::ImportEffect},
-    ops::{Operation, contract::verdict, ctx::Ctx, runs},
+    ops::{Operation, admin::join, contract::verdict, ctx::Ctx, runs},
     store::overview::Overview,
     wire::{Answer, ImportReview, RealmReview},
 };
@@ -78,10 +78,18 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
         mentions_cut: found.cut,
         unreadable_domains,
     });
+    let can_write = writing.is_ok();
     let joining = writing.err().into_iter().flat_map(|error| error.next_steps);
     let damage = is_damaged.then(|| REPAIR.into());
     let steps = reviews.into_iter().map(|review| review.next.into());
-    Ok(answer.next_all(joining.chain(damage).chain(steps)))
+    let answer = answer.next_all(joining.chain(damage).chain(steps));
+    let first = match acting.code {
+        Some(code) if can_write && overview.damage().is_empty() => {
+            join::first_steps(ctx, code, (acting.realm, acting.store), &overview, acting.repo)?
+        }
+        _ => Vec::new(),
+    };
+    Ok(answer.next_all(first))
 }
 
 /// Returns the rank by which imports are sorted: broken ones first, then undecided ones.

@@ -208,7 +208,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     }
     let answer = answer.next_all(caught_up.next_steps);
     let answer = answer.next_all(here.unrecorded_url.iter().map(|url| record_url(url)));
-    let answer = with_next_steps(ctx, here, &overview, joined, answer);
+    let first = match (&here.repo, &ctx.code) {
+        (Some(repo), Some(code)) if joined && overview.damage().is_empty() => {
+            join::first_steps(ctx, code, (&here.realm, &*here.store), &overview, repo)?
+        }
+        _ => Vec::new(),
+    };
+    let answer = with_next_steps(ctx, first, joined, answer);
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer, receipt, cursors })
 }
@@ -409,16 +415,7 @@ fn offers(body: &RealmStatus, up: &str) -> Vec<String> {
 }
 
 /// Adds the next steps: commands that can be pasted into a shell, each with its reason.
-fn with_next_steps(
-    ctx: &Ctx,
-    here: &RealmContext,
-    overview: &Overview<'_>,
-    joined: bool,
-    answer: Answer<RealmStatus>,
-) -> Answer<RealmStatus> {
-    let first = (joined && overview.count() == 0 && overview.damage().is_empty()).then(|| {
-        join::first_contract(&join::init_each(&ctx.home, (&here.realm, &*here.store)), overview, here.repo.as_ref())
-    });
+fn with_next_steps(ctx: &Ctx, first: Vec<String>, joined: bool, answer: Answer<RealmStatus>) -> Answer<RealmStatus> {
     let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
     let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
     let files = removed_files::WorkingFiles { up: &ctx.up_to_root(), has_file: &has_file };

@@ -115,9 +115,8 @@ fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<Ne
     if steps.is_empty() {
         steps.push(NextStep::advice("correct the errors, and check again"));
     }
-    let is_refused = |step: &NextStep| {
-        is_temporary || (body.read_only.is_some() && step.command().is_some_and(writes_to_the_realm))
-    };
+    let is_refused =
+        |step: &NextStep| is_temporary || (body.read_only.is_some() && step.command().is_some_and(writes_to_the_realm));
     steps.into_iter().map(|step| if is_refused(&step) { in_a_joined_clone(step) } else { step }).collect()
 }
 
