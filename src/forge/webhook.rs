@@ -32,7 +32,7 @@ pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Du
         .header("webhook-id", message.id)
         .header("webhook-timestamp", message.time);
     if let Some(secret) = secret {
-        request = request.header("webhook-signature", signature(message, secret));
+        request = request.header("webhook-signature", signature(message, secret)?);
     }
     let host = url.parse::<Uri>().ok().and_then(|url| Some(url.host()?.to_owned())).unwrap_or_default();
     let failed = |error: ureq::Error| format!("{host} cannot be reached: {}", bounded(&error.to_string(), 200));
@@ -45,13 +45,15 @@ pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Du
 }
 
 /// Returns `v1,` and the base64-encoded HMAC-SHA-256 of id, time and body.
-fn signature(message: &Message<'_>, secret: &Secret) -> String {
+fn signature(message: &Message<'_>, secret: &Secret) -> Result<String, String> {
     let text = secret.expose();
-    let key = text.strip_prefix(PREFIX).and_then(|text| BASE64_STANDARD.decode(text).ok());
-    let key = key.unwrap_or_else(|| text.as_bytes().to_vec());
+    let key = match text.strip_prefix(PREFIX) {
+        Some(text) => BASE64_STANDARD.decode(text).map_err(|_| format!("its secret has no base64 after {PREFIX}"))?,
+        None => text.as_bytes().to_vec(),
+    };
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap_or_else(|_| unreachable!("keys have any length"));
     mac.update(format!("{}.{}.{}", message.id, message.time, message.body).as_bytes());
-    format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()))
+    Ok(format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes())))
 }
 
 #[cfg(test)]
@@ -68,7 +70,10 @@ mod tests {
             body: r#"{"test": 2432232314}"#,
         };
         let secret = Secret::of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
-        assert_eq!(signature(&message, &secret), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+        assert_eq!(signature(&message, &secret).unwrap(), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+        // The libraries refuse it too. Its bytes would be a key that no receiver has.
+        let secret = Secret::of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS!").unwrap();
+        assert_eq!(signature(&message, &secret).unwrap_err(), "its secret has no base64 after whsec_");
     }
 
     #[test]

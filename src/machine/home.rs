@@ -73,7 +73,8 @@ impl Home {
         }
     }
 
-    fn config_path(&self) -> PathBuf {
+    /// Returns the file with this program's configuration.
+    pub fn config_path(&self) -> PathBuf {
         self.folder.join("config")
     }
 

@@ -280,6 +280,16 @@ fn receiver_may_be_in_the_home_configuration() {
         (&listed["name"], &listed["kind"], &listed["filter"]),
         (&json!("team"), &json!("webhook"), &json!("everything"))
     );
+    world.git(&world.root(), &["config", "--file", &file, "blue.notify.team.url", "http://127.0.0.1:1/"]);
+    for (command, why) in
+        [("exit 3", "it failed: exit status: 3"), ("echo a b", "is not a secret"), ("true", "nothing")]
+    {
+        world.git(&world.root(), &["config", "--file", &file, "blue.notify.team.secretCommand", command]);
+        let failed = world.blue(&world.path("access"), &["notify", "test", "team"]).exits(1);
+        assert!(failed.stderr.contains(why), "{failed}");
+        let step = world.next_step(&failed);
+        assert!(world.finish_shell(&world.root(), &step).stdout.contains("blue.notify.team.url http"), "{step}");
+    }
 }
 
 #[test]

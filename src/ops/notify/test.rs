@@ -2,7 +2,7 @@
 
 use crate::{
     error::{ErrorCode, OpError},
-    model::name::ReaderName,
+    model::{name::ReaderName, text::shell_path},
     ops::{
         Operation,
         ctx::Ctx,
@@ -39,9 +39,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyTest>, OpError> 
     let name = &request.name;
     let found = run::chosen(ctx, &here.realm, std::slice::from_ref(name))?.into_iter().next();
     let Some((_, receiver)) = found else { unreachable!("an unknown name is an error") };
+    let is_at_home = ctx.home.subsections("notify.")?.iter().any(|(known, _)| *known == name.to_string());
+    let place = match is_at_home {
+        true => format!("--file {}", shell_path(&ctx.home.config_path())),
+        false => "--global".to_owned(),
+    };
     let wrong = |problem: String| {
-        OpError::no(ErrorCode::NotDelivered, format!("{name}: {problem}"))
-            .next(format!("git config --global --get-regexp '^blue.notify.{name}.'"))
+        let show = format!("git config {place} --get-regexp '^blue.notify.{name}.'  # show how it is configured");
+        OpError::no(ErrorCode::NotDelivered, format!("{name}: {problem}")).next(show)
     };
     let receiver = receiver.map_err(wrong)?;
     let event = collect::test(ctx, &here.realm, &receiver);

@@ -183,8 +183,13 @@ pub fn secret_from_command(env: &Env, program: Command, args: &[&str]) -> Result
     let limit = env.forge_timeout().unwrap_or(work::MAX_PASSWORD_TIME);
     let output = child.and_then(|child| process::output_at_most(child, limit)).map_err(|error| error.to_string())?;
     let (status, text) = output.ok_or_else(|| format!("it took more than {} s", limit.as_secs_f32()))?;
-    let text = String::from_utf8(text).ok().filter(|_| status.success());
-    text.and_then(|text| Secret::of(&text)).ok_or_else(|| "it printed no secret".to_owned())
+    let text = String::from_utf8_lossy(&text);
+    match Secret::of(&text) {
+        _ if !status.success() => Err(format!("it failed: {status}")),
+        Some(secret) => Ok(secret),
+        None if text.trim().is_empty() => Err("it printed nothing".to_owned()),
+        None => Err("the first line of its output is not a secret".to_owned()),
+    }
 }
 
 /// Returns the command that configures the API URL of a host.
