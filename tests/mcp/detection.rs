@@ -105,6 +105,27 @@ fn error_lists_every_place_that_was_tried() {
 }
 
 #[test]
+fn removed_configuration_is_restored() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.git(&access, &["rm", "--quiet", ".blue/config.yaml"]);
+    world.git(&access, &["commit", "--quiet", "-m", "Remove it"]);
+    let mut client = Client::start(&world, &access);
+    let failure = client.fails("realm_status", json!({}));
+    let step = failure["next_steps"][0]["command"].as_str().unwrap_or_default();
+    assert!(step.starts_with("git checkout ") && step.contains(".blue/config.yaml"), "{failure}");
+}
+
+#[test]
+fn realm_may_be_named_outside_of_repositories() {
+    let world = World::pair();
+    let mut client = Client::with(&world, &world.path("home"), LEGACY, &["--all-realms"], &[]);
+    let failure = client.fails("realm_status", json!({}));
+    assert!(failure["next_steps"].to_string().contains("pass realm, such as aperture"), "{failure}");
+    client.ok("realm_check", json!({"realm": "aperture", "scope": "published"}));
+}
+
+#[test]
 fn project_is_determined_for_each_call() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));

@@ -179,6 +179,8 @@ fn several_repositories() {
     shown(&world, "realm_pr_status", &client.ok("realm_pr_status", json!({"rfc": "rfc-0042-new-api"})));
     assert_eq!(client.call("pr_status", json!({}))["structuredContent"]["current_repo"], "access");
     assert_eq!(client.fails("realm_worktree_create", json!({"rfc": "../../x"}))["code"], "usage");
+    let failure = client.fails("session_start", json!({"active_rfc": "../x"}));
+    assert!(failure["message"].as_str().unwrap().starts_with("active_rfc: "), "{failure}");
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &["--read-only"], &[]);
     assert_eq!(client.refusal("tools/call", json!({"name": "worktree_create", "arguments": {"rfc": "x"}})).0, -32602);
 }

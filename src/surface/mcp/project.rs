@@ -37,6 +37,8 @@ pub struct TriedPlaces {
     steps: Vec<NextStep>,
     /// The realms of this machine.
     realms: Vec<String>,
+    /// Whether a call may name one of them.
+    takes_realm: bool,
 }
 
 impl TriedPlaces {
@@ -162,6 +164,12 @@ pub fn not_found_error(tried: &TriedPlaces) -> OpError {
         return error.next(step.clone()).next("or pass cwd: the absolute path of a directory in another repository");
     }
     let error = error.next("pass cwd: the absolute path of a directory in the repository");
+    let error = match tried.realms.first().filter(|_| tried.takes_realm) {
+        Some(realm) => {
+            error.next(format!("or pass realm, such as {realm}: what needs no repository works without cwd"))
+        }
+        None => error,
+    };
     match &tried.realms[..] {
         [] => error.next("git blue init --realm …  # run in the repository: create and join a realm"),
         [only] => {
@@ -232,7 +240,8 @@ impl Search<'_> {
 
     /// Returns the places that were tried.
     fn lost(&mut self) -> TriedPlaces {
-        TriedPlaces { realms: known(self.settings), ..std::mem::take(&mut self.tried) }
+        let takes_realm = self.settings.all_realms;
+        TriedPlaces { realms: known(self.settings), takes_realm, ..std::mem::take(&mut self.tried) }
     }
 
     fn at(&mut self, source: &str, folder: &Path) -> Result<Option<Project>, OpError> {
@@ -246,8 +255,10 @@ impl Search<'_> {
             // A damaged realm is still the right one.
             Err(error) if matches!(error.code, ErrorCode::NotInRealm | ErrorCode::UnknownRealm) => {
                 self.tried.places.push(format!("{source}: {}", error.message));
-                let joins =
-                    |step: &&NextStep| step.command().is_some_and(|text| text.starts_with("git blue init --url "));
+                let joins = |step: &&NextStep| {
+                    let starts = |with: &str| step.command().is_some_and(|text| text.starts_with(with));
+                    starts("git blue init --url ") || starts("git checkout ")
+                };
                 self.tried.steps.extend(error.next_steps.iter().filter(joins).cloned());
                 Ok(None)
             }

@@ -36,7 +36,20 @@ impl Call<'_> {
     /// # Errors
     /// Returns an error if a value does not parse as its field, or the operation fails.
     pub fn ask(&self, fields: Map<String, Value>) -> Result<Body, OpError> {
-        self.body(&*(self.tool.call.run)(self.ctx, fields)?)
+        let answer = (self.tool.call.run)(self.ctx, fields).map_err(|error| self.with_own_names(error))?;
+        self.body(&*answer)
+    }
+
+    /// Returns an error that calls an argument by its name in this tool.
+    fn with_own_names(&self, error: OpError) -> OpError {
+        let renamed = self.tool.kind.names.iter().find_map(|(name, of)| {
+            let problem = error.message.strip_prefix(of)?.strip_prefix(": ")?;
+            Some(format!("{name}: {problem}"))
+        });
+        match renamed {
+            Some(message) => OpError { message, ..error },
+            None => error,
+        }
     }
 
     /// Converts an answer, and pages its lists. Its next steps become calls of tools that the server offers.
