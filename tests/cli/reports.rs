@@ -188,10 +188,13 @@ fn several_reports_at_once_and_invalid_options() {
         ("xml=b", "there is no format xml"),
         ("human=b", "redirect the output"),
         ("sarif=", "the file name after"),
+        ("json=-", "use --format"),
     ] {
         let run = world.blue(&provider, &["check", "--output", wrong]).exits(129);
         assert!(run.stderr.contains(says), "{run}");
     }
+    let twice = world.blue(&provider, &["check", "--output", "junit=a", "--output", "sarif=a"]).exits(129);
+    assert!(twice.stderr.contains("a cannot have two reports"), "{twice}");
     let run = world.blue(&provider, &["check", "--output", "sarif=no/such/folder"]).exits(128);
     assert!(run.stderr.contains("no/such/folder") && run.stdout.contains("error: access imports"), "{run}");
     let args = ["check", "--json", "--output", "sarif=no/such/folder", "--output", "junit=c.xml"];

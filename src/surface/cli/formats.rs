@@ -31,6 +31,7 @@ fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
     match format {
         Format::Human => Err("human cannot be written to a file: redirect the output instead".into()),
         _ if file.is_empty() => Err("the file name after `=` is missing".into()),
+        _ if file == "-" => Err("`-` is not a file: use --format to print a report".into()),
         format => Ok((format, file.into())),
     }
 }
@@ -78,9 +79,13 @@ impl Formats {
         let report = is_reported.then(report);
         let rendered = |format: Format| report.as_ref().and_then(|report| report.render(format));
         let mut written = Ok(());
-        for (format, file) in &self.output {
+        for (at, (format, file)) in self.output.iter().enumerate() {
+            let is_taken = self.output[..at].iter().any(|(_, earlier)| earlier == file);
             let text = rendered(*format).unwrap_or_else(|| output.json_of(answer));
-            written = written.and(write(&ctx.env, file, &text));
+            written = written.and(match is_taken {
+                true => Err(OpError::usage(format!("{} cannot have two reports", file.display()))),
+                false => write(&ctx.env, file, &text),
+            });
         }
         // A report that cannot be written does not hide the answer.
         match rendered(printed) {
