@@ -410,6 +410,7 @@ fn publish_says_whether_it_is_shared() {
     let failed = world.blue(&fungal, &["contract", "publish", "--sync"]);
     assert_ne!(failed.code, 0, "{failed:?}");
     assert!(failed.stderr.contains("it is published only on this machine"), "{failed:?}");
+    assert_eq!(failed.stderr.matches("try again").count(), 1, "{failed:?}");
     std::fs::rename(world.path("away.git"), world.path("hub.git")).unwrap();
     world.ok(&fungal, &["contract", "publish", "--sync"]);
     assert_eq!(hub_tips(&world), tips(&world, "home"), "what was published before goes, too");

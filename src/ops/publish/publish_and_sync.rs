@@ -1,7 +1,7 @@
 //! Publishes, then syncs.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     ops::{
         contract::{self, publish::Request},
         ctx::Ctx,
@@ -21,9 +21,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         let here = ctx.realm()?;
         let synced =
             realm::sync::sync_realm(ctx, &here.realm, &*here.store, &realm::sync::Request::default(), || Ok(()));
-        synced
-            .and_then(realm::sync::require_complete)
-            .map_err(|error| error.next("git blue sync  # try again: it is published only on this machine"))?;
+        synced.and_then(realm::sync::require_complete).map_err(|mut error| {
+            if error.code == ErrorCode::Remote {
+                // Its own step is to try again.
+                error.next_steps.clear();
+            }
+            error.next("git blue sync  # try again: it is published only on this machine")
+        })?;
         answer.body.not_pushed = false;
     }
     Ok(answer)
