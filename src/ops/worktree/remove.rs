@@ -246,8 +246,13 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], branch: &str, request: 
 
 fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError> {
     // git refuses to remove a worktree with a `.gitmodules` file. It was already checked that no submodule is checked
-    // out and that nothing is uncommitted.
-    let force = request.force || (!job.tree.is_gone && job.tree.path.join(".gitmodules").exists());
+    // out. Instead of git, check again that nothing is uncommitted.
+    let is_refused = !job.tree.is_gone && job.tree.path.join(".gitmodules").exists();
+    if is_refused && !request.force && job.work.at(&job.tree.path).status(None)?.uncommitted > 0 {
+        let doing = format!("remove {}", job.tree.path.display());
+        return Err(StoreError::Git { doing, problem: "it has uncommitted changes".into() });
+    }
+    let force = request.force || is_refused;
     if job.tree.is_unfinished() {
         job.work.unlock_worktree(&job.tree.path)?;
     }
