@@ -36,12 +36,16 @@ impl CodeRepo {
         }
         let failed = |error: gix::Error| StoreError::git("read HEAD")(error);
         let head = self.repo.head().map_err(failed)?;
-        let name = head.referent_name().map(|name| self.followed(&name.as_bstr().to_string())).transpose()?;
-        let commit = match (head.id(), &name) {
-            (Some(id), _) => Some(to_oid(&id)),
+        let name = head.referent_name().map(|name| name.as_bstr().to_string());
+        let (name, commit) = match (head.id(), name) {
+            (Some(id), name) => (name, Some(to_oid(&id))),
             // The branch has no commit yet, or is an alias of another one.
-            (None, Some(name)) => refs::tip(&self.repo, &self.packed, name)?,
-            (None, None) => None,
+            (None, Some(name)) => {
+                let name = self.followed(&name)?;
+                let commit = refs::tip(&self.repo, &self.packed, &name)?;
+                (Some(name), commit)
+            }
+            (None, None) => (None, None),
         };
         Ok(Head { branch: name.as_deref().and_then(short), commit })
     }
