@@ -1,5 +1,6 @@
 //! The sub-schemas of both documents, and the places at which they are written.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -24,7 +25,13 @@ pub(super) struct Spot<'a> {
 struct Via<'a> {
     from: Spot<'a>,
     lit: &'a Lit,
+    /// The JSON Pointer to the other sub-schema, once it was searched for. A search for further places asks for those of
+    /// all sub-schemas on each way.
+    place: OnceCell<Rc<str>>,
 }
+
+/// A sub-schema and its JSON Pointer.
+type Placed<'s, 'a> = (&'s Spot<'a>, Rc<str>);
 
 /// Both documents after reading.
 pub(super) struct Sources<'a> {
@@ -37,7 +44,7 @@ pub(super) struct Sources<'a> {
 impl<'a> Spot<'a> {
     /// Returns a child that a literal of the sub-schema names.
     pub(super) fn below(&self, lit: &'a Lit, child: Id) -> Self {
-        Self { id: child, via: Some(Rc::new(Via { from: self.clone(), lit })) }
+        Self { id: child, via: Some(Rc::new(Via { from: self.clone(), lit, place: OnceCell::new() })) }
     }
 
     /// Returns the literal that applies to the value because its name is not listed, or matches a pattern.
@@ -109,29 +116,37 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Returns the JSON Pointer by which a sub-schema of a document was reached.
-    pub(super) fn place(&self, document: usize, spot: &Spot<'_>, table: &Table) -> String {
-        self.places(document, spot, table).pop().map(|(_, place)| place).unwrap_or_default()
+    /// Returns the JSON Pointer by which a sub-schema was reached in its document.
+    pub(super) fn place(&self, document: usize, spot: &Spot<'a>, table: &Table) -> Rc<str> {
+        let (mut at, mut unknown) = (spot, Vec::new());
+        let mut place = loop {
+            let Some(via) = at.via.as_deref() else { break Rc::from("") };
+            if let Some(known) = via.place.get() {
+                break Rc::clone(known);
+            }
+            unknown.push((at.id, via));
+            at = &via.from;
+        };
+        for (id, via) in unknown.into_iter().rev() {
+            if let Some(below) = self.steps(document, &place, via, id, table) {
+                place = below.into();
+            }
+            via.place.get_or_init(|| Rc::clone(&place));
+        }
+        place
     }
 
     /// Returns the sub-schemas on the way to one, and their places, from the root on.
-    fn places<'s>(&self, document: usize, spot: &'s Spot<'a>, table: &Table) -> Vec<(&'s Spot<'a>, String)> {
-        let way: Vec<_> = std::iter::successors(Some(spot), |spot| Some(&spot.via.as_deref()?.from)).collect();
-        let mut pointer = String::new();
-        let place = |spot: &'s Spot<'a>| {
-            let steps = spot.via.as_ref().and_then(|via| self.steps(document, &pointer, via, spot.id, table));
-            if let Some(steps) = steps {
-                pointer = steps;
-            }
-            (spot, pointer.clone())
-        };
-        way.into_iter().rev().map(place).collect()
+    fn places<'s>(&self, document: usize, spot: &'s Spot<'a>, table: &Table) -> Vec<Placed<'s, 'a>> {
+        let mut way: Vec<_> = std::iter::successors(Some(spot), |spot| Some(&spot.via.as_deref()?.from)).collect();
+        way.reverse();
+        way.into_iter().map(|spot| (spot, self.place(document, spot, table))).collect()
     }
 
     /// Returns the JSON Pointer to a place in a sub-schema or, if that is in a meta-schema, to the reference to it.
     pub(super) fn shown(&self, document: usize, table: &Table, spot: &Spot<'a>, below: &str) -> String {
         let places = self.places(document, spot, table);
-        let is_own = |(_, place): &&(&Spot<'_>, String)| metaschema_of(place).is_none();
+        let is_own = |(_, place): &&Placed<'_, 'a>| metaschema_of(place).is_none();
         let own = places.iter().take_while(is_own).count();
         let Some((last, place)) = own.checked_sub(1).map(|at| &places[at]) else { return String::new() };
         if own == places.len() {
@@ -139,7 +154,7 @@ impl<'a> Sources<'a> {
         }
         let schema = self.graph.tree(last.id);
         let keyword = REFERENCES.into_iter().find(|keyword| schema.get(keyword).is_some());
-        keyword.map_or_else(|| place.clone(), |keyword| format!("{place}/{keyword}"))
+        keyword.map_or_else(|| place.to_string(), |keyword| format!("{place}/{keyword}"))
     }
 
     /// Returns the URI of the place of a sub-schema, if that is in a meta-schema.
@@ -153,7 +168,7 @@ impl<'a> Sources<'a> {
     pub(super) fn choices(&self, document: usize, table: &Table, spot: &Spot<'a>) -> Vec<String> {
         let places = self.places(document, spot, table);
         let steps = places.iter().zip(places.iter().skip(1)).rev();
-        let choice = |((_, place), (spot, _)): (&(&Spot<'a>, String), &(&Spot<'a>, String))| {
+        let choice = |((_, place), (spot, _)): (&Placed<'_, 'a>, &Placed<'_, 'a>)| {
             let keyword = match spot.via.as_ref()?.lit {
                 Lit::If(..) => "if",
                 Lit::AnyOf(_) => "anyOf",
