@@ -7,14 +7,14 @@ use super::url;
 use crate::{
     error::{ErrorCode, OpError},
     machine::home::KnownRealm,
-    model::{name::RealmName, oid::Oid, text::shell_word},
+    model::{name::RealmName, oid::Oid, repo_url::without_credentials, text::shell_word},
     repo::{
         CodeRepo,
         blue_files::{FOLDER, FileSource, Files},
     },
     store::{
         EntryKind,
-        codec::{self, Config, MAX_FILE, Problem},
+        codec::{self, Config, MAX_FILE, Problem, ProposedRealm},
         git::{GitStore, Options},
         history, read,
     },
@@ -62,6 +62,10 @@ pub fn same_url(
         {recorded}"
     );
     let reseed = |url| format!("git blue realm admin reseed --url {}", shell_word(url));
+    let move_there = |reason: &str| match url::accept(proposed) {
+        Ok(_) => format!("{}  # {reason}", reseed(proposed)),
+        Err(_) => not_accepted(),
+    };
     let error = OpError::cannot(ErrorCode::OtherUrl, message);
     let has_followed = code.is_some_and(|code| has_proposed(code, recorded));
     let is_known = code.is_none_or(|code| has_repository(known, config, code, options));
@@ -71,13 +75,13 @@ pub fn same_url(
                 "GIT_BLUE_HOME=DIR git blue init --url {}  # if that is a different realm with this name: keep it separate",
                 shell_word(proposed)
             ))
-            .next(format!("{}  # or move it, if it is at that URL, and you trust that URL", reseed(proposed))),
+            .next(move_there("or move it, if it is at that URL, and you trust that URL")),
         true => error
-            .next(format!("{}  # if the realm has moved there, and you trust that URL", reseed(proposed)))
+            .next(move_there("if the realm has moved there, and you trust that URL"))
             .next(format!("or write url: {recorded} in {CONFIG}, if the realm is there")),
         false => error
             .next(format!("{}  # write that URL into {CONFIG}, if the realm has moved there", reseed(recorded)))
-            .next(format!("{}  # or move it, if it is at that URL, and you trust that URL", reseed(proposed))),
+            .next(move_there("or move it, if it is at that URL, and you trust that URL")),
     })
 }
 
@@ -110,6 +114,11 @@ pub fn has_proposed(code: &CodeRepo, wanted: &str) -> bool {
 pub fn unrecorded_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<String> {
     let proposed = proposed.filter(|config| config.realm.name == known.name && known.url.is_none());
     proposed.and_then(|config| config.realm.url.clone()).filter(|url| url::accept(url).is_ok())
+}
+
+/// Returns the step for a URL in `.blue/config.yaml` that no command accepts.
+pub fn not_accepted() -> String {
+    format!("the URL in {CONFIG} is not accepted: ask its author")
 }
 
 /// Returns the command that records a URL.
@@ -154,10 +163,13 @@ pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpEr
 fn decode(bytes: Option<Vec<u8>>) -> Result<Config, OpError> {
     let bytes = bytes.filter(|bytes| bytes.len() <= MAX_FILE);
     let bytes = bytes.ok_or_else(|| Problem::whole(format!("the file is larger than {} MiB", MAX_FILE >> 20)));
-    bytes.and_then(|bytes| codec::config(&bytes)).map_err(|problem| {
+    let config = bytes.and_then(|bytes| codec::config(&bytes)).map_err(|problem| {
         let problem = problem.in_file(CONFIG);
         OpError::cannot(ErrorCode::UnreadableConfig, problem.to_string()).problem((&problem).into())
-    })
+    })?;
+    // A password that somebody committed is repeated nowhere, such as in the log of a CI job.
+    let url = config.realm.url.as_deref().map(without_credentials);
+    Ok(Config { realm: ProposedRealm { url, ..config.realm }, ..config })
 }
 
 /// Returns whether the file exists as a regular file in a folder, and neither is a symbolic link.

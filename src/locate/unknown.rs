@@ -1,7 +1,10 @@
 //! The error for a realm that this machine does not have, with the command to run in this situation, and for a
 //! repository that a realm does not have.
 
-use super::{config::CONFIG, url};
+use super::{
+    config::{CONFIG, not_accepted},
+    url,
+};
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
@@ -47,9 +50,7 @@ pub fn error(in_ci: Option<&str>, home: &Home, realm: &RealmName, proposed: Opti
             .next(format!("git blue {command} --realm-url {}  # in CI: store nothing here", shell_word(url)))
             .next(init_from_url(url)),
         (Some(url), ..) => error.next(init_from_url(url)),
-        (None, Some(_), _) if url.is_some() => {
-            error.next(format!("the URL in {CONFIG} is not accepted: ask its author"))
-        }
+        (None, Some(_), _) if url.is_some() => error.next(not_accepted()),
         (None, _, Some(command)) => {
             error.next(format!("git blue {command} --realm-url URL  # in CI: give the URL of the realm"))
         }

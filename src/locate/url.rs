@@ -16,7 +16,7 @@ use crate::{
 /// Returns a usage error with the accepted forms.
 pub fn accept(url: &str) -> Result<&str, OpError> {
     let refuse = |why: &str| {
-        Err(OpError::usage(format!("{url:?} is not an accepted URL: {why}"))
+        Err(OpError::usage(format!("{:?} is not an accepted URL: {why}", without_credentials(url)))
             .next("use https://…, ssh://…, user@host:path, file:///… or a local path"))
     };
     if url.is_empty() || url.len() > 2_000 {
@@ -62,7 +62,7 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
 pub fn refuse_credentials(url: Option<&str>) -> Result<(), OpError> {
     let cleaned = url.map(|url| (url, without_credentials(url)));
     let Some((_, clean)) = cleaned.filter(|(url, clean)| url != clean) else { return Ok(()) };
-    let message = "the URL has a user name or password, which others could read in .blue/config.yaml";
+    let message = "the URL has a user name, a password or a query, which others could read in .blue/config.yaml";
     Err(OpError::usage(message).next(match clean.starts_with("ssh:") {
         true => format!("pass {clean}, and log in with an SSH key"),
         false => format!("pass {clean}, and let git's credential helper supply them"),
@@ -153,7 +153,13 @@ mod tests {
         for url in ["https://host/x.git", "git@host:x.git", "ssh://git@host/x", "/srv/a@b/x.git", "file:///srv/x"] {
             assert!(refuse_credentials(Some(url)).is_ok(), "{url}");
         }
-        for url in ["https://ada:s3cret@host/x.git", "https://s3cret@host/x.git", "ssh://ada:s3cret@host/x.git"] {
+        for url in [
+            "https://ada:s3cret@host/x.git",
+            "https://s3cret@host/x.git",
+            "https://host/x.git?token=s3cret",
+            "http://host/x.git#s3cret",
+            "ssh://ada:s3cret@host/x.git",
+        ] {
             let error = refuse_credentials(Some(url)).unwrap_err();
             let told = format!("{error:?}");
             assert!(told.contains("host/x.git") && !told.contains("s3cret"), "{told}");

@@ -125,13 +125,16 @@ fn trimmed(path: &str) -> &str {
     path.strip_suffix(".git").unwrap_or(path)
 }
 
-/// Returns a URL without user name and password. The user name of ssh URLs is kept, since ssh needs it.
+/// Returns a URL without user name and password, and an HTTP URL without query and fragment, which may be a token and have
+/// no meaning to git. The user name of ssh URLs is kept, since ssh needs it.
 pub fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
     };
+    let is_http = ["http", "https"].iter().any(|http| scheme.eq_ignore_ascii_case(http));
+    let rest = if is_http { rest.split(['?', '#']).next().unwrap_or_default() } else { rest };
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    let Some((user, host)) = authority.rsplit_once('@') else { return url.to_owned() };
+    let Some((user, host)) = authority.rsplit_once('@') else { return format!("{scheme}://{rest}") };
     match user.split(':').next().filter(|name| scheme == "ssh" && !name.is_empty()) {
         Some(name) => format!("{scheme}://{name}@{host}{path}"),
         None => format!("{scheme}://{host}{path}"),

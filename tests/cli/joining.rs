@@ -296,6 +296,26 @@ fn unrecorded_url_in_config_is_a_warning() {
     assert!(!world.ok(&dir, &["status"]).stdout.contains("init --url"));
 }
 
+/// A password that somebody committed, and a URL that names a program.
+#[test]
+fn url_in_config_that_init_refuses_is_neither_shown_nor_suggested() {
+    let world = World::solo();
+    let (dir, hub) = (world.path("fungal"), world.hub());
+    world.ok(&dir, &["init", "--url", &hub]);
+    let config = world.read("fungal/.blue/config.yaml");
+    let refused = ["https://u:s3cr3t@127.0.0.1:9/x.git", "https://127.0.0.1:9/x.git?token=s3cr3t", "ext::sh"];
+    for url in refused {
+        world.write("fungal/.blue/config.yaml", &config.replace(&hub, url));
+        for machine in ["home", "other"] {
+            let run = world.on(machine).blue(&dir, &["status"]).exits(128);
+            assert!(!run.all().contains("s3cr3t") && !run.all().contains("--url ext"), "{run}");
+            assert_eq!(run.stderr.contains("--url https://127.0.0.1:9/x.git"), url.contains("s3cr3t"), "{run}");
+        }
+        let check = world.on("other").blue(&dir, &["check", "--worktree", "--realm-url", &hub]).exits(0);
+        assert!(check.all().contains("[refused-url]") && !check.all().contains("s3cr3t"), "{check}");
+    }
+}
+
 #[test]
 fn name_is_checked_at_the_remote_or_locally_if_offline() {
     let (world, clone, hub) = teammate();

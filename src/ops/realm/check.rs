@@ -188,6 +188,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         if repo.is_none() && request.mode != Mode::Compatibility {
             let base = (base.commit.as_ref(), request.base.as_deref());
             report.add(check_subject::removed_config(ctx, found, base)?);
+            report.add(check_subject::refused_url(found)?);
         }
     }
     let scripts = match (&found, &candidate) {

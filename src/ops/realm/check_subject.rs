@@ -4,7 +4,7 @@ use super::check_base;
 use crate::{
     env::REPO,
     error::{ErrorCode, OpError},
-    locate::{CONFIG, proposed_at},
+    locate::{CONFIG, proposed_at, url},
     model::{
         candidate::{Candidate, Judged},
         check::{Cause, Finding},
@@ -12,8 +12,11 @@ use crate::{
         oid::Oid,
     },
     ops::{ctx::Ctx, operation::given_as, repos::joined},
-    repo::{CodeRepo, blue_files::Files},
-    store::read,
+    repo::{
+        CodeRepo,
+        blue_files::{Files, Item},
+    },
+    store::{codec, read},
 };
 
 /// The maximum number of ancestors of the judged commit that are searched for the name of the repository.
@@ -185,6 +188,21 @@ pub fn removed_config(
     };
     let restore = format!("{restore}  # restore it, unless {repo} leaves: git blue leave");
     Ok(Some(Finding { resolution: vec![restore], ..finding.repo(&repo).at(CONFIG, None) }))
+}
+
+/// Returns a warning if the judged files name a URL of the realm that `init --url` refuses: nobody can join by it, and
+/// everybody can read a password in it.
+///
+/// # Errors
+/// Returns an error if the file cannot be read.
+pub fn refused_url(found: &Found<'_>) -> Result<Option<Finding>, OpError> {
+    let Some(files) = &found.files else { return Ok(None) };
+    let Some(Item::File(source)) = files.file(CONFIG)? else { return Ok(None) };
+    let config = files.read(&source)?.and_then(|bytes| codec::config(&bytes).ok());
+    let Some(url) = config.and_then(|config| config.realm.url) else { return Ok(None) };
+    let refused = url::accept(&url).and_then(|url| url::refuse_credentials(Some(url))).err();
+    let finding = |error: OpError| Finding::warning("refused-url", error.message).repo(&found.repo).at(CONFIG, None);
+    Ok(refused.map(finding))
 }
 
 /// Returns the repository's name in the judged commit, the base or an ancestor, with the commit that has it, so that a
