@@ -87,8 +87,10 @@ pub fn with_similar_name(store: &dyn Store, at: &ContractRef, error: OpError) ->
         return OpError { message, next_steps: Vec::new(), ..error }
             .next("git blue realm topology  # list the domains and their contracts");
     }
+    let Some(meant) = nearest::nearest(&at.contract, &names) else { return error };
     let question = nearest::did_you_mean(&at.contract, &names);
-    OpError { message: format!("{}{question}", error.message), ..error }
+    OpError { message: format!("{}{question}", error.message), next_steps: Vec::new(), ..error }
+        .next(format!("git blue contract get {}/{meant}  # show the contract with the nearest name", at.domain))
 }
 
 /// Returns the error for a contract that a repository does not import.
