@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
     };
     let session = SessionInfo::new(acting.realm, &session, ctx.env.now(), work);
     Ok(Answer::new(SessionStart { message, session, resumed })
-        .next("git blue session stop  # end it, and summarize what changed"))
+        .next("git blue review  # show whether changes by others break this repository"))
 }
 
 /// Decides under the lock, so that two processes in one working tree start only one session.

@@ -43,7 +43,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<SessionStatus>, OpError> {
             Answer::new(body).next("git blue session start  # start a new one; this one was idle for a day")
         }
         State::Active | State::Ended => {
-            Answer::new(body).next("git blue session stop  # end it, and summarize what changed")
+            Answer::new(body).next("git blue session stop  # when the work is done: end it, and summarize what changed")
         }
     })
 }

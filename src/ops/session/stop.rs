@@ -82,7 +82,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
     let end = ended.end(ctx.env.now());
     let message = format!("session ended after {}", duration(ended.started_at, end));
     let summary = SessionSummary::new(acting.realm, &ended, end, unreadable);
-    Ok(Answer::new(SessionStop { message, summary }).next("git blue session start  # start another session"))
+    Ok(Answer::new(SessionStop { message, summary }))
 }
 
 fn unreadable(code: &CodeRepo, problem: &str) -> OpError {

@@ -107,7 +107,10 @@ fn sessions() {
 
     let start: SessionStart = answer(&world, "fungal", &["session", "start", "--rfc", "rfc-0042-new-api"]);
     assert_eq!((start.status, &*start.message, start.resumed), (Status::Success, "session started", false));
-    assert_eq!(start.next_steps, [Step::run("git blue session stop", "end it, and summarize what changed")]);
+    assert_eq!(
+        start.next_steps,
+        [Step::run("git blue review", "show whether changes by others break this repository")]
+    );
     let session = &start.session;
     assert!(session.id.strip_prefix("sess-").unwrap().chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')));
     assert_eq!((&*session.realm, &*session.repo, &*session.state), ("aperture", "fungal", "active"));
@@ -145,7 +148,7 @@ fn sessions() {
     let stop: SessionStop = answer(&world, "fungal", &["session", "stop"]);
     let summary = &stop.summary;
     assert_eq!((stop.status, stop.message), (Status::Success, format!("session ended after {}", summary.duration)));
-    assert_eq!(stop.next_steps, [Step::run("git blue session start", "start another session")]);
+    assert_eq!(stop.next_steps, []);
     assert_eq!((&summary.id, &*summary.realm, &*summary.repo), (&start.session.id, "aperture", "fungal"));
     let minutes = |at: &str| at.parse::<jiff::Timestamp>().unwrap().as_second() / 60;
     let took = minutes(&summary.ended_at) - minutes(&summary.started_at);
