@@ -412,26 +412,6 @@ fn publishing_branch_is_configured_or_detected() {
 }
 
 #[test]
-fn alias_of_the_publishing_branch_is_followed() {
-    let world = World::solo();
-    let provider = world.path("fungal");
-    world.git(&provider, &["branch", "--quiet", "-m", "main", "trunk"]);
-    world.git(&provider, &["symbolic-ref", "refs/heads/main", "refs/heads/trunk"]);
-    assert_eq!(world.bump("1.1.0").all(), "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
-    world.git(&provider, &["switch", "--quiet", "main"]);
-    world.bump("1.2.0");
-    assert_eq!(world.version(), "1.2.0");
-    world.ok(&provider, &["doctor"]);
-    // An alias of itself is damage, which `doctor` reports.
-    world.git(&provider, &["switch", "--quiet", "--detach"]);
-    world.write("fungal/.git/refs/heads/main", "ref: refs/heads/main\n");
-    let answer = world.json(&provider, &["doctor"]);
-    let branch = answer["checks"].as_array().unwrap().iter().find(|check| check["name"] == "branch").unwrap();
-    assert!(branch["message"].as_str().unwrap().contains("it is a symbolic ref"), "{branch}");
-    assert!(!branch["next_step"].to_string().contains("git blue doctor"), "{branch}");
-}
-
-#[test]
 fn detached_head_publishes_the_branch() {
     let world = World::solo();
     let provider: PathBuf = world.path("fungal");
