@@ -70,6 +70,7 @@ impl<'t> ErrorLocation<'t> {
             let example = match rest.trim_end_matches('`') {
                 "version" if key_above(self.text, self.number) == Some("imports") => "version: \">=1.0.0, <2.0.0\"",
                 "version" => "version: \"1.0.0\"",
+                "name" if key_above(self.text, self.number) == Some("realm") => "name: REALM",
                 "name" => "name: NAME, as the file is called",
                 "owner" => "owner: REPOSITORY",
                 "contract" => "contract: NAME",
@@ -157,7 +158,13 @@ impl<'t> ErrorLocation<'t> {
             }
             _ => {
                 let (found, expected) = said.strip_prefix("invalid type: ")?.split_once(", expected ")?;
-                format!("write {expected} here, not {}", found.replace('`', ""))
+                let found = match found {
+                    "unit value" => "nothing".to_owned(),
+                    "sequence" => "a list".to_owned(),
+                    "map" => "a mapping".to_owned(),
+                    found => found.replace('`', ""),
+                };
+                format!("write {expected} here, not {found}")
             }
         })
     }
@@ -323,6 +330,9 @@ mod tests {
             ),
             (codec::config(b"realm: { nam: team }\nrepo: shop\n").unwrap_err(), 1, "did you mean name?"),
             (codec::config(b"realm: { name: team }\n").unwrap_err(), 1, "repo: NAME"),
+            (codec::config(b"realm:\nrepo: shop\n").unwrap_err(), 1, "such as name: REALM"),
+            (contract("name: paths\nversion: [1, 0, 0]\nowner: a\n"), 2, ", not a list"),
+            (contract("name: paths\nversion:\nowner: a\n"), 2, ", not nothing"),
         ] {
             assert!(problem.message.contains(hint), "{hint}: {problem:?}");
             assert_eq!(problem.line, Some(line), "{hint}: {problem:?}");
