@@ -259,6 +259,8 @@ fn own_branch_at_origin_is_judged_unless_head_is_detached() {
     let check = world.json(&access, &["check", "--rfc", RFC]);
     assert_eq!(check["branches"][0]["branch"], "refs/remotes/origin/rfc-7", "{check}");
     assert_eq!(check["valid"], true, "{check}");
+    let told = world.ok(&access, &["check", "--rfc", RFC]);
+    assert!(told.stdout.contains("branches: origin/rfc-7 of access, rfc-7 of fungal\n"), "{told}");
     world.git(&access, &["switch", "-q", "--detach"]);
     world.blue(&access, &["check", "--rfc", RFC]).exits(1);
 }

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     error::{NextStep, OpError},
-    model::{check::Finding, text::count},
+    model::{
+        check::Finding,
+        text::{comma_separated_at_most, count},
+    },
     ops::{
         self,
         ctx::Ctx,
@@ -25,7 +28,7 @@ use crate::{
         cli::{formats::Formats, listing::render_log},
         report::{self, Format},
     },
-    wire::{Elsewhere, PageRequest, RealmCheck, RealmList, ScriptOutcome, ScriptRun},
+    wire::{Elsewhere, PageRequest, RealmCheck, RealmList, RfcBranch, ScriptOutcome, ScriptRun},
 };
 
 #[derive(Debug, Subcommand)]
@@ -188,6 +191,14 @@ impl Check {
     }
 }
 
+/// The maximum number of branches of an RFC that a check lists.
+const MAX_BRANCHES: usize = 20;
+
+/// Returns the name of a branch as git prints it: `rfc-7`, or `origin/rfc-7`.
+fn short_ref(name: &str) -> &str {
+    ["refs/heads/", "refs/remotes/"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
+}
+
 fn render_check(body: &RealmCheck, text: &mut Text) {
     for finding in &body.errors {
         render_finding(finding, styled("error:", Style::Red), text);
@@ -219,6 +230,11 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         let message =
             "only the realm was checked: there are no committed files under .blue/contracts or .blue/bindings";
         text.line(&[styled("note:", Style::Yellow), plain(message)]);
+    }
+    if !body.branches.is_empty() {
+        let branch = |one: &RfcBranch| format!("{} of {}", short_ref(&one.branch), one.repo);
+        let branches = comma_separated_at_most(MAX_BRANCHES, body.branches.iter().map(branch));
+        text.line(&[styled("branches:", Style::Dim), plain(branches)]);
     }
     let counts = format!(
         "{}, {}, {} checked",
