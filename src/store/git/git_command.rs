@@ -115,7 +115,10 @@ impl Said {
                     Ok(read) => {
                         let kept = read.min(left);
                         left -= kept;
-                        let _ = send.send(buffer[..kept].to_vec());
+                        // The rest is read only so that git does not block.
+                        if kept > 0 {
+                            let _ = send.send(buffer[..kept].to_vec());
+                        }
                     }
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Err(_) => break,
