@@ -95,7 +95,7 @@ fn status_says_that_a_clone_is_read_only_and_how_to_join() {
     assert!(check.stdout.contains(said), "{check}");
 }
 
-/// What a fork cannot do itself is a step in a joined clone.
+/// A fork cannot write, so these steps say where they can be run.
 #[test]
 fn steps_in_a_fork_name_a_joined_clone() {
     let world = World::pair();

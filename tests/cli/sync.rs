@@ -428,7 +428,7 @@ fn status_reports_the_last_contact() {
     assert!(status.contains("last contact with origin was 3 days ago: git blue sync"), "{status}");
 }
 
-/// The store has a key of its own, such as a deploy key.
+/// The configuration of the store names a deploy key.
 #[test]
 fn sync_without_a_terminal_uses_the_ssh_command_of_the_store() {
     let world = World::solo();

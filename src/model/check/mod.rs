@@ -383,7 +383,7 @@ fn approved(domain: &DomainView, after: &DomainView, judge: &Judge<'_>, findings
     }
 }
 
-/// Returns the state of the imports in a domain, or of none if the request is cancelled.
+/// Returns the state of the imports in a domain, or of fewer if the request is cancelled.
 fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
     let imports = domain.bindings.iter().flat_map(|(repo, binding)| binding.imports.iter().map(move |one| (repo, one)));
     let key = |repo: &RepoName, contract: &ContractName| (repo.clone(), contract.clone());

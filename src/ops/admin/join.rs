@@ -210,7 +210,7 @@ fn left_domains(code: &CodeRepo, overview: &Overview<'_>) -> Result<Vec<String>,
 /// by it, since on another machine its name alone would create a second one: it has to be pushed there first.
 pub fn init_elsewhere(home: &Home, (realm, store): (&RealmName, &dyn Store), place: &str) -> String {
     match home.realm(realm).ok().flatten().and_then(|known| known.url) {
-        // If the refs cannot be read, the answer has an error of its own.
+        // Refs that cannot be read are reported elsewhere.
         Some(_) if !sync::remote_status::is_shared(store).unwrap_or_default() => {
             "git blue sync  # push the realm, so that other repositories can join it".to_owned()
         }

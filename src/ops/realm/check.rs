@@ -221,8 +221,8 @@ impl<'a> Work<'a> {
         let asking = repo.as_ref().or(self.here.repo.as_ref());
         // HEAD of a CI runner is detached. It has what the pull request proposes, which may not be pushed to origin's
         // branch yet.
-        let is_on_branch =
-            self.ctx.code.as_ref().map(CodeRepo::head).transpose()?.is_some_and(|head| head.branch.is_some());
+        let code = self.ctx.code.as_ref().filter(|_| rfc.is_some());
+        let is_on_branch = code.map(CodeRepo::head).transpose()?.is_some_and(|head| head.branch.is_some());
         let is_among = |asking: &RepoName| {
             let is_own = |shown: &wire::RfcBranch| is_on_branch || shown.branch.starts_with("refs/heads/");
             branches.iter().any(|(branch, shown)| branch.repo == *asking && is_own(shown))
@@ -318,10 +318,12 @@ impl<'a> Work<'a> {
                 .map(|reader| notifications((ctx, &self.judge), reader, overview))
                 .unwrap_or_default(),
         };
-        let init = join::init_each(&ctx.home, (&here.realm, &*here.store));
-        let first = join::first_contract(&init, overview, here.repo.as_ref());
         let former = self.former_names(&body.errors);
-        let first = if is_uncommitted { steps::UNCOMMITTED.to_owned() } else { first };
+        let init = || join::init_each(&ctx.home, (&here.realm, &*here.store));
+        let first = || match is_uncommitted {
+            true => steps::UNCOMMITTED.to_owned(),
+            false => join::first_contract(&init(), overview, here.repo.as_ref()),
+        };
         let nothing = if is_uncommitted { steps::UNCOMMITTED } else { steps::NO_FILES };
         let answer = steps::answer(&*here.store, body, (first, nothing), request);
         let mut answer = answer.next_all(former);

@@ -37,7 +37,7 @@ pub struct TriedPlaces {
     steps: Vec<NextStep>,
     /// The realms of this machine.
     realms: Vec<String>,
-    /// Whether a call may name one of them.
+    /// Whether calls have the argument `realm`.
     takes_realm: bool,
 }
 

@@ -21,12 +21,12 @@ use crate::{
 /// The maximum number of steps.
 const MAX_STEPS: usize = 5;
 
-/// Returns the answer with its next steps. `first` creates the first contract, `nothing` is about a repository without
-/// files.
+/// Returns the answer with its next steps. `first` returns the one that creates the first contract, `nothing` is about a
+/// repository without files.
 pub fn answer(
     store: &dyn Store,
     body: RealmCheck,
-    (first, nothing): (String, &str),
+    (first, nothing): (impl FnOnce() -> String, &str),
     request: &Request,
 ) -> Answer<RealmCheck> {
     let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
@@ -38,7 +38,7 @@ pub fn answer(
     let fetch = fetch.map(|step| format!("{step}  # the base is not in this clone, so its problems count as errors"));
     let answer = Answer::new(body);
     if is_new {
-        return answer.next(first);
+        return answer.next(first());
     }
     let answer = answer.next_if(says_nothing, nothing).next_all(scripts).next_all(fetch);
     match (valid, has_errors) {
