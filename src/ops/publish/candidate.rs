@@ -129,10 +129,14 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
 /// # Errors
 /// Returns an error if the history cannot be read.
 pub fn without_merging(code: &CodeRepo, sources: Sources) -> Result<Sources, OpError> {
+    let merging = code.merging();
+    if merging.is_empty() {
+        return Ok(sources);
+    }
     let mut lacking = Sources::new();
     for (domain, source) in sources {
         let is_in = |head: &Oid| code.is_ancestor(&source.commit, head);
-        if !code.merging().iter().map(is_in).collect::<Result<Vec<_>, _>>()?.contains(&true) {
+        if !merging.iter().map(is_in).collect::<Result<Vec<_>, _>>()?.contains(&true) {
             lacking.insert(domain, source);
         }
     }
