@@ -20,6 +20,8 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The maximum time to wait for one lock file of another program. git itself waits for 1 second
 /// (`core.packedRefsTimeout`); a program that flushes to a busy disk may take longer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same for a lock file that is older than twice that time: its program was probably killed.
+const PATIENCE_WITH_OLD: Duration = Duration::from_secs(1);
 
 /// The single lock under which git's locks are taken. git's own packed-refs lock admits only one writer anyway, and
 /// with a single lock, a recorded lock file can only belong to a dead writer.
@@ -60,13 +62,21 @@ pub(super) fn begin_within(
         // While others keep packing, each attempt meets a new lock file.
         if waited_for.replace(seen) != Some(seen) {
             since = Instant::now();
-        } else if since.elapsed() >= PATIENCE {
+        } else if since.elapsed() >= patience(seen.1) {
             return Err(locked(foreign, Some(ANOTHER.to_owned())));
         }
         wait.step(foreign, || Some(ANOTHER.to_owned()))?;
     }
     note(&mut held, files.iter().map(|path| Noted { path: path.clone(), inode: None }), top)?;
     Ok(held)
+}
+
+/// Returns how long to wait for a lock file that was written at this time.
+fn patience(written: Option<SystemTime>) -> Duration {
+    match written.and_then(|written| written.elapsed().ok()) {
+        Some(age) if age > PATIENCE * 2 => PATIENCE_WITH_OLD,
+        _ => PATIENCE,
+    }
 }
 
 /// Withdraws the record, because no lock was taken.
@@ -191,6 +201,19 @@ mod tests {
         end(&mut held, dir.path()).unwrap();
         assert!(other.join().unwrap().is_ok(), "its lock was removed");
         assert_eq!(held.notes().unwrap(), "");
+    }
+
+    #[test]
+    fn old_lock_of_another_program_is_not_waited_for_as_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let (locks, lock) = (Locks::new(dir.path().to_owned(), make::options()), dir.path().join("packed-refs.lock"));
+        let file = fs::File::create(&lock).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+        let start = Instant::now();
+        let refused = begin(&locks, dir.path(), std::slice::from_ref(&lock));
+        assert!(matches!(refused, Err(StoreError::Locked { .. })));
+        assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+        assert!(lock.exists());
     }
 
     #[test]
