@@ -79,9 +79,10 @@ impl World {
             start: BTreeMap::new(),
             ended: None,
         };
-        let edits = match days > 30 {
-            true => session::ending_edits(&session.ended(at, Work::default())).to_vec(),
-            false => vec![session::open(&session)],
+        let edits = if days > 30 {
+            session::ending_edits(&session.ended(at, Work::default())).to_vec()
+        } else {
+            vec![session::open(&session)]
         };
         let change = make::change("long ago\n", edits);
         write(&*self.store, &StoreRef::Sessions(name(CONSUMER)), |_| Ok::<_, OpError>(Some(change.clone()))).unwrap();

@@ -276,10 +276,7 @@ impl Client {
         let bytes = read.map_err(|error| self.unreachable(&error))?;
         let body: Option<Value> = serde_json::from_slice(&bytes).ok();
         let said = body.as_ref().map(error_message).unwrap_or_default();
-        let problem = match said.is_empty() {
-            true => format!("HTTP {status}"),
-            false => self.redacted(&bounded(&said, 300)),
-        };
+        let problem = if said.is_empty() { format!("HTTP {status}") } else { self.redacted(&bounded(&said, 300)) };
         let host = self.host.clone();
         match (status, body) {
             (200..=299, Some(body)) => Ok(body),

@@ -161,9 +161,10 @@ pub fn open(home: &Home, known: &KnownRealm, options: Options) -> Result<GitStor
 
 fn missing_store_error(home: &Home, known: &KnownRealm) -> OpError {
     let (realm, path) = (&known.name, known.path.display());
-    let message = match known.path.exists() {
-        true => format!("{path} is not the store of the realm {realm}"),
-        false => format!("the store of the realm {realm} is missing from {path}"),
+    let message = if known.path.exists() {
+        format!("{path} is not the store of the realm {realm}")
+    } else {
+        format!("the store of the realm {realm} is missing from {path}")
     };
     OpError::cannot(ErrorCode::NoStore, message).next(obtain_again(home, known))
 }

@@ -67,10 +67,12 @@ fn init_from_url(url: &str) -> String {
 
 fn with_known(error: OpError, realm: &RealmName, known: &[RealmName], has_meant: bool) -> OpError {
     let names: Vec<_> = known.iter().map(ToString::to_string).collect();
-    match names.is_empty() {
-        true => error.next(format!("git blue init --realm {realm}  # create it")),
-        false if has_meant => error,
-        false => error.next(format!("known realms: {}", names.join(", "))),
+    if names.is_empty() {
+        error.next(format!("git blue init --realm {realm}  # create it"))
+    } else if has_meant {
+        error
+    } else {
+        error.next(format!("known realms: {}", names.join(", ")))
     }
 }
 

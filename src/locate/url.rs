@@ -63,9 +63,10 @@ pub fn refuse_credentials(url: Option<&str>) -> Result<(), OpError> {
     let cleaned = url.map(|url| (url, without_credentials(url)));
     let Some((_, clean)) = cleaned.filter(|(url, clean)| url != clean) else { return Ok(()) };
     let message = "the URL has a user name, a password or a query, which others could read in .blue/config.yaml";
-    Err(OpError::usage(message).next(match clean.starts_with("ssh:") {
-        true => format!("pass {clean}, and log in with an SSH key"),
-        false => format!("pass {clean}, and let git's credential helper supply them"),
+    Err(OpError::usage(message).next(if clean.starts_with("ssh:") {
+        format!("pass {clean}, and log in with an SSH key")
+    } else {
+        format!("pass {clean}, and let git's credential helper supply them")
     }))
 }
 

@@ -60,10 +60,7 @@ pub fn free_version(domain: &DomainView, document: &Contract, bump: VersionBump)
 
 /// Returns a document with its version, chosen if it is `auto`.
 pub fn settled<'d>(domain: &DomainView, document: &'d Contract, judge: &Judge<'_>) -> Cow<'d, Contract> {
-    match document.version.is_auto() {
-        true => Cow::Owned(with_version(domain, document, judge)),
-        false => Cow::Borrowed(document),
-    }
+    if document.version.is_auto() { Cow::Owned(with_version(domain, document, judge)) } else { Cow::Borrowed(document) }
 }
 
 /// Returns a document with the version that its content needs: the current version if the content is unchanged.

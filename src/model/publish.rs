@@ -82,9 +82,10 @@ pub fn ignoring_promise(
     judge: &Judge<'_>,
 ) -> Result<Decision, Refusal> {
     let document = &*settled(domain, document, judge);
-    match is_offered(domain, acting, &document.name) {
-        true => may_write(domain, acting, &document.name)?,
-        false => may_change(domain, acting, &document.name)?,
+    if is_offered(domain, acting, &document.name) {
+        may_write(domain, acting, &document.name)?
+    } else {
+        may_change(domain, acting, &document.name)?
     }
     if document.owner != *acting {
         let reason = Reason::OtherOwner { owner: document.owner.clone(), acting: acting.clone() };
@@ -135,10 +136,12 @@ fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
         Fault::at(format!("/{place}"), format!("{place}: {message}"))
     };
     let faults: Vec<_> = document.contradiction().into_iter().chain(problems.into_iter().map(fault)).collect();
-    match faults.is_empty() {
-        true => None,
-        false if is_undecided => Some(Reason::Undecided(faults)),
-        false => Some(Reason::Invalid(faults)),
+    if faults.is_empty() {
+        None
+    } else if is_undecided {
+        Some(Reason::Undecided(faults))
+    } else {
+        Some(Reason::Invalid(faults))
     }
 }
 

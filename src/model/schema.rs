@@ -197,10 +197,7 @@ fn with_patterns(patterns: PatternOptions<FancyRegex>) -> Options {
 
 /// Adds the meta-schemas of other drafts if `schema` refers to one.
 pub(super) fn options_for(options: Options, schema: &Value) -> Options {
-    match official::needs_other_drafts(schema) {
-        true => options.with_registry(&referencing::SPECIFICATIONS),
-        false => options,
-    }
+    if official::needs_other_drafts(schema) { options.with_registry(&referencing::SPECIFICATIONS) } else { options }
 }
 
 /// Runs `judge`, which recurses this deep, on a stack that is large enough. For few levels it does not ask the system how

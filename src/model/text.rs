@@ -76,12 +76,14 @@ pub fn short_commit(commit: &str) -> &str {
 /// Quotes a word for a shell, if it contains characters other than those of paths, URLs and names.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else if word.contains(char::is_control) {
         // Output shows control characters escaped, so plain quotes would not preserve them. Interactive shells expand
         // this.
-        false if word.contains(char::is_control) => format!("$'{}'", escaped(word)),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+        format!("$'{}'", escaped(word))
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

@@ -65,9 +65,10 @@ pub fn push(text: &str, list: &str, fields: &[Field<'_>]) -> Option<String> {
             let last = found.items.last()?;
             let indent = " ".repeat(*indent);
             let is_flow = text[last.clone()].trim_start()[1..].trim_start().starts_with('{');
-            let item = match is_flow {
-                true => format!("{indent}- {}{newline}", flow_item(fields)),
-                false => block_item(&indent, fields, newline),
+            let item = if is_flow {
+                format!("{indent}- {}{newline}", flow_item(fields))
+            } else {
+                block_item(&indent, fields, newline)
             };
             let gap = if text[last.clone()].ends_with('\n') { "" } else { newline };
             Some(replaced(text, last.end..last.end, &format!("{gap}{item}")))
@@ -239,10 +240,7 @@ fn scalar_end(text: &str, at: usize, in_flow: bool) -> Option<usize> {
         _ => {
             let line = text[at..].lines().next()?;
             let line = line.find(" #").map_or(line, |end| &line[..end]);
-            let line = match in_flow {
-                true => line.find([',', '}', ']']).map_or(line, |end| &line[..end]),
-                false => line,
-            };
+            let line = if in_flow { line.find([',', '}', ']']).map_or(line, |end| &line[..end]) } else { line };
             Some(at + line.trim_end().len())
         }
     }

@@ -60,9 +60,10 @@ impl Source {
         let document = documents::generated(&documents::Source { name: self.name.clone(), bytes: self.bytes.clone() })
             // A schema that cannot be read is not an incompatible one.
             .map_err(|error| OpError { kind: Kind::Cannot, ..error })?;
-        let mut load = |file: &str| match file == self.name {
-            true => Ok(document.clone()),
-            false => {
+        let mut load = |file: &str| {
+            if file == self.name {
+                Ok(document.clone())
+            } else {
                 let message = "it is another file; write the schemas into one file".to_owned();
                 Err(BundleError { file: file.to_owned(), message })
             }

@@ -139,9 +139,10 @@ impl Ctx {
     pub fn acting_repo(&self) -> Result<ActingRepo<'_>, OpError> {
         let here = self.realm()?;
         let repo = here.repo.as_ref().ok_or_else(|| {
-            let message = match self.is_nowhere() {
-                true => "no directory in a repository of the realm was named",
-                false => "this directory is not in a repository of the realm",
+            let message = if self.is_nowhere() {
+                "no directory in a repository of the realm was named"
+            } else {
+                "this directory is not in a repository of the realm"
             };
             OpError::cannot(ErrorCode::NotInRepo, message).next("change to a repository of the realm, or pass -C DIR")
         })?;
@@ -190,9 +191,10 @@ impl Ctx {
     /// Returns an error if the current folder is not in a repository.
     pub fn code(&self) -> Result<&CodeRepo, OpError> {
         self.code.as_ref().ok_or_else(|| {
-            let message = match self.is_nowhere() {
-                true => "no directory in a git repository was named".to_owned(),
-                false => format!("{} is not in a git repository", self.env.cwd().display()),
+            let message = if self.is_nowhere() {
+                "no directory in a git repository was named".to_owned()
+            } else {
+                format!("{} is not in a git repository", self.env.cwd().display())
             };
             OpError::cannot(ErrorCode::NotInGit, message).next("change to a repository, or pass -C DIR")
         })
@@ -261,9 +263,10 @@ impl Ctx {
 
     /// Returns a judge that validates values and compares schemas within the time limit of this request.
     pub fn judge(&self) -> Judge<'_> {
-        match self.env.in_hook() {
-            true => self.judge_within(HOOK_COMPARES).in_hook(),
-            false => self.judge_within(REQUEST_COMPARES),
+        if self.env.in_hook() {
+            self.judge_within(HOOK_COMPARES).in_hook()
+        } else {
+            self.judge_within(REQUEST_COMPARES)
         }
     }
 

@@ -87,10 +87,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     if let Some(wanted) = request.auto_sync {
         ctx.home.record_auto_sync(&realm, wanted)?;
     }
-    let auto_sync = match ctx.open_store(&known)?.remotes().is_empty() {
-        true => None,
-        false => sync::auto::chosen(ctx, &realm)?,
-    };
+    let auto_sync = if ctx.open_store(&known)?.remotes().is_empty() { None } else { sync::auto::chosen(ctx, &realm)? };
     let body = Init {
         realm,
         current_repo: joined.body.current_repo,

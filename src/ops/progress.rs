@@ -54,10 +54,7 @@ impl RequestProgress {
     /// # Errors
     /// Returns an error if the work was cancelled.
     pub fn check(&self) -> Result<(), OpError> {
-        match self.0.cancelled.load(Ordering::Relaxed) {
-            true => Err(cancelled()),
-            false => Ok(()),
-        }
+        if self.0.cancelled.load(Ordering::Relaxed) { Err(cancelled()) } else { Ok(()) }
     }
 
     /// Returns the number of completed steps, and of all steps.

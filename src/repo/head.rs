@@ -66,9 +66,10 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if the ref exists and cannot be read.
     pub fn reference(&self, name: &str) -> Result<Option<Oid>, StoreError> {
-        match self.is_reftable {
-            true => self.resolve_with_git(name),
-            false => refs::tip(&self.repo, &self.packed, &self.followed(name)?),
+        if self.is_reftable {
+            self.resolve_with_git(name)
+        } else {
+            refs::tip(&self.repo, &self.packed, &self.followed(name)?)
         }
     }
 
@@ -120,12 +121,11 @@ impl CodeRepo {
         let mut bytes = Vec::new();
         git.stdout.take().map(|out| out.take(most as u64 + 1).read_to_end(&mut bytes)).transpose().map_err(io)?;
         let output = git.wait_with_output().map_err(io)?;
-        match output.status.success() || bytes.len() > most {
-            true => Ok(bytes),
-            false => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                Err(failed(said.trim().trim_start_matches("fatal: ").to_owned()))
-            }
+        if output.status.success() || bytes.len() > most {
+            Ok(bytes)
+        } else {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(failed(said.trim().trim_start_matches("fatal: ").to_owned()))
         }
     }
 
@@ -202,9 +202,10 @@ impl CodeRepo {
 /// commits or patches.
 pub(super) fn rebase(git_dir: &Path) -> Option<&'static str> {
     let has = |name: &str| git_dir.join(name).exists();
-    match has("rebase-apply/applying") {
-        true => Some("am"),
-        false => (has("rebase-merge") || has("rebase-apply")).then_some("rebase"),
+    if has("rebase-apply/applying") {
+        Some("am")
+    } else {
+        (has("rebase-merge") || has("rebase-apply")).then_some("rebase")
     }
 }
 

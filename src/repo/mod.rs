@@ -82,9 +82,10 @@ impl CodeRepo {
         repo.clear_namespace();
         let is_reftable = crate::store::git::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
-        let common_dir = match repo.common_dir() == repo.git_dir() {
-            true => git_dir.clone(),
-            false => absolute(repo.current_dir(), repo.common_dir()),
+        let common_dir = if repo.common_dir() == repo.git_dir() {
+            git_dir.clone()
+        } else {
+            absolute(repo.current_dir(), repo.common_dir())
         };
         let workdir = repo.workdir().map(|path| absolute(repo.current_dir(), path));
         // git runs hooks in the top-level folder of the working tree.

@@ -24,9 +24,12 @@ impl CodeRepo {
         // git fetches from the first one. An empty one discards those before it.
         let url = urls.rsplit(|url| url.is_empty()).next()?.first()?.to_str().ok()?.to_owned();
         let used = self.rewritten(&url);
-        Some([url, used].map(|url| match RepoUrl::of(&url).is_relative() {
-            true => absolute(&self.main_folder(), Path::new(&url)).display().to_string(),
-            false => without_credentials(&url),
+        Some([url, used].map(|url| {
+            if RepoUrl::of(&url).is_relative() {
+                absolute(&self.main_folder(), Path::new(&url)).display().to_string()
+            } else {
+                without_credentials(&url)
+            }
         }))
     }
 

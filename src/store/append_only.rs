@@ -157,11 +157,10 @@ impl Examination<'_> {
         let Some(first) = info.parents.first() else { return Ok(()) };
         let mut inherited = Rc::<RefusedFiles>::default();
         for refused in info.parents.iter().rev().filter_map(|parent| self.refused.get(parent)) {
-            match inherited.is_empty() {
-                true => inherited = Rc::clone(refused),
-                false => {
-                    Rc::make_mut(&mut inherited).extend(refused.iter().map(|(path, one)| (path.clone(), one.clone())))
-                }
+            if inherited.is_empty() {
+                inherited = Rc::clone(refused)
+            } else {
+                Rc::make_mut(&mut inherited).extend(refused.iter().map(|(path, one)| (path.clone(), one.clone())))
             }
         }
         let before = self.store.commit(first)?.tree;

@@ -209,9 +209,10 @@ impl TreeWalk<'_> {
             }
             TreeFile::Binding(_) | TreeFile::LosingBinding(..) => {
                 let binding: Binding = read(bytes)?;
-                match binding.exports.len() + binding.imports.len() > MAX_PARTS {
-                    true => Err(format!("it has more than {MAX_PARTS} exports and imports")),
-                    false => Ok(()),
+                if binding.exports.len() + binding.imports.len() > MAX_PARTS {
+                    Err(format!("it has more than {MAX_PARTS} exports and imports"))
+                } else {
+                    Ok(())
                 }
             }
             TreeFile::Source(_) => read::<Source>(bytes).map(drop),

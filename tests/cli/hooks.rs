@@ -90,9 +90,10 @@ fn hook_that_is_no_script_does_not_stop_init() {
     for is_directory in [false, true] {
         let world = World::new();
         let provider = world.repo("fungal");
-        match is_directory {
-            true => std::fs::create_dir(world.path(HOOK)).unwrap(),
-            false => drop(std::fs::copy("/bin/true", world.path(HOOK)).unwrap()),
+        if is_directory {
+            std::fs::create_dir(world.path(HOOK)).unwrap();
+        } else {
+            std::fs::copy("/bin/true", world.path(HOOK)).unwrap();
         }
         let init = world.ok(&provider, &["init", "--realm", "aperture"]);
         let what = if is_directory { "it is a directory" } else { "it is a program, not a script" };

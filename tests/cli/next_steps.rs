@@ -234,9 +234,10 @@ fn deleted_file_is_brought_back_before_its_version_is_raised() {
     let world = World::solo();
     let fungal = world.path("fungal");
     for staged in [false, true] {
-        match staged {
-            false => std::fs::remove_file(world.path(&format!("fungal/{CONTRACT_FILE}"))).unwrap(),
-            true => drop(world.git(&fungal, &["rm", "-q", CONTRACT_FILE])),
+        if staged {
+            drop(world.git(&fungal, &["rm", "-q", CONTRACT_FILE]))
+        } else {
+            std::fs::remove_file(world.path(&format!("fungal/{CONTRACT_FILE}"))).unwrap()
         }
         let bump = world.blue(&fungal, &["contract", "bump", AT]).exits(1);
         assert!(!bump.stderr.contains("run it in fungal"), "{bump}");

@@ -108,9 +108,8 @@ fn contract_reads_version_from_another_file() {
     let path = format!("shop/{ORDER_FILE}");
     let from = |written: &str| {
         let text = world.read(&path);
-        let lines = text.lines().map(|line| match line.starts_with("version:") {
-            true => format!("version: {written}\n"),
-            false => format!("{line}\n"),
+        let lines = text.lines().map(|line| {
+            if line.starts_with("version:") { format!("version: {written}\n") } else { format!("{line}\n") }
         });
         world.write(&path, &lines.collect::<String>());
     };

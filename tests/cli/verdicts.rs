@@ -171,9 +171,10 @@ fn only_consumers_that_an_older_version_helps_are_listed_under_supported() {
             world.commit("fungal", "3.0.0");
         }
         let impact = world.ok(&provider, &["contract", "impact", AT, "--worktree"]).stdout;
-        let adapt = match is_published {
-            false => "adapt before 3.0.0 is published, unless you keep what they rely on: wide\n",
-            true => "these repositories are not adapted to 3.0.0: wide\n",
+        let adapt = if is_published {
+            "these repositories are not adapted to 3.0.0: wide\n"
+        } else {
+            "adapt before 3.0.0 is published, unless you keep what they rely on: wide\n"
         };
         assert!(impact.contains("until these repositories are adapted to 3.0.0: access\n"), "{impact}");
         assert!(impact.contains(adapt), "{impact}");

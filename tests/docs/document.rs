@@ -38,10 +38,7 @@ pub fn differences(path: &Path) -> Vec<String> {
     if steps.is_empty() {
         return Vec::new();
     }
-    let start = match path.ends_with("README.md") {
-        true => BARE,
-        false => "true",
-    };
+    let start = if path.ends_with("README.md") { BARE } else { "true" };
     let written = run(&steps, text.contains("<!-- realm -->"), start);
     let mut wrong = Vec::new();
     let mut new: Vec<String> = Vec::new();

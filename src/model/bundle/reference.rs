@@ -34,13 +34,12 @@ impl Work<'_> {
             self.parts_of_openapi.insert(target.clone());
         }
         let fragment = percent::decode(fragment);
-        let pointer = match fragment.starts_with('/') || fragment.is_empty() {
-            true => format!("{resource}{fragment}"),
-            false => {
-                let found = self.named(&target, &resource, &format!("#{fragment}"))?;
-                let missing = || refuse(format!("$ref {reference:?} is not an anchor in {target}"));
-                format!("{resource}{}", found.ok_or_else(missing)?)
-            }
+        let pointer = if fragment.starts_with('/') || fragment.is_empty() {
+            format!("{resource}{fragment}")
+        } else {
+            let found = self.named(&target, &resource, &format!("#{fragment}"))?;
+            let missing = || refuse(format!("$ref {reference:?} is not an anchor in {target}"));
+            format!("{resource}{}", found.ok_or_else(missing)?)
         };
         if target == self.root.0 && self.root.1.is_empty() {
             return Ok(format!("#{pointer}"));

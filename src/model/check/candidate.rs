@@ -166,12 +166,12 @@ fn refused(
     match &*refusal.reason {
         Reason::Down { version, current, is_published: true, .. } => {
             // If the files never had the newer version, this is not a downgrade.
-            let what = match candidate.behind.contains_key(name) {
-                true => "merge the newer versions".to_owned(),
-                false if candidate.unknown.contains(name) => {
-                    "this shallow clone cannot tell which is newer: git fetch --unshallow".to_owned()
-                }
-                false => format!("publish it with --rollback, or write a version above {current}"),
+            let what = if candidate.behind.contains_key(name) {
+                "merge the newer versions".to_owned()
+            } else if candidate.unknown.contains(name) {
+                "this shallow clone cannot tell which is newer: git fetch --unshallow".to_owned()
+            } else {
+                format!("publish it with --rollback, or write a version above {current}")
             };
             let message = format!("{name}/{contract} is {version} here and {current} in the realm; {what}");
             vec![place(Finding::warning("behind", message))]

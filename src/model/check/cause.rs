@@ -79,10 +79,8 @@ impl JudgedRepos<'_> {
                 // Even the version that the import was written against never promised what the import expects.
                 let is_verdict = |one: &Verdict| one.basis == Basis::Expects && one.old_version == one.new_version;
                 let is_own = self.owns(finding, domain) || finding.verdict.as_ref().is_some_and(is_verdict);
-                match import.is_some_and(|import| import.resolved_version.is_some()) {
-                    true if !is_own => Cause::AnotherRepository,
-                    _ => Cause::AlreadyInTheRealm,
-                }
+                let is_resolved = import.is_some_and(|import| import.resolved_version.is_some());
+                if is_resolved && !is_own { Cause::AnotherRepository } else { Cause::AlreadyInTheRealm }
             }
             // Broken imports of others are caused by a version that the owner published; their exports are their own.
             Some(_) if finding.code != "not-owner" && self.owns(finding, domain) => Cause::AlreadyInTheRealm,

@@ -148,9 +148,10 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
     let (path, repo) = (&declared.path, judged.repo);
     // The `expects` of an import cannot be given on a command line.
     let expects = declared.document.imports.iter().any(|import| import.expects.is_some());
-    let there = match expects {
-        true => "a commit that changes the file updates the realm".to_owned(),
-        false => format!("{} updates the realm", set_binding(name, judged, declared)),
+    let there = if expects {
+        "a commit that changes the file updates the realm".to_owned()
+    } else {
+        format!("{} updates the realm", set_binding(name, judged, declared))
     };
     let message = format!(
         "{path} differs from the binding of {repo} in {name} in the realm, which is newer: update the file to match; \

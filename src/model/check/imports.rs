@@ -120,10 +120,8 @@ fn standing(
         return Some(found);
     }
     let was = published.contracts.get(contract).map(|contract| &contract.version);
-    let verb = |current: &Version| match was == Some(current) {
-        true => "the current version is",
-        false => "this change publishes",
-    };
+    let verb =
+        |current: &Version| if was == Some(current) { "the current version is" } else { "this change publishes" };
     let finding = match standing {
         ImportResolution::Satisfied(_) => return verdict.and_then(|one| unnamed(domain, repo, import, one)),
         // The damage has its own finding, and it is unknown whether the import is satisfied.

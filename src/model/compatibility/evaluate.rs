@@ -130,10 +130,13 @@ pub(super) fn literal(table: &mut Table, lit: &Lit, value: &Value) -> Option<boo
         Lit::AnyOf(ids) => any(ids.iter().map(|id| holds(table, *id, value))),
         Lit::OneOf(ids) => one(table, ids, value),
         Lit::Not(id) => holds(table, *id, value).map(|holds| !holds),
-        Lit::If(condition, then, other) => match holds(table, *condition, value)? {
-            true => holds(table, *then, value),
-            false => holds(table, *other, value),
-        },
+        Lit::If(condition, then, other) => {
+            if holds(table, *condition, value)? {
+                holds(table, *then, value)
+            } else {
+                holds(table, *other, value)
+            }
+        }
         _ => match value {
             Value::Number(number) => number_literal(&mut table.words, lit, number),
             Value::String(text) => string_literal(&mut table.words, lit, text),

@@ -216,9 +216,10 @@ impl<'a> Sources<'a> {
         let keyword = written(leaf.spot.id)?;
         let mut drafts = other.iter().filter(|spot| written(spot.id) == Some(keyword)).map(draft);
         let there = drafts.find(|there| *there != here)?;
-        Some(match words::is_of(keyword.0, there) {
-            true => format!("; the same keyword means something else in {there}, the draft of the other schema"),
-            false => format!("; {:?} is not a keyword of {there}, the draft of the other schema", keyword.0),
+        Some(if words::is_of(keyword.0, there) {
+            format!("; the same keyword means something else in {there}, the draft of the other schema")
+        } else {
+            format!("; {:?} is not a keyword of {there}, the draft of the other schema", keyword.0)
         })
     }
 

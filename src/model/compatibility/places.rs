@@ -70,10 +70,7 @@ pub(super) struct Places {
 impl Places {
     /// Adds a place, unless there are too many.
     fn add(&mut self, place: Place) {
-        match self.all.len() < MAX_PLACES {
-            true => self.all.push(place),
-            false => self.is_complete = false,
-        }
+        if self.all.len() < MAX_PLACES { self.all.push(place) } else { self.is_complete = false }
     }
 }
 

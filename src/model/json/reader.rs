@@ -146,10 +146,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
                 items.push(item);
             }
         }
-        Ok(match text.is_empty() {
-            true => Part::Small(Value::Array(items)),
-            false => Part::Large((text + "]").into()),
-        })
+        Ok(if text.is_empty() { Part::Small(Value::Array(items)) } else { Part::Large((text + "]").into()) })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Part, A::Error> {
@@ -169,10 +166,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
                 object.insert(key, member);
             }
         }
-        Ok(match texts.is_empty() {
-            true => Part::Small(Value::Object(object)),
-            false => Part::Large(object_text(texts).into()),
-        })
+        Ok(if texts.is_empty() { Part::Small(Value::Object(object)) } else { Part::Large(object_text(texts).into()) })
     }
 }
 

@@ -21,9 +21,10 @@ impl Links<'_> {
     fn block(&self) -> String {
         let mut lines = vec![BEGIN.to_owned()];
         lines.extend(self.depends_on.iter().map(|reference| format!("Depends on {reference}")));
-        lines.push(match self.others.is_empty() {
-            true => format!("Part of `{}`", self.rfc),
-            false => format!("Part of `{}`, with {}", self.rfc, self.others.join(", ")),
+        lines.push(if self.others.is_empty() {
+            format!("Part of `{}`", self.rfc)
+        } else {
+            format!("Part of `{}`, with {}", self.rfc, self.others.join(", "))
         });
         lines.push(END.to_owned());
         // Separate paragraphs, so that Markdown shows each on its own line.

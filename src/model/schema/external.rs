@@ -96,9 +96,10 @@ impl Rewriter<'_, '_> {
         let context = if are_names { outer.clone() } else { outer.within(part) };
         let mut members = Map::new();
         for (name, member) in part.members() {
-            let member = match !are_names && VALUES.contains(&name) {
-                true => member.to_value(),
-                false => self.below(name, member, !are_names && NAMED.contains(&name), &context),
+            let member = if !are_names && VALUES.contains(&name) {
+                member.to_value()
+            } else {
+                self.below(name, member, !are_names && NAMED.contains(&name), &context)
             };
             members.insert(name.to_owned(), member);
         }
@@ -130,10 +131,7 @@ impl Rewriter<'_, '_> {
     /// Returns the absolute target of a reference, if it leads to another document.
     fn external(&self, reference: &str, context: &Context) -> Option<String> {
         let (document, fragment) = uri::split(reference);
-        let target = match context.base.is_empty() {
-            true => document.to_owned(),
-            false => uri::join(&context.base, document),
-        };
+        let target = if context.base.is_empty() { document.to_owned() } else { uri::join(&context.base, document) };
         let is_external = !document.is_empty()
             && self.document.resolve(&target, "").is_err()
             && official::draft_of(&target).is_none();
@@ -142,9 +140,10 @@ impl Rewriter<'_, '_> {
     }
 
     fn reason(&self, target: &str) -> String {
-        match uri::is_absolute(target) {
-            true => format!("{target:?} is outside the schemas"),
-            false => format!("{target:?} is outside {}", self.of),
+        if uri::is_absolute(target) {
+            format!("{target:?} is outside the schemas")
+        } else {
+            format!("{target:?} is outside {}", self.of)
         }
     }
 }

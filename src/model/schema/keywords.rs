@@ -64,11 +64,14 @@ fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
 /// Returns the pointer to the schemas of a document that is OpenAPI, AsyncAPI or a resource of Kubernetes rather than a
 /// schema. `has` returns whether the document has a string under a name.
 pub fn schemas_of_api(has: impl Fn(&str) -> bool) -> Option<&'static str> {
-    match () {
-        () if has("swagger") => Some("/definitions/NAME"),
-        () if has("openapi") || has("asyncapi") => Some("/components/schemas/NAME"),
-        () if has("apiVersion") && has("kind") => Some("/spec/versions/0/schema/openAPIV3Schema"),
-        () => None,
+    if has("swagger") {
+        Some("/definitions/NAME")
+    } else if has("openapi") || has("asyncapi") {
+        Some("/components/schemas/NAME")
+    } else if has("apiVersion") && has("kind") {
+        Some("/spec/versions/0/schema/openAPIV3Schema")
+    } else {
+        None
     }
 }
 
@@ -231,12 +234,16 @@ impl Here<'_> {
 
 /// Returns what to write instead of syntax that is not part of ECMA-262.
 fn instead_of(pattern: &str) -> &'static str {
-    match () {
-        () if pattern.starts_with("(?i)") => "write both cases, as in \"[aA]\"",
-        () if pattern.contains(r"\A") => r#"write "^" instead of "\A""#,
-        () if pattern.contains(r"\z") || pattern.contains(r"\Z") => r#"write "$" instead of "\z""#,
-        () if pattern.contains("(?P<") => r#"write "(?<name>" instead of "(?P<name>""#,
-        () => "write it in the syntax of ECMA-262 with the flag \"u\"",
+    if pattern.starts_with("(?i)") {
+        "write both cases, as in \"[aA]\""
+    } else if pattern.contains(r"\A") {
+        r#"write "^" instead of "\A""#
+    } else if pattern.contains(r"\z") || pattern.contains(r"\Z") {
+        r#"write "$" instead of "\z""#
+    } else if pattern.contains("(?P<") {
+        r#"write "(?<name>" instead of "(?P<name>""#
+    } else {
+        "write it in the syntax of ECMA-262 with the flag \"u\""
     }
 }
 

@@ -289,9 +289,10 @@ impl<'a> Cut<'_, 'a> {
     }
 
     fn one_or_list(&self, part: Tree<'_>, names: &HashSet<&str>) -> Value {
-        match part.is_array() {
-            true => part.items().map(|part| self.schema(part, names)).collect(),
-            false => self.schema(part, names),
+        if part.is_array() {
+            part.items().map(|part| self.schema(part, names)).collect()
+        } else {
+            self.schema(part, names)
         }
     }
 
@@ -303,10 +304,7 @@ impl<'a> Cut<'_, 'a> {
         to_value: impl Fn(Tree<'t>) -> Value,
     ) -> Value {
         let Some(scalars) = self.scalars.as_ref().filter(|_| list.is_array()) else {
-            return match list.is_array() {
-                true => list.items().map(to_value).collect(),
-                false => to_value(list),
-            };
+            return if list.is_array() { list.items().map(to_value).collect() } else { to_value(list) };
         };
         let kept: Vec<_> = list.items().filter(|item| is_needed(scalars, *item)).map(&to_value).collect();
         if kept.is_empty() { list.items().take(1).map(to_value).collect() } else { kept.into() }
@@ -314,17 +312,16 @@ impl<'a> Cut<'_, 'a> {
 
     /// Returns an object that only contains targets of references, such as `definitions`.
     fn container(&self, part: Tree<'_>, names: &HashSet<&str>) -> Value {
-        match part.is_array() {
-            true => self.one_or_list(part, names),
-            false => {
-                let members = part.members().filter(|(_, member)| self.is_kept(*member));
-                let kept = members.map(|(name, member)| {
-                    let is_schema = self.met.contains(&member.id());
-                    let value = if is_schema { self.schema(member, names) } else { self.container(member, names) };
-                    (name.to_owned(), value)
-                });
-                Value::Object(kept.collect())
-            }
+        if part.is_array() {
+            self.one_or_list(part, names)
+        } else {
+            let members = part.members().filter(|(_, member)| self.is_kept(*member));
+            let kept = members.map(|(name, member)| {
+                let is_schema = self.met.contains(&member.id());
+                let value = if is_schema { self.schema(member, names) } else { self.container(member, names) };
+                (name.to_owned(), value)
+            });
+            Value::Object(kept.collect())
         }
     }
 }

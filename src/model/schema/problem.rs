@@ -116,10 +116,12 @@ fn unknown_dialect() -> String {
 /// Returns the message for a pattern that the validator does not accept.
 fn of_pattern(pattern: &str) -> String {
     let is_anchored = [r"\A", r"\Z", r"\z"].iter().any(|anchor| pattern.contains(anchor));
-    let hint = match () {
-        () if ecma::repeats_repetition(pattern) => "; one quantifier follows another",
-        () if is_anchored => "; write ^ for \\A, and $ for \\Z",
-        () => "",
+    let hint = if ecma::repeats_repetition(pattern) {
+        "; one quantifier follows another"
+    } else if is_anchored {
+        "; write ^ for \\A, and $ for \\Z"
+    } else {
+        ""
     };
     shortened(format!("cannot read the regular expression {pattern:?}")) + hint
 }

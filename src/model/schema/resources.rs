@@ -185,9 +185,10 @@ impl<'a> Copies<'_, 'a> {
                 let target = pointer.ok().and_then(|pointer| Some((document.root.pointer(&pointer)?, pointer)));
                 let Some((target, pointer)) = target else { continue };
                 let around = document.context_at(&pointer);
-                match around.within(target).base == context.base {
-                    true => waiting.push((target, around)),
-                    false => self.enter(target, around, &scope),
+                if around.within(target).base == context.base {
+                    waiting.push((target, around))
+                } else {
+                    self.enter(target, around, &scope)
                 }
             }
             subschemas::for_each_part(part, |_, below| waiting.push((below, context.clone())));

@@ -27,9 +27,12 @@ fn any(part: &Value, are_names: bool, needs: &dyn Fn(&Keywords) -> bool) -> bool
     match part {
         Value::Object(members) => {
             !are_names && needs(members)
-                || members.iter().any(|(name, member)| match are_names {
-                    true => any(member, false, needs),
-                    false => !VALUES.contains(&&**name) && any(member, NAMED.contains(&&**name), needs),
+                || members.iter().any(|(name, member)| {
+                    if are_names {
+                        any(member, false, needs)
+                    } else {
+                        !VALUES.contains(&&**name) && any(member, NAMED.contains(&&**name), needs)
+                    }
                 })
         }
         Value::Array(items) => items.iter().any(|item| any(item, false, needs)),

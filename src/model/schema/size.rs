@@ -34,10 +34,12 @@ pub fn measure(schema: Tree<'_>) -> Result<usize, Problem> {
     if !schema.has_references() {
         // The sub-schemas nest no deeper than a document may.
         let (written, in_place) = plain(schema);
-        return match () {
-            () if in_place > MAX_EXPANDED => Err(too_wide(String::new())),
-            () if written > MAX_WRITTEN => Err(too_long()),
-            () => Ok(1),
+        return if in_place > MAX_EXPANDED {
+            Err(too_wide(String::new()))
+        } else if written > MAX_WRITTEN {
+            Err(too_long())
+        } else {
+            Ok(1)
         };
     }
     match with_metaschemas(schema) {
@@ -140,10 +142,7 @@ impl<'a> Walk<'_, 'a> {
         self.vertex(document.root, outside);
         while let Some((part, outer)) = self.vertices.get(self.edges.len()).copied() {
             let part = document.root.other(part);
-            let inner = match part.has_names() {
-                true => self.context(self.contexts[outer].within(part)),
-                false => outer,
-            };
+            let inner = if part.has_names() { self.context(self.contexts[outer].within(part)) } else { outer };
             let mut edges = Vec::new();
             for_each_part(part, |in_place, below| edges.push(Edge { to: self.vertex(below, inner), in_place }));
             let mut targets: Vec<usize> = Vec::new();

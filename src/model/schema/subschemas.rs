@@ -20,12 +20,12 @@ pub fn for_each_part<'a>(schema: Tree<'a>, mut take: impl FnMut(bool, Tree<'a>))
     let is_schema = |tree: &Tree<'_>| tree.is_object() || tree.is_boolean();
     for (key, tree) in schema.members().filter(|(key, _)| !is_skipped(key)) {
         let in_place = is_in_place(key);
-        match tree.is_object() {
-            true if NAMED.contains(&key) => {
-                tree.members().map(|(_, part)| part).filter(is_schema).for_each(|part| take(in_place, part));
-            }
-            true => take(in_place, tree),
-            false => tree.items().filter(is_schema).for_each(|part| take(in_place, part)),
+        if !tree.is_object() {
+            tree.items().filter(is_schema).for_each(|part| take(in_place, part));
+        } else if NAMED.contains(&key) {
+            tree.members().map(|(_, part)| part).filter(is_schema).for_each(|part| take(in_place, part));
+        } else {
+            take(in_place, tree);
         }
     }
 }

@@ -87,9 +87,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
         (false, _) => {
             let answer = auto::with_push(ctx, (&here.realm, &*here.store), is_missing, answer)?;
             let realm = (&here.realm, &*here.store);
-            match is_larger {
-                true => answer.next_once(join::init_elsewhere(&ctx.home, realm, "in each new repository")),
-                false => answer,
+            if is_larger {
+                answer.next_once(join::init_elsewhere(&ctx.home, realm, "in each new repository"))
+            } else {
+                answer
             }
         }
         _ => answer,

@@ -81,11 +81,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
             .bindings
             .contains_key(owner);
     // The second command would replace the whole binding.
-    let export = match is_bound {
-        true => format!("git blue export {name}/{contract}  # in {owner}"),
-        false => {
-            format!("git blue realm admin binding --domain {name} --repo {owner} --role provider --export {contract}")
-        }
+    let export = if is_bound {
+        format!("git blue export {name}/{contract}  # in {owner}")
+    } else {
+        format!("git blue realm admin binding --domain {name} --repo {owner} --role provider --export {contract}")
     };
     let edit = format!("git blue contract edit {name}/{contract}  # set the schema and value");
     auto::with_push(ctx, (&here.realm, &*here.store), true, Answer::new(body).next(edit).next(export))

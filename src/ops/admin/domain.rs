@@ -71,11 +71,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
         publish_log::clear_remedied(ctx, added, &format!("--name {name} --repos {repo}"));
     }
     let answer = Answer::new(body);
-    let answer = match has_members {
-        true => answer
+    let answer = if has_members {
+        answer
             .next(format!("git blue contract new {name}/…  # in the repository that owns it"))
-            .next(format!("git blue import {name}/…  # in each consumer, once it is published")),
-        false => answer.next(format!("git blue realm admin domain --name {name} --repos …  # add members")),
+            .next(format!("git blue import {name}/…  # in each consumer, once it is published"))
+    } else {
+        answer.next(format!("git blue realm admin domain --name {name} --repos …  # add members"))
     };
     auto::with_push(ctx, (&here.realm, &*here.store), is_changed, answer)
 }
@@ -119,9 +120,10 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
         // Write the baselines of new members before their membership, so that no notification is
         // lost if the process is killed in between.
         record_baselines(ctx, here, tip, &added, &wanted)?;
-        let subject = match before == Some(wanted) && bound {
-            true => format!("bind {} in {}", comma_separated(parts.iter().map(|part| &part.repo)), request.name),
-            false => subject(&request.name, before.is_none(), &added),
+        let subject = if before == Some(wanted) && bound {
+            format!("bind {} in {}", comma_separated(parts.iter().map(|part| &part.repo)), request.name)
+        } else {
+            subject(&request.name, before.is_none(), &added)
         };
         let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();
         Ok::<_, OpError>(Some(domain::commit(&changes, message, author.clone())))
@@ -166,11 +168,10 @@ fn known_repos(here: &RealmContext, repos: &[RepoName]) -> Result<(), OpError> {
             let meant = nearest::did_you_mean(unknown, &known);
             let message = format!("{unknown} is not in the realm {}{meant}", here.realm);
             let error = OpError::no(ErrorCode::UnknownRepo, message);
-            Err(match meant.is_empty() {
-                true => {
-                    error.next(format!("git blue init --realm {} --repo {unknown}  # in that repository", here.realm))
-                }
-                false => error,
+            Err(if meant.is_empty() {
+                error.next(format!("git blue init --realm {} --repo {unknown}  # in that repository", here.realm))
+            } else {
+                error
             })
         }
     }

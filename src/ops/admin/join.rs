@@ -128,9 +128,10 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let mut answer = Answer::new(body).next_all(sync_steps);
     if wrote_config {
         let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
-        let subject = match has_moved {
-            true => format!("The realm {} has moved", known.name),
-            false => format!("Join the realm {}", known.name),
+        let subject = if has_moved {
+            format!("The realm {} has moved", known.name)
+        } else {
+            format!("Join the realm {}", known.name)
         };
         answer = answer.next(format!("git add {file} && git commit -m \"{subject}\""));
     }
@@ -281,12 +282,13 @@ pub fn name(ctx: &Ctx, request: &Request, proposed: Option<&Config>) -> Result<R
         let is_removed = code.workdir().is_some_and(|root| !root.join(CONFIG).exists());
         let place = if is_removed { "HEAD:" } else { "" };
         let message = format!("{place}{CONFIG} names this repository {}, not {wanted}", config.repo);
-        return Err(OpError::no(ErrorCode::OtherName, message).next(match is_removed {
-            true => format!(
+        return Err(OpError::no(ErrorCode::OtherName, message).next(if is_removed {
+            format!(
                 "git add --all {} && git commit -m \"Leave the realm\"  # the file is removed already",
                 WorkFile::config(ctx)?.pathspec(ctx)
-            ),
-            false => format!("edit {CONFIG}, or omit --repo"),
+            )
+        } else {
+            format!("edit {CONFIG}, or omit --repo")
         }));
     }
     if let Some(name) = proposed.map(|config| &config.repo).or(request.repo.as_ref()) {
@@ -373,10 +375,12 @@ enum Claim {
 impl Claim {
     fn of(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, name: &RepoName, is_proposed: bool) -> Result<Self, OpError> {
         let is_joined = joined::read(&ctx.home, code)?.is_some_and(|joined| joined.is_of(&known.name, name));
-        Ok(match is_proposed {
-            _ if is_joined => Self::Joined,
-            true => Self::Proposed,
-            false => Self::Typed,
+        Ok(if is_joined {
+            Self::Joined
+        } else if is_proposed {
+            Self::Proposed
+        } else {
+            Self::Typed
         })
     }
 }

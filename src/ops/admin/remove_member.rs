@@ -106,9 +106,10 @@ fn refuse_owner(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
     let Some(contract) = owned.next() else { return Ok(()) };
     let contract = &contract.name;
     let importers: Vec<_> = view.importers(contract).map(|(importer, _)| importer.to_string()).collect();
-    let used = match importers.is_empty() {
-        true => "which is not retired".to_owned(),
-        false => format!("which {} imports", importers.join(", ")),
+    let used = if importers.is_empty() {
+        "which is not retired".to_owned()
+    } else {
+        format!("which {} imports", importers.join(", "))
     };
     let more = match owned.count() {
         0 => String::new(),

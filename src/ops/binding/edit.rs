@@ -152,10 +152,8 @@ impl<'a> Editing<'a> {
     fn commit(&self) -> Result<String, OpError> {
         let contract = &self.at.contract;
         let is_left = self.binding.import(contract).is_some() || self.binding.export(contract).is_some();
-        let subject = match is_left {
-            true => format!("Bind {}", self.at),
-            false => format!("Remove {} from the binding", self.at),
-        };
+        let subject =
+            if is_left { format!("Bind {}", self.at) } else { format!("Remove {} from the binding", self.at) };
         let paths = self.file.pathspecs(self.ctx, self.expected.clone())?;
         Ok(format!("git add {paths} && git commit -m \"{subject}\""))
     }
@@ -193,17 +191,19 @@ impl<'a> Editing<'a> {
 pub fn remove(ctx: &Ctx, at: &ContractRef, role: Role) -> Result<Answer<BindingEdit>, OpError> {
     let mut editing = Editing::open(ctx, at, role)?;
     let Binding { exports, imports, .. } = &editing.binding;
-    let (list, verb, code, names): (_, _, _, Vec<_>) = match role.provides() {
-        true => ("exports", "export", ErrorCode::NotExported, exports.iter().map(|one| &one.contract).collect()),
-        false => ("imports", "import", ErrorCode::NotImported, imports.iter().map(|one| &one.contract).collect()),
+    let (list, verb, code, names): (_, _, _, Vec<_>) = if role.provides() {
+        ("exports", "export", ErrorCode::NotExported, exports.iter().map(|one| &one.contract).collect())
+    } else {
+        ("imports", "import", ErrorCode::NotImported, imports.iter().map(|one| &one.contract).collect())
     };
     let Some(index) = names.iter().position(|name| **name == at.contract) else {
         let meant = nearest::did_you_mean(&at.contract, names);
         return Err(OpError::no(code, format!("{} does not {verb} {at}{meant}", editing.acting.repo)));
     };
-    match role.provides() {
-        true => drop(editing.binding.exports.remove(index)),
-        false => drop(editing.binding.imports.remove(index)),
+    if role.provides() {
+        drop(editing.binding.exports.remove(index))
+    } else {
+        drop(editing.binding.imports.remove(index))
     }
     editing.step(|text| yaml_text::remove(text, list, index));
     match (editing.binding.exports.is_empty(), editing.binding.imports.is_empty()) {

@@ -83,9 +83,10 @@ fn require_contract(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef) -> Resu
 }
 
 fn error_with_new(error: OpError, at: &ContractRef) -> OpError {
-    match error.message.contains("did you mean") {
-        true => error,
-        false => OpError { next_steps: vec![format!("git blue contract new {at}").into()], ..error },
+    if error.message.contains("did you mean") {
+        error
+    } else {
+        OpError { next_steps: vec![format!("git blue contract new {at}").into()], ..error }
     }
 }
 

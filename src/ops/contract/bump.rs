@@ -422,10 +422,8 @@ fn edited(
 ) -> Result<String, OpError> {
     let mut wanted = Contract { version: version.clone(), ..document.clone() };
     let quoted = yaml_text::quoted(&version.to_string());
-    let mut edited = match document.version == *version {
-        true => Some(text.to_owned()),
-        false => yaml_text::set(text, "version", &quoted),
-    };
+    let mut edited =
+        if document.version == *version { Some(text.to_owned()) } else { yaml_text::set(text, "version", &quoted) };
     let known = document.evolution.iter().find(|entry| entry.version == *version);
     let is_known = |change: &String| known.is_some_and(|entry| entry.changes.contains(change));
     if !changes.iter().all(is_known) {

@@ -125,9 +125,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     };
     let (old, new) = (older.typed(), newer.typed());
     let [old_origin, new_origin] = origins(ctx, at, [(&older.version, old_source), (&newer.version, source)])?;
-    let (judge, most) = match request.whole_witnesses {
-        true => (ctx.judge().with_whole_witnesses(), usize::MAX),
-        false => (ctx.judge(), MAX_WITNESSES),
+    let (judge, most) = if request.whole_witnesses {
+        (ctx.judge().with_whole_witnesses(), usize::MAX)
+    } else {
+        (ctx.judge(), MAX_WITNESSES)
     };
     let [before, after] = [&older, &newer].map(|one| comparable(one, &newer.version));
     let (changes, bump) = (diff(&before, &after), needed_bump(&old, &new, &judge));

@@ -321,10 +321,7 @@ fn helped_by_serving(
 
 /// Returns what this repository can do about its own broken import. A version outside of its range need not break it.
 fn own_step(mine: &ImporterImpact, version: &Version, is_current: bool) -> NextStep {
-    let place = match mine.binding.is_empty() {
-        true => "the code that uses it".to_owned(),
-        false => mine.binding.to_string(),
-    };
+    let place = if mine.binding.is_empty() { "the code that uses it".to_owned() } else { mine.binding.to_string() };
     let outcome = mine.verdict.as_ref().map(|verdict| verdict.verdict);
     let (what, fix) = match (&mine.resolved_version, outcome) {
         (Some(_), _) => (format!("{version} breaks this repository"), format!("adapt {place}")),
@@ -338,8 +335,9 @@ fn own_step(mine: &ImporterImpact, version: &Version, is_current: bool) -> NextS
             (format!("{version} is outside of the range"), format!("review {place}, then raise the range"))
         }
     };
-    match is_current {
-        true => format!("git blue review  # {what}: {fix}").into(),
-        false => NextStep::advice(format!("{what}: {fix} before {version} becomes current")),
+    if is_current {
+        format!("git blue review  # {what}: {fix}").into()
+    } else {
+        NextStep::advice(format!("{what}: {fix} before {version} becomes current"))
     }
 }

@@ -145,18 +145,20 @@ fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<b
         let others: Vec<_> = others.take(5).map(|repo| repo.to_string()).collect();
         let others = if others.is_empty() { acting.repo.to_string() } else { others.join(",") };
         let again = format!("git blue contract new {at} --domain-members {others}  # create it with these members");
-        return Err(match error.next_steps.is_empty() {
-            true => error,
-            false => OpError { next_steps: vec![again.into()], ..error },
+        return Err(if error.next_steps.is_empty() {
+            error
+        } else {
+            OpError { next_steps: vec![again.into()], ..error }
         });
     }
     let view = domain::of_contract(acting.store, at)?;
     if let Some(held) = view.contracts.get(&at.contract) {
         let message = format!("the realm already has {at}, owned by {}", held.owner);
         let error = OpError::no(ErrorCode::ContractExists, message);
-        return Err(match held.owner == *acting.repo {
-            true => error.next(format!("git blue contract get {at} --format yaml")),
-            false => error.next(format!("git blue import {at}  # import it")),
+        return Err(if held.owner == *acting.repo {
+            error.next(format!("git blue contract get {at} --format yaml"))
+        } else {
+            error.next(format!("git blue import {at}  # import it"))
         });
     }
     publish::is_distinct(&view, &at.contract)?;

@@ -103,9 +103,10 @@ fn to_itself(view: &DomainView, me: &RepoName, at: &ContractRef, owner: &RepoNam
     }
     let error = OpError::no(ErrorCode::NotOwner, format!("{at} belongs to {owner}, not {me}"));
     let record = view.transfers.get(&at.contract);
-    match record.and_then(|record| record.offered(owner)) == Some(me) {
-        true => error.next(format!("{}  # committing it accepts the contract", accepting(at, me, up))),
-        false => error.next(format!("git blue contract transfer {at} --to {me}  # in {owner}")),
+    if record.and_then(|record| record.offered(owner)) == Some(me) {
+        error.next(format!("{}  # committing it accepts the contract", accepting(at, me, up)))
+    } else {
+        error.next(format!("git blue contract transfer {at} --to {me}  # in {owner}"))
     }
 }
 

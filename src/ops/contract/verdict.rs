@@ -155,9 +155,10 @@ impl<'a> Documents<'a> {
             let state = ImportState::new(resolution.clone(), import, document, judge);
             Ok::<_, OpError>((state.verdict, documents.len() == needed.len()))
         };
-        let (verdict, is_whole) = match ids.is_empty() || ids.len() < needed.len() {
-            true => compute()?,
-            false => judge.import_verdict(import, &ids.values().copied().collect::<Vec<_>>(), compute)?,
+        let (verdict, is_whole) = if ids.is_empty() || ids.len() < needed.len() {
+            compute()?
+        } else {
+            judge.import_verdict(import, &ids.values().copied().collect::<Vec<_>>(), compute)?
         };
         Ok((ImportState { resolution, verdict }, is_whole))
     }

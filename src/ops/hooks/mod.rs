@@ -115,10 +115,12 @@ impl<'a> Place<'a> {
     /// Returns the step if git runs no hooks, because `core.hooksPath` is empty or a file such as `/dev/null`.
     fn switched_off(&self) -> Option<String> {
         let is_file = self.folder.exists() && !self.folder.is_dir();
-        let what = match self.is_nowhere {
-            true => "it is empty".to_owned(),
-            false if is_file => format!("{} is not a directory", self.folder.display()),
-            false => return None,
+        let what = if self.is_nowhere {
+            "it is empty".to_owned()
+        } else if is_file {
+            format!("{} is not a directory", self.folder.display())
+        } else {
+            return None;
         };
         Some(format!("git config --show-origin core.hooksPath  # {what}, so git runs no hooks"))
     }

@@ -58,9 +58,10 @@ pub fn contract(import: &ImportReview) -> ContractRef {
 /// Returns the title of the issue.
 pub fn title(import: &ImportReview) -> String {
     let version = import.new_version.as_ref().map(ToString::to_string).unwrap_or_default();
-    match import.state == "broken" {
-        true => format!("{} {version} breaks the import of this repository", contract(import)),
-        false => format!("{} is at {version}, but this repository uses an older version", contract(import)),
+    if import.state == "broken" {
+        format!("{} {version} breaks the import of this repository", contract(import))
+    } else {
+        format!("{} is at {version}, but this repository uses an older version", contract(import))
     }
 }
 

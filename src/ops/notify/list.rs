@@ -35,9 +35,10 @@ pub(super) fn with_next_steps(ctx: &Ctx, body: Receivers, is_list: bool) -> Resu
     let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());
     let has_failed = body.receivers.iter().any(|one| !one.failed.is_empty());
     let is_empty = body.receivers.is_empty() && unknown.is_empty();
-    let of_waiting = match is_list {
-        true => "git blue notify send  # send pending events now",
-        false => "git blue notify list  # show why they wait, and until when",
+    let of_waiting = if is_list {
+        "git blue notify send  # send pending events now"
+    } else {
+        "git blue notify list  # show why they wait, and until when"
     };
     Ok(Answer::new(body)
         .next_all(unknown)

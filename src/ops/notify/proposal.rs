@@ -77,19 +77,21 @@ impl<'a> Proposal<'a> {
     /// Returns the description of the pull request. `is_taken` means that somebody else committed to the branch.
     pub fn text(&self, is_taken: bool) -> String {
         let Self { version, range, .. } = self;
-        let what = match is_taken {
-            true => format!(
+        let what = if is_taken {
+            format!(
                 "git blue no longer updates this branch, because somebody else changed it: the range `{range}` \
                     accepts {version}."
-            ),
-            false => format!("This changes the range to `{range}`."),
+            )
+        } else {
+            format!("This changes the range to `{range}`.")
         };
-        let code = match self.is_safe {
-            true => format!("The schemas are compatible: {}.", self.proof()),
-            false => format!(
+        let code = if self.is_safe {
+            format!("The schemas are compatible: {}.", self.proof())
+        } else {
+            format!(
                 "Merging it records that the code works with {version}, so adapt the code first. You can commit to \
                     this branch: git blue no longer updates it then."
-            ),
+            )
         };
         issue::facts(self.import)
             + &format!(

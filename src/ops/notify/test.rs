@@ -40,10 +40,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyTest>, OpError> 
     let found = run::chosen(ctx, &here.realm, std::slice::from_ref(name))?.into_iter().next();
     let Some((_, receiver)) = found else { unreachable!("an unknown name is an error") };
     let is_at_home = ctx.home.subsections("notify.")?.iter().any(|(known, _)| *known == name.to_string());
-    let place = match is_at_home {
-        true => format!("--file {}", shell_path(&ctx.home.config_path())),
-        false => "--global".to_owned(),
-    };
+    let place =
+        if is_at_home { format!("--file {}", shell_path(&ctx.home.config_path())) } else { "--global".to_owned() };
     let wrong = |problem: String| {
         let show = format!("git config {place} --get-regexp '^blue.notify.{name}.'  # show how it is configured");
         OpError::no(ErrorCode::NotDelivered, format!("{name}: {problem}")).next(show)

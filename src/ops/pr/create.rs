@@ -205,9 +205,12 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
             RepoProblem::new(&name, ErrorCode::NotPushed, error.to_string()).next(next)
         })?;
     }
-    open(job, request, body).map_err(|problem| match is_pushed_now {
-        true => RepoProblem { message: format!("{}; {branch} was pushed", problem.message), ..problem },
-        false => problem,
+    open(job, request, body).map_err(|problem| {
+        if is_pushed_now {
+            RepoProblem { message: format!("{}; {branch} was pushed", problem.message), ..problem }
+        } else {
+            problem
+        }
     })
 }
 
@@ -249,10 +252,8 @@ fn links<'r>(jobs: &[Job], at: usize, request: &'r Request) -> Links<'r> {
     for (other, job) in jobs.iter().enumerate().filter(|(other, _)| *other != at) {
         let (Some(pull), Ok(to)) = (&jobs[other].pull, &job.on) else { continue };
         let reference = from.kind.reference(&from.address, &to.address, pull);
-        let list = match jobs[at].before.contains(&job.place.found.name) {
-            true => &mut links.depends_on,
-            false => &mut links.others,
-        };
+        let list =
+            if jobs[at].before.contains(&job.place.found.name) { &mut links.depends_on } else { &mut links.others };
         list.push(reference);
     }
     links

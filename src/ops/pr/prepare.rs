@@ -117,12 +117,13 @@ fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<P
     let (new, untracked) = if request.all { (plain, Vec::new()) } else { (Vec::new(), plain) };
     let shown = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let files: Vec<_> = found.tracked.into_iter().chain(shown(&new)).collect();
-    let commit = match files.is_empty() || request.dry_run {
-        true => None,
-        false => Some(place.work.commit(&request.message, &new).map_err(|error| {
+    let commit = if files.is_empty() || request.dry_run {
+        None
+    } else {
+        Some(place.work.commit(&request.message, &new).map_err(|error| {
             let next = format!("changes in {at} stay staged: fix the problem, and try again");
             RepoProblem::new(name, ErrorCode::NotCommitted, error.to_string()).next(next)
-        })?),
+        })?)
     };
     Ok(Some(Prepared {
         name: name.clone(),

@@ -430,11 +430,10 @@ fn set_relations(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan) {
             Some(range) => format!("must accept {range} of {at} before {provider} publishes {new}"),
             None => format!("must accept {new} of {at} before {provider} publishes it"),
         };
-        match names.contains(consumer) {
-            true => add_blocker(lines, consumer, must),
-            false => {
-                add_blocker(lines, provider, format!("{consumer}, which has no local branch for this RFC, {must}"))
-            }
+        if names.contains(consumer) {
+            add_blocker(lines, consumer, must)
+        } else {
+            add_blocker(lines, provider, format!("{consumer}, which has no local branch for this RFC, {must}"))
         }
     }
 }

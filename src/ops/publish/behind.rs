@@ -144,12 +144,11 @@ pub fn revert(code: &CodeRepo, branch: &str, newer: &[Oid], to: &Oid) -> Result<
         return Ok(None);
     }
     // Several reverts would publish the versions in between, and could revert commits of other people.
-    let command = match code.commit(&latest)?.parents == [*to] {
-        true => format!("git revert --no-edit {}", latest.short()),
-        false => {
-            let to = to.short();
-            format!("git restore --source={to} --staged --worktree :/.blue && git commit -m 'Roll back to {to}'")
-        }
+    let command = if code.commit(&latest)?.parents == [*to] {
+        format!("git revert --no-edit {}", latest.short())
+    } else {
+        let to = to.short();
+        format!("git restore --source={to} --staged --worktree :/.blue && git commit -m 'Roll back to {to}'")
     };
     let step = format!("{command}  # {branch} still has it, and its next change would publish it again");
     Ok(Some(step.into()))

@@ -102,10 +102,12 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
             continue;
         }
         let tree = base.map(|base| code.tree_of(&base)).transpose()?;
-        match base.is_some() || !code.is_shallow()? {
-            _ if behind::is_dropped(code, &source.commit)? => {}
-            true => mark(code, (commit, &source.commit), domain, tree, candidate)?,
-            false => drop(candidate.unknown.insert(domain.clone())),
+        if !behind::is_dropped(code, &source.commit)? {
+            if base.is_some() || !code.is_shallow()? {
+                mark(code, (commit, &source.commit), domain, tree, candidate)?;
+            } else {
+                candidate.unknown.insert(domain.clone());
+            }
         }
         let had = |path: &str| match &tree {
             Some(tree) => Ok::<_, OpError>(read::lookup(code, tree, path)?.is_some()),

@@ -75,17 +75,19 @@ impl Reference {
     /// Returns the reference as a value, as in a file.
     pub fn to_json(&self) -> Json {
         let Self { file, pointer } = self;
-        Json::from(match pointer.is_empty() {
-            true => json!({"file": file}),
-            false => json!({"file": file, "at": format!("#{pointer}")}),
+        Json::from(if pointer.is_empty() {
+            json!({"file": file})
+        } else {
+            json!({"file": file, "at": format!("#{pointer}")})
         })
     }
 
     /// Returns the reference as YAML on one line.
     pub fn to_yaml(&self) -> String {
-        let at = match self.pointer.is_empty() {
-            true => String::new(),
-            false => format!(", at: {}", yaml_text::plain(&format!("#{}", self.pointer))),
+        let at = if self.pointer.is_empty() {
+            String::new()
+        } else {
+            format!(", at: {}", yaml_text::plain(&format!("#{}", self.pointer)))
         };
         format!("{{ file: {}{at} }}", yaml_text::plain(&self.file))
     }
@@ -215,9 +217,10 @@ fn resolve(documents: &Documents<'_>, contract: &mut Contract) -> Result<(), (&'
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
         let document = load(&file).map_err(|error| refuse("/value", format!("value: {error}")))?;
-        let value = match pointer.is_empty() {
-            true => Some(document),
-            false => document.value().pointer(&pointer).cloned().map(Json::from),
+        let value = if pointer.is_empty() {
+            Some(document)
+        } else {
+            document.value().pointer(&pointer).cloned().map(Json::from)
         };
         let missing = || refuse("/value", format!("value: {file}: there is nothing at {pointer}"));
         let value = value.ok_or_else(missing)?;
@@ -316,9 +319,10 @@ fn missing(files: &Files<'_>, path: &str) -> &'static str {
         Files::Commit(code, _) => code.workdir(),
         Files::Worktree(..) => None,
     };
-    match root.is_some_and(|root| root.join(path).is_file()) {
-        true => "it is in the working tree, but not in the commit",
-        false => "there is no such file in this repository",
+    if root.is_some_and(|root| root.join(path).is_file()) {
+        "it is in the working tree, but not in the commit"
+    } else {
+        "there is no such file in this repository"
     }
 }
 

@@ -168,9 +168,10 @@ impl CaughtUp {
 
 /// Returns the step after a rollback: to revert the newer commit, or to pull it in a clone that lacks it.
 fn after_rollback(code: &CodeRepo, branch: &str, rollback: Rollback) -> Option<NextStep> {
-    match code.has(&rollback.from) {
-        true => behind::revert(code, branch, &[rollback.from], &rollback.to).ok().flatten(),
-        false => behind::pull(code, branch, &rollback.from, "get the commit that was rolled back").ok(),
+    if code.has(&rollback.from) {
+        behind::revert(code, branch, &[rollback.from], &rollback.to).ok().flatten()
+    } else {
+        behind::pull(code, branch, &rollback.from, "get the commit that was rolled back").ok()
     }
 }
 

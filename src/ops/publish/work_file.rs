@@ -74,21 +74,25 @@ impl WorkFile {
 
     fn place(&self, ctx: &Ctx) -> String {
         let is_special = self.relative.starts_with(['-', ':']);
-        let root = match self.is_root(ctx) {
+        let root = if !self.is_root(ctx) {
+            ":/"
+        } else if is_special {
             // git would read it as an option or as a magic pathspec.
-            true if is_special => "./",
-            true => "",
-            false => ":/",
+            "./"
+        } else {
+            ""
         };
         shell_word(&format!("{root}{}", self.relative))
     }
 
     /// Returns the file as an argument of programs other than git in the folder in which the command was started.
     pub fn argument(&self, ctx: &Ctx) -> String {
-        match self.is_root(ctx) {
-            true if self.relative.starts_with('-') => shell_word(&format!("./{}", self.relative)),
-            true => shell_word(&self.relative),
-            false => shell_path(&self.path()),
+        if !self.is_root(ctx) {
+            shell_path(&self.path())
+        } else if self.relative.starts_with('-') {
+            shell_word(&format!("./{}", self.relative))
+        } else {
+            shell_word(&self.relative)
         }
     }
 

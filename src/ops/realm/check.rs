@@ -320,9 +320,12 @@ impl<'a> Work<'a> {
         };
         let former = self.former_names(&body.errors);
         let init = || join::init_each(&ctx.home, (&here.realm, &*here.store));
-        let first = || match is_uncommitted {
-            true => steps::UNCOMMITTED.to_owned(),
-            false => join::first_contract(&init(), overview, here.repo.as_ref()),
+        let first = || {
+            if is_uncommitted {
+                steps::UNCOMMITTED.to_owned()
+            } else {
+                join::first_contract(&init(), overview, here.repo.as_ref())
+            }
         };
         let nothing = if is_uncommitted { steps::UNCOMMITTED } else { steps::NO_FILES };
         let answer = steps::answer(&*here.store, body, (first, nothing), request);

@@ -55,9 +55,10 @@ pub fn fetch(revision: &str) -> String {
         (None, true) => revision.to_owned(),
         (None, false) => format!("{revision}:{revision}"),
     };
-    match revision.contains(['~', '^', '@', ' ']) {
-        true => "git fetch --unshallow  # if this is a shallow clone".to_owned(),
-        false => format!("git fetch origin {}", shell_word(&refspec)),
+    if revision.contains(['~', '^', '@', ' ']) {
+        "git fetch --unshallow  # if this is a shallow clone".to_owned()
+    } else {
+        format!("git fetch origin {}", shell_word(&refspec))
     }
 }
 

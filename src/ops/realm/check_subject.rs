@@ -227,9 +227,10 @@ fn named_before(
 }
 
 fn outside(ctx: &Ctx, repo: &RepoName) -> OpError {
-    let message = match ctx.is_nowhere() {
-        true => format!("nothing was checked: this machine has no clone of {repo}"),
-        false => format!("nothing was checked: {} is not in a git repository", ctx.env.cwd().display()),
+    let message = if ctx.is_nowhere() {
+        format!("nothing was checked: this machine has no clone of {repo}")
+    } else {
+        format!("nothing was checked: {} is not in a git repository", ctx.env.cwd().display())
     };
     OpError::cannot(ErrorCode::NotInGit, message)
         .next(format!("change to a clone of {repo}, or pass -C DIR"))
@@ -237,9 +238,10 @@ fn outside(ctx: &Ctx, repo: &RepoName) -> OpError {
 }
 
 fn unknown(ctx: &Ctx) -> OpError {
-    let message = match ctx.is_nowhere() {
-        true => "nothing was checked: no repository was named".to_owned(),
-        false => format!("nothing was checked: cannot tell which repository {} is", ctx.env.cwd().display()),
+    let message = if ctx.is_nowhere() {
+        "nothing was checked: no repository was named".to_owned()
+    } else {
+        format!("nothing was checked: cannot tell which repository {} is", ctx.env.cwd().display())
     };
     OpError::cannot(ErrorCode::RepoUndetermined, message)
         .next("pass --repo NAME, or set GIT_BLUE_REPO: its name in the realm")

@@ -31,10 +31,12 @@ pub fn entry(acting: ActingRepo<'_>) -> Result<Option<Repo>, OpError> {
 /// # Errors
 /// Returns an error if the clone cannot be read.
 pub fn match_repo(code: &CodeRepo, held: &Repo) -> Result<RepoMatch, OpError> {
-    let shares = match has_a_root(code, held)? {
-        true => Some(true),
-        false if held.roots.is_empty() || code.is_shallow()? || code.head()?.commit.is_none() => None,
-        false => Some(false),
+    let shares = if has_a_root(code, held)? {
+        Some(true)
+    } else if held.roots.is_empty() || code.is_shallow()? || code.head()?.commit.is_none() {
+        None
+    } else {
+        Some(false)
     };
     let own = code.main_folder().display().to_string();
     let held_url = held.url.as_deref().map(resolved);

@@ -268,9 +268,10 @@ pub fn explain_missing_config(home: &Home, code: Option<&CodeRepo>, options: Opt
     let message = format!("this clone is joined to the realm {realm} as {repo}, but this commit has no {config}");
     let restore = code.and_then(last_config).map(|commit| format!("{}  # restore it", restore_config(&commit)));
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
-    let error = match store.is_some_and(|store| !store.remotes().is_empty()) {
-        true => error.next(format!("git blue --realm {realm} sync  # if {repo} left the realm elsewhere")),
-        false => error,
+    let error = if store.is_some_and(|store| !store.remotes().is_empty()) {
+        error.next(format!("git blue --realm {realm} sync  # if {repo} left the realm elsewhere"))
+    } else {
+        error
     };
     error
         .next(restore.unwrap_or_else(|| "git switch BRANCH  # to a branch that has the file".to_owned()))

@@ -98,9 +98,10 @@ impl KnownHere<'_> {
         let realm = self.realm;
         let (store, aside) = (shell_path(&path), shell_path(&path.with_extension("git.old")));
         let discard = format!("mv {store} {aside} && git blue realm admin remove-realm {realm}");
-        let share = match self.store.remotes().is_empty() {
-            true => "git blue init --url URL",
-            false => "git blue realm admin reseed --url URL",
+        let share = if self.store.remotes().is_empty() {
+            "git blue init --url URL"
+        } else {
+            "git blue realm admin reseed --url URL"
         };
         Err(OpError::no(ErrorCode::OtherRealm, message)
             .next(format!("{share}  # share the realm of this machine at another URL, an empty repository"))

@@ -215,10 +215,7 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
     checks.push(mode(request, subject, &store));
     let objects = doctor_objects::objects(ctx, request, known, &store);
     // The open store still reads the packs that were replaced.
-    let store = match objects.iter().any(|check| check.fixed) {
-        true => ctx.open_store(known).unwrap_or(store),
-        false => store,
-    };
+    let store = if objects.iter().any(|check| check.fixed) { ctx.open_store(known).unwrap_or(store) } else { store };
     checks.extend(objects);
     checks.extend(doctor_objects::refs(ctx, request, known, &store));
     checks.extend(files(subject, &store));
@@ -279,21 +276,21 @@ fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> Vec<Doct
     let mut checks = Vec::new();
     if !stale.is_empty() {
         let found = report(stale, Health::Error);
-        checks.push(match request.fix {
-            true => {
-                let removed: Vec<_> = stale.iter().map(|lock| std::fs::remove_file(&lock.path)).collect();
-                repaired(found, removed.into_iter().collect::<Result<(), _>>(), "; not removed")
-            }
-            false => advise(found, "git blue doctor --fix  # remove those older than an hour"),
+        checks.push(if request.fix {
+            let removed: Vec<_> = stale.iter().map(|lock| std::fs::remove_file(&lock.path)).collect();
+            repaired(found, removed.into_iter().collect::<Result<(), _>>(), "; not removed")
+        } else {
+            advise(found, "git blue doctor --fix  # remove those older than an hour")
         });
     }
     if let Some(oldest) = others.first() {
-        checks.push(match oldest.age > Duration::from_secs(60) {
-            true => advise(
+        checks.push(if oldest.age > Duration::from_secs(60) {
+            advise(
                 report(others, Health::Warning),
                 "if no git process is running, remove the lock files; after an hour, git blue doctor --fix does",
-            ),
-            false => report(others, Health::Ok),
+            )
+        } else {
+            report(others, Health::Ok)
         });
     }
     checks

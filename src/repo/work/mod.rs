@@ -167,9 +167,10 @@ fn doing<S: AsRef<OsStr>>(args: &[S]) -> String {
 
 /// Returns the output of a command, or its error.
 fn succeeded<S: AsRef<OsStr>>(args: &[S], output: &Output) -> Result<String, StoreError> {
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(failed(args, output)),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(failed(args, output))
     }
 }
 

@@ -58,9 +58,10 @@ fn find_after(text: &str, node: &Spanned<Node>, end: &mut usize) -> Option<Probl
             let written = text.get(start..start.checked_add(length)?)?.trim_end();
             let before = text.get(*end..start).unwrap_or_default();
             *end = (*end).max(start + written.len());
-            let message = match is_binary(before) {
-                true => complaint(BINARY)?,
-                false => complaint(written).filter(|_| !is_block(before))?,
+            let message = if is_binary(before) {
+                complaint(BINARY)?
+            } else {
+                complaint(written).filter(|_| !is_block(before))?
             };
             let number = |number: u64| u32::try_from(number).ok();
             Some(Problem { line: number(place.line()), column: number(place.column()), message })

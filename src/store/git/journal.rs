@@ -208,7 +208,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (locks, lock) = (Locks::new(dir.path().to_owned(), make::options()), dir.path().join("packed-refs.lock"));
         let file = fs::File::create(&lock).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         let start = Instant::now();
         let refused = begin(&locks, dir.path(), std::slice::from_ref(&lock));
         assert!(matches!(refused, Err(StoreError::Locked { .. })));

@@ -74,9 +74,10 @@ pub(super) fn update_shared(repo: &gix::Repository, locks: &Locks, step: &Step<'
         // only if the file does not exist: doing so always would write a line for every ref of the realm, and flush
         // none of them.
         let is_packed_too = before.is_none();
-        let packing = match is_packed_too {
-            false => PackedRefs::DeletionsOnly,
-            true => PackedRefs::DeletionsAndNonSymbolicUpdates(Box::new(&repo.objects)),
+        let packing = if is_packed_too {
+            PackedRefs::DeletionsAndNonSymbolicUpdates(Box::new(&repo.objects))
+        } else {
+            PackedRefs::DeletionsOnly
         };
         let prepared = repo.refs.transaction().packed_refs(packing).prepare([step.edit()?], AT_ONCE, AT_ONCE);
         // gix reads the file before it waits for the lock. If the file was replaced in between, the comparison with

@@ -174,9 +174,10 @@ impl Command {
             }),
             Self::Leave(request) => output.shown(&admin::leave::run(ctx, &request)?, left),
             Self::Reclaim(request) => output.shown(&admin::reclaim::run(ctx, &request)?, |body, text| {
-                let verb = match body.identity_changed || !body.domains.is_empty() {
-                    true => "reclaimed the name",
-                    false => "this repository already has the name",
+                let verb = if body.identity_changed || !body.domains.is_empty() {
+                    "reclaimed the name"
+                } else {
+                    "this repository already has the name"
                 };
                 text.line(&[plain(format!("{verb} {} in the realm {}", body.repo, body.realm))]);
                 for domain in &body.domains {

@@ -39,9 +39,10 @@ impl Bootstrap {
 }
 
 fn render(body: &RealmBootstrap, text: &mut Text) {
-    let [added, created, extended, changed] = match body.dry_run {
-        true => ["would add", "would create", "would extend", "would change"],
-        false => ["added", "created", "extended", "changed"],
+    let [added, created, extended, changed] = if body.dry_run {
+        ["would add", "would create", "would extend", "would change"]
+    } else {
+        ["added", "created", "extended", "changed"]
     };
     if body.repos.is_empty() && body.domains.is_empty() && !body.rules_changed {
         text.line(&[plain("nothing is missing in the realm"), styled(&body.realm, Style::Bold)]);

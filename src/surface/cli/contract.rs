@@ -448,10 +448,7 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
 
 fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {
     let version = body.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
-    let (already, why) = match body.changed {
-        true => ("", String::new()),
-        false => ("already ", format!(": {}", body.reason)),
-    };
+    let (already, why) = if body.changed { ("", String::new()) } else { ("already ", format!(": {}", body.reason)) };
     text.line(&[plain(format!("{already}{verb} {}/{}{version}{why}", body.domain, body.contract))]);
     if !body.importers.is_empty() {
         text.line(&[styled("imported by:", Style::Yellow), plain(comma_separated(&body.importers))]);

@@ -84,9 +84,10 @@ impl New {
             (Some(place), _) => {
                 let (file, pointer) = Reference::split(ctx.env.cwd(), Path::new(place));
                 let source = source(ctx, file)?;
-                match self.inline {
-                    true => contract::new::Schema::Copy(source, pointer.to_owned()),
-                    false => contract::new::Schema::File(source, pointer.to_owned()),
+                if self.inline {
+                    contract::new::Schema::Copy(source, pointer.to_owned())
+                } else {
+                    contract::new::Schema::File(source, pointer.to_owned())
                 }
             }
             (None, []) => contract::new::Schema::Open,

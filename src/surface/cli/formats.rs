@@ -82,9 +82,10 @@ impl Formats {
         for (at, (format, file)) in self.output.iter().enumerate() {
             let is_taken = self.output[..at].iter().any(|(_, earlier)| earlier == file);
             let text = rendered(*format).unwrap_or_else(|| output.json_of(answer));
-            written = written.and(match is_taken {
-                true => Err(OpError::usage(format!("{} cannot have two reports", file.display()))),
-                false => write(&ctx.env, file, &text),
+            written = written.and(if is_taken {
+                Err(OpError::usage(format!("{} cannot have two reports", file.display())))
+            } else {
+                write(&ctx.env, file, &text)
             });
         }
         // A report that cannot be written does not hide the answer.

@@ -65,9 +65,10 @@ pub fn uninstall(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError>
     if let Some(before) = file.read()? {
         let after = unmapped(&before)?;
         if after != before {
-            match is_empty(&after) {
-                true => file.remove()?,
-                false => file.replace(&after)?,
+            if is_empty(&after) {
+                file.remove()?
+            } else {
+                file.replace(&after)?
             }
             files.push(SETTINGS.to_owned());
         }
@@ -106,9 +107,10 @@ fn write(ctx: &Ctx, path: String, text: String) -> Result<Option<String>, OpErro
 fn mapped(before: Option<String>) -> Result<String, OpError> {
     editor_schemas::all().iter().try_fold(before.unwrap_or_else(|| "{}\n".to_owned()), |text, schema| {
         let path = schema.path();
-        match json_text::find(&text, &steps(&path)).map_err(unfit)?.is_empty() {
-            true => json_text::insert(&text, &[MAPPING], New::Member(&path, &json!(schema.files))).map_err(unfit),
-            false => Ok(text),
+        if json_text::find(&text, &steps(&path)).map_err(unfit)?.is_empty() {
+            json_text::insert(&text, &[MAPPING], New::Member(&path, &json!(schema.files))).map_err(unfit)
+        } else {
+            Ok(text)
         }
     })
 }

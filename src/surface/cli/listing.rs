@@ -101,9 +101,10 @@ pub fn source(commit: Option<&str>, url: Option<&str>) -> Word {
 
 /// Returns the author of a commit, marked if the commit's date is in the future.
 pub fn signed(author: &str, is_ahead: bool) -> Word {
-    match is_ahead {
-        true => styled(format!("by {author}, dated in the future"), Style::Yellow),
-        false => styled(format!("by {author}"), Style::Dim),
+    if is_ahead {
+        styled(format!("by {author}, dated in the future"), Style::Yellow)
+    } else {
+        styled(format!("by {author}"), Style::Dim)
     }
 }
 

@@ -259,12 +259,12 @@ fn phrase(one: &Notification) -> Word {
 /// Returns the author, highlighted if it is not the repository that may publish this.
 fn author(one: &Notification) -> Option<Word> {
     let author = one.author.as_deref()?;
-    Some(match one.changed_by_other {
-        true => styled(format!("warning: changed by {author}, although this repository owns it"), Style::Red),
-        false if one.by_other_clone => {
-            styled(format!("by {author}, in another clone of {}", one.from_repo), Style::Dim)
-        }
-        false => signed(author, one.in_future),
+    Some(if one.changed_by_other {
+        styled(format!("warning: changed by {author}, although this repository owns it"), Style::Red)
+    } else if one.by_other_clone {
+        styled(format!("by {author}, in another clone of {}", one.from_repo), Style::Dim)
+    } else {
+        signed(author, one.in_future)
     })
 }
 

@@ -111,9 +111,10 @@ impl<'a> Output<'a> {
             _ => auto(is_terminal),
         };
         let paged = self.pager.is_some() || ctx.env.var(pager::IN_USE).is_some();
-        self.color = choose(match paged {
-            true => ctx.setting("color.pager").is_none_or(|value| boolean(&value) != Some(false)),
-            false => self.is_terminal,
+        self.color = choose(if paged {
+            ctx.setting("color.pager").is_none_or(|value| boolean(&value) != Some(false))
+        } else {
+            self.is_terminal
         });
         self.color_errors = choose(ctx.env.is_error_terminal());
     }
@@ -251,9 +252,10 @@ impl<'a> Output<'a> {
     pub fn fields(&mut self, answer: &dyn AnyAnswer) -> Result<Delivery, OpError> {
         let mut fields = Answer::new(answer.to_value());
         fields.next_steps = answer.next_steps().to_vec();
-        match self.json {
-            true => self.write(&self.json_of(answer)),
-            false => self.answer(&fields, super::generated_commands::render),
+        if self.json {
+            self.write(&self.json_of(answer))
+        } else {
+            self.answer(&fields, super::generated_commands::render)
         }
     }
 

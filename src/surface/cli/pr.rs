@@ -118,10 +118,7 @@ fn render_status(body: &PrStatus, text: &mut Text) {
 /// Prints a repository. A problem that `is_shared` with others is printed below all of them.
 fn render_repo(repo: &PrRepo, is_shared: bool, text: &mut Text) {
     let (mark, shown) = if repo.is_current { ("*", Style::Green) } else { (" ", Style::Bold) };
-    let verdict = match repo.ready {
-        true => styled("ready", Style::Green),
-        false => styled("not ready", Style::Yellow),
-    };
+    let verdict = if repo.ready { styled("ready", Style::Green) } else { styled("not ready", Style::Yellow) };
     let branch = repo.branch.as_deref().unwrap_or("(no branch)");
     let standing = format!("{branch}, {} ahead, {} behind", repo.commits_ahead, repo.commits_behind);
     text.line(&[styled(format!("{mark} {}:", repo.name), shown), verdict, styled(format!("({standing})"), Style::Dim)]);

@@ -243,9 +243,10 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         count(body.contracts, "contract", "contracts")
     );
     let (counts, by_range) = (plain(counts), styled(by_range(body.imports_by_range), Style::Dim));
-    match body.valid {
-        true => text.success(&[styled("ok:", Style::Green), counts, by_range]),
-        false => text.line(&[styled("failed:", Style::Red), counts, by_range]),
+    if body.valid {
+        text.success(&[styled("ok:", Style::Green), counts, by_range])
+    } else {
+        text.line(&[styled("failed:", Style::Red), counts, by_range])
     };
 }
 

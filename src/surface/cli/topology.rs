@@ -83,10 +83,7 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
 /// Returns the rows of a contract. Only its first row names the contract and its providers.
 fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
     let providers = contract.providers();
-    let provider = match providers.is_empty() {
-        true => styled("nobody", Style::Red),
-        false => plain(comma_separated(providers)),
-    };
+    let provider = if providers.is_empty() { styled("nobody", Style::Red) } else { plain(comma_separated(providers)) };
     let version = match (&contract.version, &contract.owner) {
         (Some(version), _) if contract.retired => styled(format!("{version} retired"), Style::Yellow),
         (Some(version), _) if contract.yanked => styled(format!("{version} yanked"), Style::Yellow),

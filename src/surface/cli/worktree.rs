@@ -129,10 +129,7 @@ fn standing(line: &WorktreeLine) -> Word {
         parts.push("not pushed".into());
     }
     parts.extend(line.locked.then(|| "locked".to_owned()));
-    match parts.is_empty() {
-        true => styled("clean", Style::Green),
-        false => styled(parts.join(", "), Style::Yellow),
-    }
+    if parts.is_empty() { styled("clean", Style::Green) } else { styled(parts.join(", "), Style::Yellow) }
 }
 
 fn render_remove(body: &WorktreeRemove, text: &mut Text) {

@@ -94,10 +94,7 @@ impl Access {
         let is_kept = ours.any(|value| is_kept(&mut locked(&self.cookies), COOKIE_AGE, value));
         // A process of another user can only have this cookie from the user's browser.
         let is_others = || request.extensions.get::<Ends>().is_some_and(Ends::is_others);
-        match is_kept && !is_others() {
-            true => ClientRole::Browser,
-            false => ClientRole::Stranger,
-        }
+        if is_kept && !is_others() { ClientRole::Browser } else { ClientRole::Stranger }
     }
 
     /// Creates a link key that admits one browser, once and within `LINK_AGE`.
@@ -151,9 +148,10 @@ pub fn refusal(role: ClientRole, request: &Parts, is_page: bool) -> OpError {
                 .next("git blue daemon open  # open such a link")
         }
         ClientRole::Stranger => {
-            let message = match request.headers.contains_key(AUTHORIZATION) {
-                true => "the token is not accepted: send the one of this daemon, as Authorization: Bearer TOKEN",
-                false => "send the token: Authorization: Bearer TOKEN",
+            let message = if request.headers.contains_key(AUTHORIZATION) {
+                "the token is not accepted: send the one of this daemon, as Authorization: Bearer TOKEN"
+            } else {
+                "send the token: Authorization: Bearer TOKEN"
             };
             OpError::no(ErrorCode::NoToken, message)
                 .next("git blue daemon token  # print it")

@@ -112,10 +112,7 @@ impl Handler {
         if !is_open && role < access::needed(&parts.method) {
             let is_page = found.is_empty() && page::is_at(parts.uri.path());
             let refusal = access::refusal(role, &parts, is_page);
-            return match is_page {
-                true => Ok(page::refusal(&refusal).with_www_authenticate().finish()),
-                false => Err(refusal),
-            };
+            return if is_page { Ok(page::refusal(&refusal).with_www_authenticate().finish()) } else { Err(refusal) };
         }
         if parts.method == Method::OPTIONS {
             return Ok(options(&found));

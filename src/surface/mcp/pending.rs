@@ -19,12 +19,11 @@ impl Pending {
     /// # Errors
     /// Returns an error if another request with the same id is being answered.
     pub fn begin(&self, id: &RequestId) -> Result<(), JsonRpcError> {
-        match locked(&self.0).insert(id.clone()) {
-            true => Ok(()),
-            false => {
-                let message = format!("the request {id} is still being answered: use another id");
-                Err(JsonRpcError::new(Some(id.clone()), ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)))
-            }
+        if locked(&self.0).insert(id.clone()) {
+            Ok(())
+        } else {
+            let message = format!("the request {id} is still being answered: use another id");
+            Err(JsonRpcError::new(Some(id.clone()), ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)))
         }
     }
 

@@ -74,9 +74,10 @@ impl FollowUp {
 
 /// Replaces the options that a piece of advice names by the arguments of tools.
 fn advice(text: &str) -> NextStep {
-    NextStep::advice(match text.ends_with("or pass -C DIR") {
-        true => "pass cwd: the absolute path of a directory in the repository".into(),
-        false => cut(text),
+    NextStep::advice(if text.ends_with("or pass -C DIR") {
+        "pass cwd: the absolute path of a directory in the repository".into()
+    } else {
+        cut(text)
     })
 }
 

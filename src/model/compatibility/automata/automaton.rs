@@ -80,10 +80,12 @@ impl Machine {
             _ if state == MATCHED || state == DEAD => state,
             Self::Plain(dfa) => {
                 let to = dfa.next_state(StateID::new_unchecked(state as usize), byte);
-                match () {
-                    () if dfa.is_match_state(to) => MATCHED,
-                    () if dfa.is_dead_state(to) => DEAD,
-                    () => to.as_u32(),
+                if dfa.is_match_state(to) {
+                    MATCHED
+                } else if dfa.is_dead_state(to) {
+                    DEAD
+                } else {
+                    to.as_u32()
                 }
             }
             Self::Looking(looking) => match looking.next(state, byte) {

@@ -137,10 +137,12 @@ impl State {
         if is_sure && shape.unique && too_few_values(engine, &shape) {
             return Answer::Empty;
         }
-        let built = match () {
-            () if !self.open.is_empty() => LONGEST_OPEN,
-            () if shape.unique || shape.wanted.len() > MAX_PLACED => LONGEST_UNIQUE,
-            () => LONGEST,
+        let built = if !self.open.is_empty() {
+            LONGEST_OPEN
+        } else if shape.unique || shape.wanted.len() > MAX_PLACED {
+            LONGEST_UNIQUE
+        } else {
+            LONGEST
         };
         if shape.least > built {
             engine.record_obstacle(self.nodes(), || {

@@ -93,11 +93,16 @@ impl State {
         let holding = self.open.iter().filter(|choice| is_about_what_holds(choice)).count();
         let refusals = self.open.iter().filter(|choice| is_refusal(choice)).count();
         let is_only_refusal = refusals == 1 && holding >= MANY;
-        let rank = |choice: &Choice| match () {
-            () if is_only_refusal && is_refusal(choice) => 0,
-            () if is_about_what_holds(choice) => 1,
-            () if matches!(choice[0][..], [Item::Absent(_)]) => 3,
-            () => 2,
+        let rank = |choice: &Choice| {
+            if is_only_refusal && is_refusal(choice) {
+                0
+            } else if is_about_what_holds(choice) {
+                1
+            } else if matches!(choice[0][..], [Item::Absent(_)]) {
+                3
+            } else {
+                2
+            }
         };
         (0..self.open.len()).min_by_key(|at| (rank(&self.open[*at]), self.open[*at].len()))
     }

@@ -386,9 +386,10 @@ impl<'a> Engine<'a> {
             Some(_) => {}
             None => {
                 let written = self.table.words.written(pattern);
-                let why = match refers_back(&written) {
-                    true => "has a back-reference, which is not compared",
-                    false => "is too complex to compare",
+                let why = if refers_back(&written) {
+                    "has a back-reference, which is not compared"
+                } else {
+                    "is too complex to compare"
                 };
                 self.record_obstacle([], || format!("the pattern {:?} {why}", shown(&written)));
             }

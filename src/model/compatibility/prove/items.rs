@@ -47,10 +47,12 @@ fn in_order(
     let mut before: Option<&[Atom]> = None;
     for at in order {
         let goal = &goals[*at][..];
-        let similar = match before == Some(goal) {
-            true if unique => another(engine, goal, &items),
-            true => items.last().cloned(),
-            false => None,
+        let similar = if before != Some(goal) {
+            None
+        } else if unique {
+            another(engine, goal, &items)
+        } else {
+            items.last().cloned()
         };
         before = Some(goal);
         if let Some(value) = similar {

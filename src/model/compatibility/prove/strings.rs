@@ -241,9 +241,10 @@ impl Automata {
         let mut cases = vec![self.clone()];
         for (pattern, sign) in self.outer.iter().filter(|(pattern, _)| pattern.lengths != Lengths::default()) {
             let within = |case: &Self, lengths: Lengths| Self { lengths: case.lengths.and(lengths), ..case.clone() };
-            cases = match sign {
-                true => cases.iter().map(|case| within(case, pattern.lengths)).collect(),
-                false => cases
+            cases = if *sign {
+                cases.iter().map(|case| within(case, pattern.lengths)).collect()
+            } else {
+                cases
                     .into_iter()
                     .flat_map(|case| {
                         let mut without = case.clone();
@@ -253,7 +254,7 @@ impl Automata {
                             pattern.lengths.outside().map(|lengths| within(&without, lengths)).collect();
                         std::iter::once(case).chain(outside)
                     })
-                    .collect(),
+                    .collect()
             };
             cases.retain(|case| !case.lengths.is_empty());
         }

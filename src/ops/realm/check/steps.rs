@@ -106,9 +106,12 @@ fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<Ne
     let bumped = |error: &Finding| is_bumped(&error.code).then(|| (error.domain.clone(), error.contract.clone()));
     let firsts = body.errors.iter().filter(|error| kinds.insert((error.code.clone(), bumped(error))));
     let approvals = body.errors.iter().filter_map(|error| approval(body, error));
-    let steps = firsts.flat_map(|error| match error.resolution.is_empty() {
-        true => step(body, subject, error).into_iter().collect::<Vec<_>>(),
-        false => error.resolution.iter().map(|step| step.as_str().into()).collect(),
+    let steps = firsts.flat_map(|error| {
+        if error.resolution.is_empty() {
+            step(body, subject, error).into_iter().collect::<Vec<_>>()
+        } else {
+            error.resolution.iter().map(|step| step.as_str().into()).collect()
+        }
     });
     let mut steps: Vec<_> = steps.chain(approvals).take(MAX_STEPS).collect();
     steps.dedup();

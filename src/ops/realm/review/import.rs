@@ -255,9 +255,10 @@ impl Domain<'_> {
         let Some(new) = &body.new_version else {
             let (domain, contract) = (&body.domain, &body.contract);
             let known = self.summary.contract_names();
-            let why = match known.contains(contract) {
-                true => "which has no release yet".to_owned(),
-                false => format!("which {domain} does not have{}", did_you_mean(contract, known)),
+            let why = if known.contains(contract) {
+                "which has no release yet".to_owned()
+            } else {
+                format!("which {domain} does not have{}", did_you_mean(contract, known))
             };
             return format!("git blue contract list --domain {domain}  # {place} imports {contract}, {why}");
         };

@@ -61,11 +61,10 @@ fn words(imports: &[ImportReview]) -> (Vec<String>, bool) {
     let (mut words, mut is_all) = (Vec::new(), true);
     for name in imports.iter().flat_map(|import| &import.fields).map(|field| &field.name) {
         let is_word = name.len() <= MAX_WORD && name.trim() == name && !name.chars().any(char::is_control);
-        match is_word && words.len() < MAX_WORDS {
-            _ if words.contains(name) => {}
-            true => words.push(name.clone()),
-            false => is_all = false,
+        if words.contains(name) {
+            continue;
         }
+        if is_word && words.len() < MAX_WORDS { words.push(name.clone()) } else { is_all = false }
     }
     (words, is_all)
 }

@@ -62,12 +62,15 @@ pub(super) struct WorkingFiles<'a> {
 /// Returns the commands that retire the contracts or bring back their files.
 pub(super) fn steps(removed: &[RemovedFile], files: &WorkingFiles<'_>) -> Vec<String> {
     let up = files.up;
-    let of_file = |RemovedFile { domain, contract, file }: &RemovedFile| match (files.has_file)(file) {
-        true => vec![format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"")],
-        false => vec![
-            format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"),
-            format!("{}  # or write its file", candidate::write_file(domain, contract, up)),
-        ],
+    let of_file = |RemovedFile { domain, contract, file }: &RemovedFile| {
+        if (files.has_file)(file) {
+            vec![format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"")]
+        } else {
+            vec![
+                format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"),
+                format!("{}  # or write its file", candidate::write_file(domain, contract, up)),
+            ]
+        }
     };
     removed.iter().take(3).flat_map(of_file).collect()
 }

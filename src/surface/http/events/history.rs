@@ -131,9 +131,10 @@ impl History {
         }
         let Some(start) = self.deltas.iter().position(|delta| delta.marks[0] == last.checkpoint) else {
             // The position comes from another process.
-            return match last.checkpoint.state == self.seen.checkpoint.state {
-                true => Ok(Vec::new()),
-                false => Ok(vec![(self.since_another(contexts, realm, audience, &last.checkpoint)?, 0)]),
+            return if last.checkpoint.state == self.seen.checkpoint.state {
+                Ok(Vec::new())
+            } else {
+                Ok(vec![(self.since_another(contexts, realm, audience, &last.checkpoint)?, 0)])
             };
         };
         // For another audience, events are counted differently.

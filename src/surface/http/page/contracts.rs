@@ -29,9 +29,10 @@ pub fn page(site: &Site, ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     let list = contract::list::run(ctx, &request)?.body;
     let title = format!("Contracts of {}", list.realm);
     // A realm needs a repository before it can have a contract.
-    let first = match list.total == 0 && names::repos(ctx)?.is_empty() {
-        true => format!("git blue init --realm {}", list.realm),
-        false => "git blue contract new …/… --domain-members …".to_owned(),
+    let first = if list.total == 0 && names::repos(ctx)?.is_empty() {
+        format!("git blue init --realm {}", list.realm)
+    } else {
+        "git blue contract new …/… --domain-members …".to_owned()
     };
     Ok(Page::new(site, Part::Contracts, title, render(site, &list, query, &first)))
 }

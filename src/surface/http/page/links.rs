@@ -81,9 +81,10 @@ impl Site {
 /// Adds a query to a path. Parameters without a value are left out.
 fn with<'a>(path: String, query: impl Iterator<Item = &'a (&'a str, &'a str)>) -> String {
     let said: Vec<_> = query.filter(|(_, value)| !value.is_empty()).collect();
-    match said.is_empty() {
-        true => path,
-        false => format!("{path}?{}", Serializer::new(String::new()).extend_pairs(said).finish()),
+    if said.is_empty() {
+        path
+    } else {
+        format!("{path}?{}", Serializer::new(String::new()).extend_pairs(said).finish())
     }
 }
 

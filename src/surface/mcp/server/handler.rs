@@ -319,13 +319,11 @@ impl Server {
         let roots = if self.settings.is_shared { &unasked } else { roots };
         let project = project::find(&self.settings, None, realm, roots)?;
         let ctx = open(&self.settings.env, &project)?;
-        match ctx.realm()?.realm == uri.realm {
-            true => Ok(project),
-            false => Err(OpError::no(
-                ErrorCode::UnknownResource,
-                format!("this server does not serve the realm {}", uri.realm),
-            )
-            .into()),
+        if ctx.realm()?.realm == uri.realm {
+            Ok(project)
+        } else {
+            Err(OpError::no(ErrorCode::UnknownResource, format!("this server does not serve the realm {}", uri.realm))
+                .into())
         }
     }
 }

@@ -102,9 +102,10 @@ impl Tool {
 
     /// Returns a hint on how to get what did not fit into an answer.
     pub fn rest_hint(&self) -> &'static str {
-        match self.parameters.iter().any(|one| one.name == "offset") {
-            true => "to get a part that cut lists, pass its JSON pointer, without /contract, as pointer",
-            false => "use limit or another argument to get less at once",
+        if self.parameters.iter().any(|one| one.name == "offset") {
+            "to get a part that cut lists, pass its JSON pointer, without /contract, as pointer"
+        } else {
+            "use limit or another argument to get less at once"
         }
     }
 

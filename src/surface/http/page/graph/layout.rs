@@ -209,12 +209,11 @@ pub fn drawn(name: &str) -> usize {
 /// Returns the number of characters of the longest line of a domain.
 pub fn longest(group: &Group<'_>, has_contracts: bool) -> usize {
     let line = |name: &str, note: &str| drawn(name) + note.chars().count() + 2;
-    match has_contracts {
-        true => {
-            let rows = group.contracts().map(|one| line(one.name.as_str(), &note(one)));
-            rows.chain([drawn(group.domain.name.as_str())]).max().unwrap_or_default()
-        }
-        false => line(group.domain.name.as_str(), &domain_note(group)),
+    if has_contracts {
+        let rows = group.contracts().map(|one| line(one.name.as_str(), &note(one)));
+        rows.chain([drawn(group.domain.name.as_str())]).max().unwrap_or_default()
+    } else {
+        line(group.domain.name.as_str(), &domain_note(group))
     }
 }
 
@@ -238,8 +237,5 @@ pub fn domain_note(group: &Group<'_>) -> String {
 
 /// Returns a name cut to the maximum length. Names contain only ASCII characters.
 pub fn cut(name: &str) -> String {
-    match name.len() > MAX_NAME {
-        true => name.chars().take(MAX_NAME - 1).chain(['…']).collect(),
-        false => name.to_owned(),
-    }
+    if name.len() > MAX_NAME { name.chars().take(MAX_NAME - 1).chain(['…']).collect() } else { name.to_owned() }
 }
