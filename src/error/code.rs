@@ -309,6 +309,8 @@ codes! {
     UnsavedWork = "unsaved-work",
     /// The command or request was malformed.
     Usage = "usage",
+    /// Two machines published different content under one version.
+    VersionConflict = "version-conflict",
     /// A version is lower than the published one.
     VersionDown = "version-down",
     /// This version was already published with other content.

@@ -15,8 +15,12 @@ use crate::{
     wire::{Answer, ContractPublish},
 };
 
+/// The maximum number of attempts if others publish at the same time.
+const MAX_ATTEMPTS: u32 = 24;
+
 /// Publishes a commit of the current repository to the realm at a URL that the user typed. No `init` is needed: a user
-/// who names the realm and may push to it has confirmed the publication.
+/// who names the realm and may push to it has confirmed the publication. If others publish to the same domain in the
+/// meantime, everything is fetched and decided again.
 ///
 /// # Errors
 /// Returns the errors of [`contract::publish::run`], or an error if the realm cannot be fetched or pushed, or has
@@ -27,6 +31,22 @@ pub fn run(
     repo: Option<RepoName>,
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
+    for _ in 0..MAX_ATTEMPTS {
+        if let Some(answer) = attempt(ctx, url, repo.clone(), request)? {
+            return Ok(answer);
+        }
+    }
+    let message = format!("others kept publishing to {}", without_credentials(url));
+    Err(OpError::no(ErrorCode::Busy, message).next("run the command again"))
+}
+
+/// Publishes unless others publish to the same domain in the meantime: then returns `None`.
+fn attempt(
+    ctx: &Ctx,
+    url: &str,
+    repo: Option<RepoName>,
+    request: &Request,
+) -> Result<Option<Answer<ContractPublish>>, OpError> {
     let code = CodeRepo::discover(&ctx.place())?;
     let temporary = repos::ephemeral_realm::clone_temporary(ctx, url)?;
     let (ctx, realm) = (Ctx { code, ..temporary.ctx }, temporary.realm);
@@ -50,10 +70,12 @@ pub fn run(
         .map_err(|error| OpError { next_steps: at_url(error.next_steps), ..error })?;
     answer.next_steps = at_url(answer.next_steps);
     if !request.dry_run {
-        push(&ctx, acting)?;
+        if !realm::sync::push_unmerged(&ctx, acting.realm, acting.store)? {
+            return Ok(None);
+        }
         answer.body.not_pushed = false;
     }
-    Ok(answer)
+    Ok(Some(answer))
 }
 
 /// The commands that take the URL of a realm.
@@ -91,10 +113,4 @@ fn same_repository(code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(), OpErro
         }
         _ => Ok(()),
     }
-}
-
-/// Pushes the realm.
-fn push(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<(), OpError> {
-    let body = realm::sync::sync_realm(ctx, acting.realm, acting.store, &realm::sync::Request::default(), || Ok(()))?;
-    realm::sync::require_complete(body)
 }

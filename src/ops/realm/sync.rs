@@ -153,6 +153,21 @@ pub fn sync_realm(
     })
 }
 
+/// Pushes what changed since the realm was fetched from its only remote, and merges nothing. Returns whether nobody
+/// changed the same domains in the meantime; otherwise, nothing that this machine decided since then is valid.
+///
+/// # Errors
+/// Returns an error if the remote cannot be reached, or refuses the push.
+pub fn push_unmerged(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, OpError> {
+    let path = locate::known(&ctx.home, realm)?.path;
+    for remote in store.remotes() {
+        let way = connection(ctx, (realm, store, &path), &remote, sync::realm_clone::transport_options(ctx))?;
+        let Some(report) = way.send_unmerged()? else { return Ok(false) };
+        require_complete([report])?;
+    }
+    Ok(true)
+}
+
 /// Records for `doctor` what could not be synced. A remote that cannot be reached says nothing about that.
 fn note_problems(path: &Path, remote: &Remote, report: Result<&RemoteSync, &OpError>) {
     match report {
@@ -206,8 +221,8 @@ pub fn fetch_quietly(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
 ///
 /// # Errors
 /// Returns the first failure to fetch or push.
-pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
-    match body.remotes.into_iter().flat_map(|remote| remote.problems).next() {
+pub fn require_complete(remotes: impl IntoIterator<Item = RemoteSync>) -> Result<(), OpError> {
+    match remotes.into_iter().flat_map(|remote| remote.problems).next() {
         None => Ok(()),
         Some(SyncProblem { code, message, .. }) => {
             let code = ErrorCode::ALL.iter().find(|known| known.as_str() == code).unwrap_or(&ErrorCode::Remote);

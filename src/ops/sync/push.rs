@@ -54,8 +54,14 @@ impl Syncing<'_> {
                 return Ok(report);
             }
             let moves: Vec<_> = offered.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect();
-            let pushed = self.link.push(&moves).map_err(|error| self.explain(error))?;
-            let refused: Vec<_> = pushed.into_iter().filter_map(|one| Some((one.name, one.refused?))).collect();
+            let refused = match self.push(&moves) {
+                // What was fetched is merged already, so it is reported, too.
+                Err(error) if error.code == ErrorCode::Remote && listing.tip(&StoreRef::Realm).is_some() => {
+                    add(&mut report, problem(error.code.as_str(), None, format!("cannot push: {}", error.message)));
+                    return Ok(report);
+                }
+                refused => refused?,
+            };
             let names: BTreeSet<_> = refused.iter().map(|(name, _)| name).collect();
             offered.retain(|(name, ..)| !names.contains(name));
             let Refused { is_final, may_pass, unexplained: why } =
@@ -96,6 +102,46 @@ impl Syncing<'_> {
         };
         report.problems.push(problem(code, name.as_ref(), message));
         Ok(report)
+    }
+
+    /// Pushes what changed since the remote was fetched, and merges nothing. Returns `None` if others changed the same
+    /// refs in the meantime.
+    ///
+    /// # Errors
+    /// Returns an error if the remote cannot be reached.
+    pub fn send_unmerged(&self) -> Result<Option<RemoteSync>, OpError> {
+        let (mut report, here) = (self.report(), self.known_tips()?);
+        let changed = here.tips.iter().filter(|(name, tip)| here.seen.get(name) != Some(tip));
+        let moves: Vec<_> = changed.map(|(name, tip)| (name.clone(), *tip)).collect();
+        let fetched = |name: &StoreRef| here.seen.get(name).copied();
+        let is_lost = |listing: &Listing| {
+            moves.iter().any(|(name, tip)| ![fetched(name), Some(*tip)].contains(&listing.tip(name)))
+        };
+        let listing = self.list()?;
+        if moves.is_empty() || is_lost(&listing) {
+            return Ok(moves.is_empty().then_some(report));
+        }
+        let refused = self.push(&moves)?;
+        // A pushed ref counts once the remote lists it.
+        let listing_after = self.list()?;
+        if !refused.is_empty() && is_lost(&listing_after) {
+            return Ok(None);
+        }
+        self.note_refused(&refused, MAX_TRIES, &listing, &mut report)?;
+        if report.problems.is_empty()
+            && let Some((name, _)) = moves.iter().find(|(name, _)| listing_after.tip(name) == fetched(name))
+        {
+            let why = refused.first().map_or("it does not list it", |(_, refusal)| &refusal.reason);
+            let message = format!("{} did not take it: {why}", self.remote.name);
+            report.problems.push(problem("not-taken", Some(name), message));
+        }
+        Ok(Some(report))
+    }
+
+    /// Pushes refs. Returns those that the remote refused.
+    fn push(&self, moves: &[(StoreRef, Oid)]) -> Result<Vec<(StoreRef, Refusal)>, OpError> {
+        let pushed = self.link.push(moves).map_err(|error| self.explain(error))?;
+        Ok(pushed.into_iter().filter_map(|one| Some((one.name, one.refused?))).collect())
     }
 
     /// Reports the refs that the remote refused for good. A remote that is unable to take refs is given up after a few
