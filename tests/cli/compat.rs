@@ -265,6 +265,12 @@ fn what_is_outside_of_a_schema_is_not_known() {
         r#"{"required": ["a", "b"], "properties": {"a": {"$ref": "https://example.com/a.json"}, "b": {"enum": [1]}}}"#;
     let (_, reason, ..) = compare(shared, &shared.replace("[1]", "[1, 2]"));
     assert_eq!(reason, "\"https://example.com/a.json\" is outside the schemas (at /properties/a)");
+    // Nor is it known which properties it names, and so what a sender sends.
+    let named = r#"{"properties": {"b": {"type": "string"}}, "anyOf": [{"$ref": "https://example.com/a.json"}, {"required": ["c"]}]}"#;
+    world.write("old.json", &named.replace(r#""b": {"type": "string"}"#, r#""a": true"#));
+    world.write("new.json", &named.replace(r#""b""#, r#""a": true, "b""#));
+    let lenient = world.json(&world.root(), &["compat", "old.json", "new.json"]);
+    assert_eq!(lenient["forwards"]["lenient"]["verdict"], "unknown", "{lenient}");
     let negated = r#"{"not": {"$ref": "https://example.com/a.json"}, "minimum": 1}"#;
     let (verdicts, ..) = compare(negated, &negated.replace('1', "2"));
     assert_eq!(verdicts, ["compatible", "unknown"]);

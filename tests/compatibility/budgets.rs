@@ -144,6 +144,75 @@ fn optional_property_that_names_the_alternative_is_decided_first() {
     assert!(found.starts_with('x'), "{found}");
 }
 
+/// An object with as many conditions, each of which names only properties that the object has.
+fn conditional(count: usize, condition: impl Fn(Value, Value) -> Value, more: &Value) -> Value {
+    let name = |letter: char| move |at: usize| (format!("{letter}{at}"), json!({"type": "string"}));
+    let properties: serde_json::Map<_, _> = (0..count).map(name('a')).chain((0..count).map(name('b'))).collect();
+    let requires = |letter: char, at: usize| json!({"required": [format!("{letter}{at}")]});
+    let conditions: Vec<_> = (0..count).map(|at| condition(requires('a', at), requires('b', at))).collect();
+    let mut all = json!({"type": "object", "properties": properties, "allOf": conditions});
+    all["properties"].as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+    all
+}
+
+/// No combination of the alternatives lets a sender name more than the object does.
+#[test]
+fn optional_property_beside_many_conditions_needs_few_steps() {
+    let one = json!({"note": {"type": "string"}});
+    for condition in [
+        |a: Value, b: Value| json!({"anyOf": [a, b]}),
+        |a: Value, b: Value| json!({"oneOf": [a, b]}),
+        |a: Value, b: Value| json!({"if": a, "then": b}),
+        |a: Value, b: Value| json!({"dependentSchemas": {a["required"][0].as_str().unwrap(): b}}),
+    ] {
+        for count in [13, 60] {
+            let found =
+                label_in_few_steps(&conditional(count, condition, &json!({})), &conditional(count, condition, &one));
+            assert_eq!(
+                found,
+                "o/x:o/o",
+                "{count} of {}",
+                condition(json!({"required": ["a"]}), json!({"required": ["b"]}))
+            );
+        }
+    }
+}
+
+/// A branch that names the added property, or allows any, makes a difference.
+#[test]
+fn optional_property_that_an_alternative_names_is_a_break() {
+    let one = json!({"note": {"type": "string"}});
+    for (named, expected) in [
+        (json!({"required": ["note"]}), "o/x"),
+        (json!({"properties": {"note": {"type": "integer"}}}), "o/x"),
+        (json!({"additionalProperties": {"type": ["string", "null"]}}), "o/x"),
+        (json!({"patternProperties": {"^n": {}}}), "o/x"),
+        (json!({"minProperties": 40}), "o/x"),
+        (json!({"properties": {"c": true}}), "o/x:o/o"),
+    ] {
+        let with = |mut schema: Value| {
+            let alternatives = json!({"anyOf": [named, {"required": ["a0"]}]});
+            schema["allOf"].as_array_mut().unwrap().push(alternatives);
+            schema
+        };
+        let either = |a: Value, b: Value| json!({"anyOf": [a, b]});
+        let (old, new) = (with(conditional(3, either, &json!({}))), with(conditional(3, either, &one)));
+        let found = label(&within(&old, &new, Limits::default()));
+        assert_eq!(found, expected, "{named}");
+    }
+}
+
+/// The direction that was asked is decided although the other one takes too long.
+#[test]
+fn direction_that_is_asked_comes_first() {
+    let either = |a: Value, b: Value| json!({"if": {"not": a}, "then": {"properties": {"x": {"not": b}}}});
+    let (old, new) = (conditional(20, either, &json!({})), conditional(19, either, &json!({"a19": true, "b19": true})));
+    let start = Instant::now();
+    let options = Options { backwards: false, ..Options::default() };
+    let found = compatibility::compare(&old, &new, &options, &|| start.elapsed()).unwrap();
+    assert!(found.forwards.strict.is_compatible(), "{:?}", found.forwards.strict);
+}
+
 #[test]
 fn alternatives_that_constrain_only_objects_all_hold_for_other_values() {
     let alternatives = |t: &str| {

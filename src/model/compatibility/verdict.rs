@@ -150,8 +150,7 @@ const SHRINKING: Duration = Duration::from_millis(150);
 impl<'a> Judge<'a> {
     /// Decides both directions and collects differences.
     fn comparison(mut self) -> Comparison {
-        let backwards = self.readings(BrokenDirection::Backwards);
-        let forwards = self.readings(BrokenDirection::Forwards);
+        let [backwards, forwards] = self.directions();
         self.engine.budget.end_verdicts();
         let options = self.options;
         let mut more = false;
@@ -183,11 +182,30 @@ impl<'a> Judge<'a> {
         old.root.id() == new.root.id() || self.root(0) == self.root(1)
     }
 
-    fn readings(&mut self, direction: BrokenDirection) -> BothReadings {
-        if self.is_same() {
-            return BothReadings::both(SchemaVerdict::Compatible);
+    /// Decides both directions. All questions share the time limit, so those that were asked come first, and the strict
+    /// reading before the lenient one, which takes longer.
+    fn directions(&mut self) -> [BothReadings; 2] {
+        let both = [BrokenDirection::Backwards, BrokenDirection::Forwards];
+        if self.options.backwards {
+            let [backwards, forwards] = both.map(|direction| self.strict(direction));
+            [self.with_lenient(both[0], backwards), self.with_lenient(both[1], forwards)]
+        } else {
+            let forwards = self.readings(BrokenDirection::Forwards);
+            [self.readings(BrokenDirection::Backwards), forwards]
         }
-        let strict = self.verdict(direction, SchemaReading::Strict);
+    }
+
+    fn readings(&mut self, direction: BrokenDirection) -> BothReadings {
+        let strict = self.strict(direction);
+        self.with_lenient(direction, strict)
+    }
+
+    fn strict(&mut self, direction: BrokenDirection) -> SchemaVerdict {
+        if self.is_same() { SchemaVerdict::Compatible } else { self.verdict(direction, SchemaReading::Strict) }
+    }
+
+    /// Decides the lenient reading of a direction, given the verdict of the strict one.
+    fn with_lenient(&mut self, direction: BrokenDirection, strict: SchemaVerdict) -> BothReadings {
         if strict.is_compatible() {
             return BothReadings { strict, lenient: SchemaVerdict::Compatible };
         }
@@ -248,9 +266,13 @@ impl<'a> Judge<'a> {
             Answer::Empty => SchemaVerdict::Compatible,
             Answer::Undecided => self.unknown(false),
             Answer::Witness(value) | Answer::PossibleWitness(value) => {
+                // What a lenient sender sends depends on all schemas that it follows.
+                let is_sure = reading == SchemaReading::Strict || self.engine.table.words.external.is_none();
                 match self.confirm(direction, reading, (*value).clone(), None) {
-                    Some((difference, _)) => incompatible(difference),
-                    None => self.unknown(true),
+                    Some((difference, _)) if is_sure || self.is_sent(direction, difference.witness.as_ref()) => {
+                        incompatible(difference)
+                    }
+                    _ => self.unknown(true),
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 use super::engine::{Atom, Engine};
-use super::flatten::{Branches, Item, State};
+use super::flatten::{Branches, Fence, Item, State};
 use crate::model::compatibility::graph::node::{Id, Lit, Sym};
 
 /// The maximum number of sub-schemas that are visited. Schemas with more are assumed to name anything.
@@ -19,23 +19,46 @@ pub enum Part {
     Items,
 }
 
-/// The parts for which a schema has a sub-schema that names properties within them.
+/// The parts for which a schema has a sub-schema that names properties within them, and what it names in the value
+/// itself.
 #[derive(Debug, Default)]
 pub struct Naming {
     properties: BTreeSet<Sym>,
     others: bool,
     items: bool,
+    named: Fence,
+    /// Whether it may allow properties that it does not name.
+    allows_others: bool,
+    /// Whether it restricts the names of properties.
+    restricts_names: bool,
 }
 
 impl Naming {
     fn anything() -> Self {
-        Self { others: true, items: true, ..Self::default() }
+        Self { others: true, items: true, allows_others: true, ..Self::default() }
     }
 
     fn add(&mut self, more: &Self) {
         self.properties.extend(&more.properties);
         self.others |= more.others;
         self.items |= more.items;
+        self.named.names.extend(&more.named.names);
+        self.named.patterns.extend(&more.named.patterns);
+        self.allows_others |= more.allows_others;
+        self.restricts_names |= more.restricts_names;
+    }
+
+    /// Adds what a literal names in the value itself.
+    fn add_named(&mut self, lit: &Lit) {
+        match lit {
+            Lit::Prop(name, _) | Lit::Required(name) | Lit::DepSchema(name, _) => drop(self.named.names.insert(*name)),
+            Lit::DepRequired(name, others) => self.named.names.extend(others.iter().chain([name])),
+            Lit::PatProp(pattern, _) => drop(self.named.patterns.insert(*pattern)),
+            // With a minimum, a sender may have to send more than it names. What an unread schema names is unknown.
+            Lit::AddProp(..) | Lit::Enum(_) | Lit::MinProps(_) | Lit::Opaque(..) => self.allows_others = true,
+            Lit::PropNames(_) => self.restricts_names = true,
+            _ => {}
+        }
     }
 
     fn covers(&self, part: Part) -> bool {
@@ -53,6 +76,21 @@ impl State {
         if atoms.iter().any(|atom| atom.is_lenient()) && self.may_name(engine, part) {
             atoms.iter_mut().for_each(|atom| *atom = atom.strict());
         }
+    }
+
+    /// Adds everything that open choices may name to a fence that the facts set, or returns `None` if a choice may lift
+    /// it. `has_least` is whether the facts demand a number of properties.
+    pub fn with_open_choices(&self, engine: &mut Engine<'_>, mut fence: Fence, has_least: bool) -> Option<Fence> {
+        for choice in self.open.iter().filter(|choice| choice.is_lenient) {
+            let naming = choice.naming.get_or_init(|| engine.naming_of(choice));
+            if naming.allows_others || has_least && naming.restricts_names {
+                return None;
+            }
+            engine.budget.visit(naming.named.names.len() + naming.named.patterns.len());
+            fence.names.extend(&naming.named.names);
+            fence.patterns.extend(&naming.named.patterns);
+        }
+        Some(fence)
     }
 
     /// Returns whether an open choice may name more properties within a part.
@@ -91,6 +129,7 @@ impl Engine<'_> {
                 break;
             }
             for lit in self.table.lits(next).iter() {
+                naming.add_named(lit);
                 match lit {
                     Lit::Prop(name, child) if self.names_properties(*child) => drop(naming.properties.insert(*name)),
                     Lit::PatProp(_, child) | Lit::AddProp(_, _, child) => {

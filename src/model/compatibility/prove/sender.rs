@@ -17,13 +17,13 @@ const MAX_FOLLOWED: usize = 20_000;
 
 /// Returns whether the lenient sender of a schema sends a valid value.
 pub fn is_sent(table: &mut Table, id: Id, value: &Value) -> bool {
-    Walk { table, followed: 0 }.sends(&[id], value)
+    Walk { table, followed: 0, has_unread: false }.sends(&[id], value)
 }
 
-/// Returns the same as [`is_sent`], but `false` if too many schemas are followed.
+/// Returns the same as [`is_sent`], but `false` if too many schemas are followed, or one that was not read.
 pub fn is_surely_sent(table: &mut Table, id: Id, value: &Value) -> bool {
-    let mut walk = Walk { table, followed: 0 };
-    walk.sends(&[id], value) && walk.followed <= MAX_FOLLOWED
+    let mut walk = Walk { table, followed: 0, has_unread: false };
+    walk.sends(&[id], value) && walk.followed <= MAX_FOLLOWED && !walk.has_unread
 }
 
 impl Table {
@@ -46,6 +46,8 @@ impl Table {
 struct Walk<'t> {
     table: &'t mut Table,
     followed: usize,
+    /// Whether a schema that is followed was not read, so that what it names is unknown.
+    has_unread: bool,
 }
 
 /// The demands and names of the schemas that are followed for one value.
@@ -133,6 +135,7 @@ impl Walk<'_> {
                 all.names_properties = true;
             }
             Lit::AddProp(..) => all.allows_others = true,
+            Lit::Opaque(..) => self.has_unread = true,
             Lit::MinProps(n) => all.least = all.least.max(*n),
             Lit::PropNames(id) => all.of_names.push(*id),
             _ => {}

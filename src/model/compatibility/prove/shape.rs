@@ -107,11 +107,10 @@ impl State {
         shape
     }
 
-    /// Returns the only names and patterns of properties that a lenient sender sends, or `None` if
+    /// Returns the only names and patterns of properties that a lenient sender may send, or `None` if
     /// there is no such limit, for example because it must send more properties than it names.
     pub fn sent(&self, engine: &mut Engine<'_>) -> Option<Rc<Fence>> {
-        // An open choice may name more properties.
-        if self.kind != Kind::Object || self.open.iter().any(|choice| choice.is_lenient) {
+        if self.kind != Kind::Object {
             return None;
         }
         let Fence { mut names, mut patterns } = Fence::default();
@@ -128,15 +127,16 @@ impl State {
                 }
                 Lit::Required(name) | Lit::DepSchema(name, _) => drop(names.insert(*name)),
                 Lit::DepRequired(name, others) => names.extend(others.iter().chain([name])),
-                // These keywords allow further properties explicitly.
-                Lit::AddProp(..) | Lit::Enum(_) => return None,
+                // These keywords allow further properties explicitly. What an unread schema names is unknown.
+                Lit::AddProp(..) | Lit::Enum(_) | Lit::Opaque(..) => return None,
                 Lit::MinProps(n) => least = least.max(*n),
                 Lit::PropNames(id) => of_names.push(*id),
                 _ => {}
             }
         }
         let is_closed = is_closed && (!patterns.is_empty() || engine.table.has_names(&names, &of_names, least));
-        is_closed.then(|| Rc::new(Fence { names, patterns }))
+        let fence = is_closed.then_some(Fence { names, patterns })?;
+        self.with_open_choices(engine, fence, least > 0).map(Rc::new)
     }
 
     /// Returns the demands on the property with this name, or `None` if the property is not allowed.
