@@ -130,7 +130,8 @@ impl Import {
     }
 
     /// Returns the version that the repository's code is adapted to: the one that was current when the import was last
-    /// edited, or the one that the repository has named since. A binding stored by an older release only has the
+    /// edited, or the one that the repository has named since; for an import that was written before any version
+    /// satisfied it, the first one that did. A binding stored by an older release only has the
     /// version that the range resolved to at the time.
     pub fn adapted(&self) -> Option<&Version> {
         self.adapted_version.as_ref().or(self.resolved_version.as_ref())
@@ -241,6 +242,22 @@ impl Binding {
     /// Returns the import of `contract`, if there is one.
     pub fn import(&self, contract: &ContractName) -> Option<&Import> {
         self.imports.iter().find(|import| import.contract == *contract)
+    }
+
+    /// Returns the contracts of the imports that were written ahead of the version that they need: no version satisfied
+    /// them when they were published.
+    pub fn early(&self) -> impl Iterator<Item = &ContractName> {
+        self.imports.iter().filter(|import| import.adapted().is_none()).map(|import| &import.contract)
+    }
+
+    /// Adapts early imports of a contract to the first of its published versions in their range: their code cannot have
+    /// been written for an older one.
+    pub fn adapt_early<'v>(&mut self, contract: &ContractName, versions: impl Iterator<Item = &'v Version> + Clone) {
+        let early = |import: &&mut Import| import.contract == *contract && import.adapted().is_none();
+        for import in self.imports.iter_mut().filter(early) {
+            let mut released = versions.clone().filter(|version| !version.is_prerelease());
+            import.adapted_version = released.find(|version| import.version.matches(version)).cloned();
+        }
     }
 
     /// Returns the imports by contract, for callers that look up many of them. Agrees with [`Self::import`].

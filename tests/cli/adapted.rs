@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, World, importing, snapshot};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing, snapshot};
 
 const CONTRACT: &str = "s3-access/s3-permissions";
 
@@ -110,4 +110,33 @@ fn binding_of_an_older_program_has_an_adapted_version() {
     world.plant("bindings/access.json", &stored.to_string());
     world.bump("1.1.0");
     assert_eq!((&import(&world)["adapted_version"], &import(&world)["state"]), (&json!("1.0.0"), &json!("current")));
+}
+
+/// Both sides of a change are often written at the same time, and the consumer's may be published first.
+#[test]
+fn import_written_before_its_version_is_judged_against_that_version() {
+    let world = World::solo();
+    world.join("access");
+    world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.write("access/cdk/access_stack.py", "");
+    let publish = |version: &str, required: &str| {
+        let text = contract(version).replace("required: [read]", &format!("required: [{required}]"));
+        world.write(
+            &format!("fungal/{CONTRACT_FILE}"),
+            &(text + "compatibility: { backwards: false, forwards: false }\n"),
+        );
+        world.commit("fungal", version)
+    };
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
+    world.commit("access", "Read 2.0.0");
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["adapted_version"], Value::Null);
+    publish("2.0.0", "read");
+    let first = import(&world);
+    assert_eq!((&first["adapted_version"], &first["state"]), (&json!("2.0.0"), &json!("current")), "{first}");
+    world.ok(&world.path("access"), &["check"]);
+    let hook = publish("2.1.0", "");
+    assert!(hook.all().contains("breaks access"), "{hook}");
+    let second = import(&world);
+    assert_eq!((&second["adapted_version"], &second["state"]), (&json!("2.0.0"), &json!("broken")), "{second}");
+    world.blue(&world.path("access"), &["check"]).exits(1);
 }

@@ -23,6 +23,6 @@ fn an_import_of_an_added_contract_holds_for_the_first_time() {
     world.write("fungal/.blue/contracts/s3-access/extra.yaml", &extra);
     world.commit("fungal", "One more");
     let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
-    assert!(text.contains("your import accepts it"), "{text}");
+    assert!(text.contains("your import holds"), "{text}");
     assert!(!text.contains("still"), "{text}");
 }

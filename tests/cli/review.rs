@@ -234,23 +234,6 @@ fn code_that_mentions_a_removed_field_is_not_said_to_be_fine() {
 }
 
 #[test]
-fn import_that_was_never_adapted_is_reviewed() {
-    let world = World::pair();
-    let consumer = world.path("access");
-    world.git(&consumer, &["rm", "--quiet", BINDING_FILE]);
-    world.commit("access", "Import nothing");
-    world.write(&format!("access/{BINDING_FILE}"), &importing(">=5.0.0"));
-    world.commit("access", "Wait for 5.0.0");
-    publish(&world, "5.0.0", "path", "string");
-    let answer = review(&world);
-    assert_eq!(answer["imports"][0]["old_version"], Value::Null, "{answer}");
-    let step = step(&answer);
-    assert!(step.contains("not known which version it was written for"), "{step}");
-    assert_eq!(world.finish_shell(&consumer, &step).code, 0);
-    assert_eq!(review(&world)["imports"], json!([]));
-}
-
-#[test]
 fn reason_to_raise_a_range_is_about_the_current_version() {
     let world = world();
     let kept = "    kept: { type: string }\n";

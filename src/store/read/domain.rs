@@ -6,6 +6,7 @@ use super::{decode, file, folder as read_folder, lookup, published::Published, r
 use crate::{
     model::{
         approval::Approval,
+        binding::Binding,
         conflict::Conflicts,
         contract::Contract,
         domain::Domain,
@@ -129,13 +130,22 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
     reader.contracts(tree, |contract, _| {
         contracts.insert(contract.name.clone(), ContractSummary::from(&contract));
     })?;
+    let mut bindings = reader.bindings(tree)?;
+    let early: BTreeSet<_> = bindings.values().flat_map(Binding::early).cloned().collect();
     let (mut versions, mut owners) = (BTreeMap::new(), BTreeMap::new());
     for (contract, folder) in reader.version_folders(tree)? {
         let current: Option<&ContractSummary> = contracts.get(&contract);
-        if current.is_some_and(|current| !current.needs_versions()) {
+        let is_needed = current.is_none_or(ContractSummary::needs_versions);
+        if !is_needed && !early.contains(&contract) {
             continue;
         }
         let published = reader.published(&contract, &folder)?;
+        if early.contains(&contract) {
+            bindings.values_mut().for_each(|binding| binding.adapt_early(&contract, published.keys()));
+        }
+        if !is_needed {
+            continue;
+        }
         if let (None, Some((_, newest))) = (current, published.last_key_value())
             && let Some(document) = reader.version(&contract, newest)?
         {
@@ -145,7 +155,6 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
         }
         versions.insert(contract, published.into_keys().collect());
     }
-    let bindings = reader.all(tree, layout::BINDINGS, |repo: &RepoName| Subject::Binding(repo.clone()))?;
     let sources = reader.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?;
     let conflicts = reader.conflicts(tree)?;
     Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, conflicts, damage: reader.damage })
@@ -238,8 +247,15 @@ fn load_document(
 impl Reader<'_> {
     /// Completes a view that has its contracts. The damage found so far is part of it.
     fn all_but_contracts(mut self, tree: &Oid, view: DomainView) -> Result<DomainView, StoreError> {
+        let mut bindings = self.bindings(tree)?;
+        for binding in bindings.values_mut() {
+            let early: Vec<_> = binding.early().cloned().collect();
+            for (contract, versions) in early.iter().filter_map(|name| view.versions.get_key_value(name)) {
+                binding.adapt_early(contract, versions.iter());
+            }
+        }
         Ok(DomainView {
-            bindings: self.all(tree, layout::BINDINGS, |repo: &RepoName| Subject::Binding(repo.clone()))?,
+            bindings,
             sources: self.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?,
             transfers: self.transfers(tree)?,
             approvals: self.approvals(tree)?,
@@ -247,6 +263,11 @@ impl Reader<'_> {
             damage: self.damage,
             ..view
         })
+    }
+
+    /// Returns the bindings.
+    fn bindings(&mut self, tree: &Oid) -> Result<BTreeMap<RepoName, Binding>, StoreError> {
+        self.all(tree, layout::BINDINGS, |repo: &RepoName| Subject::Binding(repo.clone()))
     }
 
     /// Reads the current documents, with the ids of their blobs.
