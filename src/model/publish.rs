@@ -82,11 +82,7 @@ pub fn ignoring_promise(
     judge: &Judge<'_>,
 ) -> Result<Decision, Refusal> {
     let document = &*settled(domain, document, judge);
-    if is_offered(domain, acting, &document.name) {
-        may_write(domain, acting, &document.name)?
-    } else {
-        may_change(domain, acting, &document.name)?
-    }
+    may_publish(domain, acting, &document.name)?;
     if document.owner != *acting {
         let reason = Reason::OtherOwner { owner: document.owner.clone(), acting: acting.clone() };
         return Err(refuse(domain, &document.name, reason));
@@ -127,6 +123,14 @@ pub fn check_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>
     Err(refuse(domain, &document.name, reason))
 }
 
+/// Checks that the acting repository is a member that owns the contract, or that its owner offers it to that repository.
+///
+/// # Errors
+/// Returns the refusal otherwise.
+pub fn may_publish(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
+    if is_offered(domain, acting, name) { may_write(domain, acting, name) } else { may_change(domain, acting, name) }
+}
+
 /// Returns the reason to refuse a document because of its own content, if there is one.
 fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
     let problems = schema::problems(&document.schema, &document.value, judge.values());
@@ -150,7 +154,9 @@ fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
 fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
     may_write(domain, acting, name)?;
     if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
-        let reason = Reason::NotOwner { owner: owner.clone(), acting: acting.clone() };
+        let given = domain.transfers.get(name).into_iter().flat_map(|record| &record.transfers);
+        let transferred = given.map(|transfer| &transfer.from).any(|from| from == acting);
+        let reason = Reason::NotOwner { owner: owner.clone(), acting: acting.clone(), transferred };
         return Err(refuse(domain, name, reason));
     }
     Ok(())

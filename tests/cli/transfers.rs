@@ -205,6 +205,31 @@ fn transfer_takes_effect_when_the_new_owner_publishes() {
     world.git(&world.store(), &["fsck", "--strict"]);
 }
 
+/// A branch from before the transfer changes the contract.
+#[test]
+fn former_owner_is_told_to_remove_its_newer_file() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.0.0").replace("owner: fungal", "owner: access"));
+    world.commit("access", "Take it");
+    world.git(&fungal, &["switch", "--quiet", "--create", "older"]);
+    world.bump("1.1.0");
+    let check = world.blue(&fungal, &["check"]).exits(1);
+    let bump = world.blue(&fungal, &["contract", "bump", CONTRACT]).exits(1);
+    assert!(bump.stderr.contains(&format!("{CONTRACT} belongs to access")), "{bump}");
+    world.git(&fungal, &["switch", "--quiet", "main"]);
+    let hook = world.git(&fungal, &["merge", "--quiet", "older"]);
+    let status = world.ok(&fungal, &["status"]);
+    snapshot("former_owner", &[&check, &hook, &status]);
+    let step = world.next_step(&status);
+    assert!(world.next_steps(&check).contains(&step), "{check}");
+    world.git(&fungal, &["rm", "-q", BINDING_FILE]);
+    assert_eq!(world.finish_shell(&fungal.join(".blue"), &step).code, 0);
+    world.ok(&fungal, &["check"]);
+    assert!(!world.ok(&fungal, &["status"]).stdout.contains("unpublished"));
+}
+
 #[test]
 fn member_can_be_removed_when_unused() {
     let world = World::pair();

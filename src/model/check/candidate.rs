@@ -161,7 +161,8 @@ fn refused(
     };
     let place = |finding: Finding| {
         let finding = finding.domain(name).contract(contract).at(&declared.path, line);
-        Finding { bump: bump.clone(), resolution: merge.map(str::to_owned).into_iter().collect(), ..finding }
+        let step = merge.map(str::to_owned).or_else(|| refusal.remove_file(&declared.path));
+        Finding { bump: bump.clone(), resolution: step.into_iter().collect(), ..finding }
     };
     match &*refusal.reason {
         Reason::Down { version, current, is_published: true, .. } => {

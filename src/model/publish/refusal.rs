@@ -32,6 +32,8 @@ pub enum Reason {
         owner: RepoName,
         /// The acting repository.
         acting: RepoName,
+        /// Whether the acting repository owned it before, and transferred it.
+        transferred: bool,
     },
     /// The file names an owner other than the repository that it is in.
     #[error("names {owner} as its owner, but the file is in {acting}: write owner: {acting}")]
@@ -130,6 +132,18 @@ impl Refusal {
             Reason::Republished { bump, .. } | Reason::BreaksPromise { bump, .. } | Reason::Yanked { bump, .. } => {
                 Some(bump)
             }
+            _ => None,
+        }
+    }
+
+    /// Returns the step that removes the contract's file, if it is left over from before a transfer.
+    pub fn remove_file(&self, path: &str) -> Option<String> {
+        match (&*self.reason, &self.contract) {
+            (Reason::NotOwner { owner, transferred: true, .. }, Some(contract)) => Some(format!(
+                "git rm :/{path} && git commit -m \"Leave {}/{contract} to {owner}\"  # {owner} owns it now: make the \
+                    change there",
+                self.domain
+            )),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use crate::{
         contract::{Contract, Evolution, Values},
         domain_view::DomainView,
         name::ContractRef,
-        next_version,
+        next_version, publish,
         verdict::{Basis, Promise, VersionBump, needed_bump},
         version::{Level, Version},
         yaml_text,
@@ -98,6 +98,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let (text, document) = read(ctx, acting, at, &file)?;
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
+    publish::may_publish(&view, acting.repo, &at.contract)?;
     let history = history(ctx, acting, (at, &file), (&view, &document))?;
     if let (Part::Auto, Some(merge)) = (request.level, history.merge_first(&at.domain, published)) {
         return Err(lacking(at, published, merge));

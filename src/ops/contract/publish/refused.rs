@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::{
-    error::{ErrorCode, OpError, Problem},
+    error::{ErrorCode, NextStep, OpError, Problem},
     model::{
         candidate::Candidate,
         oid::Oid,
@@ -41,7 +41,9 @@ pub(super) fn refused(
     for mut refusal in refusals {
         refusal.version_in = version_in(code, commit, candidate, &refusal);
         let (file, line) = place(code, commit, candidate, &refusal);
+        let remove = file.as_deref().and_then(|file| refusal.remove_file(file)).map(NextStep::from);
         let OpError { code, message, next_steps, .. } = OpError::from(refusal);
+        let next_steps = remove.map_or(next_steps, |remove| vec![remove]);
         let problem = Problem { code: code.into(), message, file, line, column: None };
         if is_single {
             error.code = code;

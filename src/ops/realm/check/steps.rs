@@ -102,9 +102,10 @@ pub fn command(repo: Option<&RepoName>) -> &'static str {
 /// Returns the steps, in the order of the errors. `is_temporary` is whether the realm was fetched for this check only.
 fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<NextStep> {
     let mut kinds = BTreeSet::new();
-    // Each contract needs its own bump; other steps handle all errors of their kind.
+    // Each contract needs its own bump; other steps handle all errors of their kind, unless an error has its own.
     let bumped = |error: &Finding| is_bumped(&error.code).then(|| (error.domain.clone(), error.contract.clone()));
-    let firsts = body.errors.iter().filter(|error| kinds.insert((error.code.clone(), bumped(error))));
+    let kind = |error: &Finding| (error.code.clone(), bumped(error), error.resolution.clone());
+    let firsts = body.errors.iter().filter(|error| kinds.insert(kind(error)));
     let approvals = body.errors.iter().filter_map(|error| approval(body, error));
     let steps = firsts.flat_map(|error| {
         if error.resolution.is_empty() {
