@@ -155,9 +155,9 @@ fn fork_reads_the_realm_that_init_fetched() {
 #[test]
 fn rewritten_history_is_named() {
     let world = World::new();
-    let fungal = world.repo("fungal");
+    let (fungal, hub) = (world.repo("fungal"), world.hub());
     world.git(&fungal, &["remote", "add", "origin", "https://h.example/team/fungal.git"]);
-    world.ok(&fungal, &["init", "--realm", REALM]);
+    world.ok(&fungal, &["init", "--realm", REALM, "--url", &hub]);
     world.commit("fungal", "Join the realm");
     world.git(&fungal, &["checkout", "--quiet", "--orphan", "new"]);
     world.commit("fungal", "Start again");
@@ -166,6 +166,25 @@ fn rewritten_history_is_named() {
     world.git(&fungal, &["gc", "--quiet", "--prune=now"]);
     let run = world.blue(&fungal, &["session", "start"]).exits(1);
     assert!(run.stderr.contains("origin is the same, but it has none of its root commits"), "{run}");
+    assert!(world.next_step(&run).starts_with("git blue init  # if the history was rewritten"), "{run}");
+    // A fresh clone, and a CI job.
+    world.git(&world.root(), &["clone", "--quiet", "fungal", "fresh"]);
+    let fresh = world.path("fresh");
+    world.git(&fresh, &["remote", "set-url", "origin", "https://h.example/team/fungal.git"]);
+    let step =
+        "run git blue init and git blue sync in a joined clone of fungal with the new history, if it was rewritten";
+    for (machine, args) in [
+        ("home", &["session", "start"][..]),
+        ("second", &["init", "--url", &hub]),
+        ("runner", &["contract", "publish", "--realm-url", &hub]),
+    ] {
+        let run = world.on(machine).blue(&fresh, args).exits(1);
+        assert!(run.stderr.contains(&format!("hint: {step}")), "{run}");
+        assert!(!run.stderr.contains("unique name"), "{run}");
+    }
+    world.on("home").ok(&fungal, &["init"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&fresh, &["init", "--url", &hub]);
 }
 
 #[test]

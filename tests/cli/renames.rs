@@ -75,6 +75,23 @@ fn moved_origin_is_recorded_by_joining_again() {
     assert_eq!(world.json(&fungal, &["init"]).get("replaced_url"), None);
 }
 
+#[test]
+fn clone_of_a_repository_that_moved_is_told_to_follow() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let moved = world.path("moved.git");
+    std::fs::rename(world.path("code.git"), &moved).unwrap();
+    world.git(&fungal, &["remote", "set-url", "origin", moved.to_str().unwrap()]);
+    world.ok(&fungal, &["init"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&mate, &["sync"]);
+    let status = world.ok(&mate, &["status"]);
+    let step = world.next_step(&status);
+    assert_eq!(step, format!("git remote set-url origin {}  # if the repository moved there", moved.display()));
+    assert_eq!(world.finish_shell(&mate, &step).code, 0);
+    assert_eq!(world.json(&mate, &["status"])["read_only"], serde_json::Value::Null);
+}
+
 /// GitHub's usual names for the remotes of a fork, given in a clone that has joined.
 #[test]
 fn origin_of_a_joined_clone_is_not_replaced_by_a_fork() {

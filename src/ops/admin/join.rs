@@ -429,14 +429,15 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         },
         (RepoMatch::Different, Claim::Proposed) => {
             let message = format!("{}; {}", taken(""), identity::facts(code, held));
+            let record = identity::record_elsewhere(code, held)?;
             if identity::has_a_root(code, held)? {
                 return Err(OpError::no(ErrorCode::Fork, message)
                     .next("git blue status  # in a fork: it can read and check, but not write")
                     .next(format!("or edit repo in {CONFIG}, if this is a separate repository in the realm"))
-                    .next(format!("or run git blue init in a joined clone of {name}, if it has moved to this URL")));
+                    .next_all(record.map(|record| format!("or {record}"))));
             }
-            Err(OpError::no(ErrorCode::NameTaken, message)
-                .next(format!("give this repository a unique name: edit repo in {CONFIG}")))
+            let rename = format!("give this repository a unique name: edit repo in {CONFIG}");
+            Err(OpError::no(ErrorCode::NameTaken, message).next(record.unwrap_or(rename)))
         }
         (RepoMatch::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
     }

@@ -105,11 +105,7 @@ fn same_repository(code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(), OpErro
     match identity::match_repo(code, &held)? {
         RepoMatch::Different => {
             let error = identity::wrong_repository_error(acting, code, &held);
-            let moved = format!(
-                "run git blue init and git blue sync in a joined clone of {}, if it has moved to this URL",
-                acting.repo
-            );
-            Err(if identity::has_a_root(code, &held)? { error.next(moved) } else { error })
+            Err(error.next_all(identity::record_elsewhere(code, &held)?))
         }
         _ => Ok(()),
     }

@@ -1,9 +1,11 @@
 //! Compares a clone with the repository that the realm has under a name, by their root commits and URLs.
 
+use std::collections::BTreeSet;
+
 use super::joined;
 use crate::{
     error::{ErrorCode, OpError},
-    locate::url::{is_same, resolved},
+    locate::url::{accept, is_same, resolved},
     machine::home::Home,
     model::{
         name::RepoName,
@@ -13,7 +15,7 @@ use crate::{
     },
     ops::realm_context::ActingRepo,
     repo::CodeRepo,
-    store::{StoreError, StoreRef, layout, read},
+    store::{StoreError, StoreRef, history, layout, read},
 };
 
 /// Returns the realm's entry of the acting repository.
@@ -84,12 +86,16 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
             let error = wrong_repository_error(acting, code, &held);
             Err(match upstream(code, &held) {
                 Some(remote) => error.next(swap_remotes(&remote, repo)),
-                None if has_a_root(code, &held)? => error.next(MOVED).next(WAY_BACK),
+                None if has_a_root(code, &held)? => error.next_all(moved(acting, code, &held)).next(WAY_BACK),
+                None if has_url(code, &held) => error.next(REWRITTEN).next(WAY_BACK),
                 None => error.next(WAY_BACK),
             })
         }
-        (RepoMatch::Different, None) => Err(wrong_repository_error(acting, code, &held)
-            .next(format!("write in a joined clone of {repo}: this clone can only read and check"))),
+        (RepoMatch::Different, None) => {
+            let write = format!("write in a joined clone of {repo}: this clone can only read and check");
+            let error = wrong_repository_error(acting, code, &held).next(write);
+            Err(if has_url(code, &held) { error.next_all(record_elsewhere(code, &held)?) } else { error })
+        }
         (_, None) => Err(joined::missing(acting)),
         (_, Some(_)) => Ok(()),
     }
@@ -132,8 +138,66 @@ pub fn wrong_repository_error(acting: ActingRepo<'_>, code: &CodeRepo, held: &Re
     OpError::no(ErrorCode::WrongRepository, message)
 }
 
+/// Returns the steps for a joined clone whose URL is no longer the recorded one, the likely one first: the repository moved
+/// to the recorded URL, or to the clone's own.
+fn moved(acting: ActingRepo<'_>, code: &CodeRepo, held: &Repo) -> Vec<String> {
+    let url = held.url.as_deref().filter(|url| accept(url).is_ok());
+    let there =
+        url.map(|url| format!("git remote set-url origin {}  # if the repository moved there", shell_word(url)));
+    let mut steps: Vec<_> = there.into_iter().chain([MOVED.to_owned()]).collect();
+    // This only orders the steps.
+    if !was_at_this_url(acting, code).unwrap_or_default() {
+        steps.reverse();
+    }
+    steps
+}
+
+/// The maximum number of commits that are searched for a former URL.
+const MAX_HISTORY: usize = 1_000;
+
+/// Returns whether the realm once had the clone's URL as that of the repository.
+fn was_at_this_url(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<bool, StoreError> {
+    let (store, own) = (acting.store, code.origin_url());
+    let (Some(own), Some(tip)) = (own, store.tip(&StoreRef::Realm)?) else { return Ok(false) };
+    let mut seen = BTreeSet::new();
+    for commit in history::since(store, &tip, &[], MAX_HISTORY)? {
+        let tree = store.commit(&commit)?.tree;
+        let entry = read::lookup(store, &tree, layout::repo(acting.repo).as_str())?;
+        if entry.is_some_and(|entry| seen.insert(entry.id))
+            && let Some(held) = read::file::<Repo>(store, &StoreRef::Realm, &tree, &layout::repo(acting.repo))?
+            && held.url.is_some_and(|url| is_same(&url, &own))
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the step with which a joined clone records how this clone differs from an entry: its URL, or its root commits.
+///
+/// # Errors
+/// Returns an error if the clone cannot be read.
+pub fn record_elsewhere(code: &CodeRepo, held: &Repo) -> Result<Option<String>, StoreError> {
+    let why = if has_a_root(code, held)? {
+        ", if it has moved to this URL"
+    } else if has_url(code, held) {
+        " with the new history, if it was rewritten"
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(format!("run git blue init and git blue sync in a joined clone of {}{why}", held.name)))
+}
+
+/// Returns whether origin has the URL of an entry.
+fn has_url(code: &CodeRepo, held: &Repo) -> bool {
+    code.origin_url().zip(held.url.as_deref()).is_some_and(|(own, held)| is_same(held, &own))
+}
+
 /// The command that records a new URL of the same repository.
 const MOVED: &str = "git blue init  # if the repository moved to this URL: record it";
+
+/// The command that records new root commits of the same repository.
+const REWRITTEN: &str = "git blue init  # if the history was rewritten: record its root commits";
 
 /// The command that gives a name back to its repository.
 const WAY_BACK: &str = "git blue realm admin reclaim --reason \"…\"  # if the name belongs to this repository";
@@ -146,7 +210,7 @@ pub fn place(held: &Repo) -> String {
 /// Returns how this clone differs from an entry, as part of a message.
 pub fn facts(code: &CodeRepo, held: &Repo) -> String {
     match code.origin_url() {
-        Some(url) if held.url.as_deref().is_some_and(|held| is_same(held, &url)) => {
+        Some(_) if has_url(code, held) => {
             "this clone's origin is the same, but it has none of its root commits, as after rewriting the history"
                 .to_owned()
         }
