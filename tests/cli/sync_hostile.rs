@@ -247,6 +247,12 @@ fn two_owners_of_a_contract_are_a_recorded_conflict() {
         assert_eq!(status["conflicts"][0]["code"], "version-conflict", "{status}");
         assert_eq!(status["conflicts"][0]["contract"], "queues");
     }
+    // Only one of them can resolve it.
+    let is_elsewhere = |(home, repo): (&'static str, &str)| {
+        let check = world.on(home).blue(&world.path(repo), &["check", "--all"]).exits(1);
+        check.stdout.contains("to resolve it in ")
+    };
+    assert_eq!([("home", "fungal"), ("second", "access")].into_iter().filter(|one| is_elsewhere(*one)).count(), 1);
 }
 
 /// Damage of this machine's own store is not blamed on the remote.

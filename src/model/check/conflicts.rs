@@ -107,9 +107,10 @@ fn finding(conflict: &Conflict, domain: Option<&DomainName>, standing: Standing<
         Conflict::Contract(..) => " && git commit -am \"Resolve the conflict\" && ",
         Conflict::Binding(_) | Conflict::Repo(_) => " && ",
     };
+    let place = standing.elsewhere.map(|owner| format!(" in {owner}")).unwrap_or_default();
     let resolution = conflict.resolution(domain, standing);
     let commands: Vec<_> = resolution.iter().map(|step| step.split("  # ").next().unwrap_or_default()).collect();
-    let message = format!("{}; to resolve it: {}", conflict.meaning(domain), commands.join(between));
+    let message = format!("{}; to resolve it{place}: {}", conflict.meaning(domain), commands.join(between));
     let finding = Finding { resolution, ..Finding::error(conflict.code(), message) };
     match conflict {
         Conflict::Contract(name, version) => Finding { version: Some(version.clone()), ..finding.contract(name) },
