@@ -203,6 +203,20 @@ fn branch_merges_what_another_one_published_before_it_bumps() {
     world.ok(&fungal, &["check"]);
 }
 
+/// The published commit is not at origin yet, so that merging origin does not bring it.
+#[test]
+fn merge_step_says_that_the_published_commit_may_not_be_pushed() {
+    let (world, mate) = team();
+    world.bump("1.1.0");
+    world.ok(&world.path("fungal"), &["sync"]);
+    world.on("second").ok(&mate, &["sync"]);
+    world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.0.0").replace("jobs/", "tasks/"));
+    let bump = world.blue(&mate, &["contract", "bump", PATHS]).exits(1);
+    let step = world.next_step(&bump);
+    assert!(step.starts_with("git fetch origin && git merge origin/main  # "), "{bump}");
+    assert!(step.contains("unless that commit is not pushed yet"), "{bump}");
+}
+
 /// A commit that publishes another contract does not hide what is wrong with this one.
 #[test]
 fn version_that_nobody_else_touched_was_not_published_meanwhile() {

@@ -110,14 +110,17 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
 /// # Errors
 /// Returns an error if the publishing branch cannot be determined.
 pub fn merge(code: &CodeRepo, published: &Oid) -> Result<String, OpError> {
-    let reason = "it has what was published in the meantime; then check again";
     if code.has(published) {
+        let reason = "it has what was published in the meantime; then check again";
         return Ok(format!("git merge {}  # {reason}", published.short()));
     }
     Ok(match code.publishing_branch()?.filter(|_| code.origin_url().is_some()) {
         Some(branch) => {
             let origin = shell_word(&format!("origin/{branch}"));
-            format!("git fetch origin && git merge {origin}  # {reason}")
+            format!(
+                "git fetch origin && git merge {origin}  # get what was published in the meantime, unless that commit is not \
+                    pushed yet; then check again"
+            )
         }
         None => format!("fetch {} from the clone that has it, merge it, and check again", published.short()),
     })
