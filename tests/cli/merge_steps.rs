@@ -223,6 +223,26 @@ fn branches_of_an_rfc_are_checked_together() {
     world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC, "--worktree"]).exits(1);
 }
 
+#[test]
+fn merge_is_pushed_to_the_remote_that_the_branch_is_compared_with() {
+    let world = World::pair();
+    let (fungal, code) = (world.path("fungal"), world.bare("code.git"));
+    world.git(&fungal, &["remote", "add", "origin", &code]);
+    world.git(&fungal, &["push", "-q", "origin", "main"]);
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <3.0.0"));
+    for repo in ["access", "fungal"] {
+        let step = status(&world)["steps"][0].clone();
+        assert_eq!((&step["repo"], &step["action"]), (&json!(repo), &json!("merge")));
+        assert_eq!(step["command"].as_str().unwrap().contains(" push origin main"), repo == "fungal", "{step}");
+        follow(&world, &step);
+    }
+    let left =
+        status(&world)["steps"].as_array().unwrap().iter().map(|step| step["action"].clone()).collect::<Vec<_>>();
+    assert_eq!(left, [json!("narrow")]);
+}
+
 /// Without its branch checked out, the folder has the files of another branch.
 #[test]
 fn edit_on_a_branch_that_is_not_checked_out_begins_with_a_switch() {

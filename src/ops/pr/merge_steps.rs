@@ -26,6 +26,8 @@ pub struct Places<'a> {
     folders: BTreeMap<RepoName, PathBuf>,
     /// The repositories whose branch is not checked out in any folder.
     not_checked_out: BTreeSet<RepoName>,
+    /// The repositories that have a remote.
+    with_remote: BTreeSet<RepoName>,
 }
 
 impl<'a> Places<'a> {
@@ -41,9 +43,11 @@ impl<'a> Places<'a> {
     ) -> Result<Self, OpError> {
         let mut folders = ctx.home.repo_paths(&ctx.realm()?.realm)?;
         folders.extend(found.clone().map(|(found, _)| (found.name.clone(), found.folder.clone())));
+        let with_remote = found.clone().filter(|(found, _)| found.url.is_some());
+        let with_remote = with_remote.map(|(found, _)| found.name.clone()).collect();
         let not_checked_out = found.filter(|(_, is_branch_alone)| *is_branch_alone);
         let not_checked_out = not_checked_out.map(|(found, _)| found.name.clone()).collect();
-        Ok(Self { lines, folders, not_checked_out })
+        Ok(Self { lines, folders, not_checked_out, with_remote })
     }
 
     /// Returns the imports that break in every order, each with the possible solutions.
@@ -179,7 +183,13 @@ impl<'a> Places<'a> {
     fn merge_command(&self, line: &PrRepo) -> Option<String> {
         let (folder, branch, base) = (self.folders.get(&line.name)?, line.branch.as_ref()?, line.base.as_ref()?);
         let (folder, branch, base) = (shell_path(folder), shell_word(branch), shell_word(base));
-        Some(format!("git -C {folder} switch {base} && git -C {folder} merge {branch}"))
+        // The branch has nothing left to merge once its base at the remote has its commits.
+        let push = if self.with_remote.contains(&line.name) {
+            format!(" && git -C {folder} push origin {base}")
+        } else {
+            String::new()
+        };
+        Some(format!("git -C {folder} switch {base} && git -C {folder} merge {branch}{push}"))
     }
 }
 
