@@ -223,6 +223,37 @@ fn branches_of_an_rfc_are_checked_together() {
     world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC, "--worktree"]).exits(1);
 }
 
+/// The consumer's branch accepts both versions, but its code is adapted to the old one only, which the new one breaks.
+#[test]
+fn consumer_that_breaks_between_the_merges_is_named() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0").replace("read", "input"));
+    let binding = importing(">=1.0.0, <3.0.0");
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &binding);
+    let blocker = "once fungal is merged, 2.0.0 of s3-access/s3-permissions breaks the import of access: add expects with \
+                   what the code needs, or merge both together";
+    let is_named = || {
+        let blockers = of(&status(&world), "access")["blockers"].as_array().unwrap().contains(&json!(blocker));
+        let check = world.ok(&fungal, &["check", "--rfc", RFC]).stdout;
+        assert_eq!(check.contains(&format!("warning: {blocker} [import-broken]")), blockers, "{check}");
+        blockers
+    };
+    assert!(is_named());
+    // The same once the consumer's branch is merged, but not pushed.
+    let access = world.path("access");
+    world.git(&access, &["update-ref", "refs/remotes/origin/main", "main"]);
+    world.git(&access, &["merge", "--quiet", RFC]);
+    let answer = status(&world);
+    assert_eq!(answer["merge_order"], json!(["access", "fungal"]), "{answer}");
+    assert!(of(&answer, "access")["blockers"].as_array().unwrap().contains(&json!(blocker)), "{answer}");
+    let check = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);
+    assert!(!check.stdout.contains(blocker), "{check}");
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &format!("{binding}    expects: {{ type: object }}\n"));
+    assert!(!is_named());
+}
+
 #[test]
 fn merge_is_pushed_to_the_remote_that_the_branch_is_compared_with() {
     let world = World::pair();

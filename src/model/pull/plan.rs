@@ -1,15 +1,19 @@
 //! Plans the merges of branches in several repositories: which must be merged before which, and which imports break in
 //! every order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use super::order::Before;
 use crate::model::{
     binding::Import,
     contract::Contract,
-    domain_view::{AvailableVersions, DomainView, ImportResolution},
+    domain_view::{DomainView, ImportResolution},
     name::{ContractName, ContractRef, DomainName, RepoName},
     range::Range,
+    verdict::{ImportState, Judge},
     version::Version,
 };
 
@@ -29,8 +33,35 @@ pub struct Plan {
     pub before: Before,
     /// The imports that break in every order.
     pub conflicts: Vec<RangeConflict>,
+    /// The imports that break between the merges of their consumer and of the provider.
+    pub broken: Vec<BrokenBetween>,
     /// The imports whose range accepts versions that are not served after the merges.
     pub to_narrow: Vec<RangeToNarrow>,
+}
+
+/// An import whose range accepts the version after a provider's merge, but whose code is adapted to an older one, which that
+/// version breaks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BrokenBetween {
+    /// The importer.
+    pub consumer: RepoName,
+    /// The repository that changes the contract.
+    pub provider: RepoName,
+    /// The contract.
+    pub at: ContractRef,
+    /// The version that the import resolves to after the provider's merge.
+    pub new: Version,
+}
+
+impl fmt::Display for BrokenBetween {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { consumer, provider, at, new } = self;
+        write!(
+            f,
+            "once {provider} is merged, {new} of {at} breaks the import of {consumer}: add expects with what the code needs, or \
+                merge both together"
+        )
+    }
 }
 
 /// An import that accepts only the version before a provider's merge, or only the one after.
@@ -77,13 +108,13 @@ struct Edge<'a> {
 
 impl Plan {
     /// Plans the merges of `proposed`. `members` are the repositories that the work takes place in.
-    pub fn of(proposed: &[Proposed], members: &BTreeSet<RepoName>) -> Self {
+    pub fn of(proposed: &[Proposed], members: &BTreeSet<RepoName>, judge: &Judge<'_>) -> Self {
         let mut plan = Self::default();
         for domain in proposed {
             for (consumer, contract) in domain.imports() {
                 match domain.owner(contract) {
                     Some(provider) if provider != consumer => {
-                        plan.add(&Edge { domain, contract, consumer, provider }, members);
+                        plan.add(&Edge { domain, contract, consumer, provider }, members, judge);
                     }
                     _ => {}
                 }
@@ -92,7 +123,7 @@ impl Plan {
         plan
     }
 
-    fn add(&mut self, edge: &Edge<'_>, members: &BTreeSet<RepoName>) {
+    fn add(&mut self, edge: &Edge<'_>, members: &BTreeSet<RepoName>, judge: &Judge<'_>) {
         let mut first = |repo: &RepoName, then: &RepoName| {
             self.before.entry(then.clone()).or_default().insert(repo.clone());
         };
@@ -102,12 +133,17 @@ impl Plan {
         let (consumer, provider) = (edge.consumer, edge.provider);
         let merges = |repo| edge.domain.branches.contains_key(repo);
         let needs_both = (breaks && !(consumer_alone && both)) || (merges(consumer) && now && !consumer_alone && !both);
+        let conflict = if needs_both { edge.conflict() } else { None };
+        let is_judged = conflict.is_none() && members.contains(consumer) && merges(provider);
+        let broken = |is_merged| if is_judged { edge.broken(is_merged, judge) } else { None };
+        let needs_provider = !breaks && !consumer_alone && both && merges(provider);
+        let breaks = breaks || (!needs_provider && merges(consumer) && broken(false).is_some());
         if breaks {
             first(consumer, provider);
-        } else if !consumer_alone && both && merges(provider) {
+        } else if needs_provider {
             first(provider, consumer);
         }
-        let conflict = if needs_both { edge.conflict() } else { None };
+        self.broken.extend(broken(breaks));
         if members.contains(consumer) && members.contains(provider) {
             self.to_narrow.extend(edge.range_to_narrow(conflict.as_ref()));
         }
@@ -148,12 +184,20 @@ impl Edge<'_> {
     /// merged.
     fn holds(&self, consumer: bool, provider: bool) -> bool {
         let Some(import) = self.import(consumer) else { return true };
-        let offer = self.contract(provider).map(AvailableVersions::of);
-        let versions = self.domain.of(self.provider, provider).versions.get(self.contract);
-        matches!(
-            ImportResolution::of(import, offer, versions),
-            ImportResolution::Satisfied(_) | ImportResolution::Behind { .. }
-        )
+        let provided = self.domain.of(self.provider, provider);
+        matches!(provided.resolve_import(import), ImportResolution::Satisfied(_) | ImportResolution::Behind { .. })
+    }
+
+    /// Returns the import, before or after the consumer's merge, if its range accepts the version after the provider's merge,
+    /// which breaks it by its schema.
+    fn broken(&self, is_merged: bool, judge: &Judge<'_>) -> Option<BrokenBetween> {
+        let (import, provided) = (self.import(is_merged)?, self.domain.of(self.provider, true));
+        let views = [provided, &self.domain.published];
+        let document = |version: &Version| views.into_iter().find_map(|view| view.document(self.contract, version));
+        let state = ImportState::new(provided.resolve_import(import), import, document, judge);
+        let new = state.resolution.resolved().filter(|_| state.is_broken())?.clone();
+        let (consumer, provider) = (self.consumer.clone(), self.provider.clone());
+        Some(BrokenBetween { consumer, provider, at: self.at(), new })
     }
 
     fn at(&self) -> ContractRef {

@@ -9,10 +9,11 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         candidate::{Candidate, Judged},
+        check::Finding,
         name::{ContractName, DomainName, RepoName, RfcName},
         oid::Oid,
         publish::{self, Direction},
-        pull::plan::{Plan, Proposed},
+        pull::plan::{BrokenBetween, Plan, Proposed},
         version::Version,
     },
     ops::{
@@ -54,16 +55,21 @@ impl Branch {
         Ok(Self { repo: repo.clone(), candidate })
     }
 
-    fn contracts<'a>(&'a self, name: &'a DomainName) -> impl Iterator<Item = ContractName> + 'a {
-        let binding = self.candidate.bindings.get(name).into_iter();
-        let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
-        self.candidate.contracts_in(name).map(|(contract, _)| contract.clone()).chain(imported)
+    /// Returns the branch as files to judge.
+    pub fn judged(&self) -> Judged<'_> {
+        Judged { repo: &self.repo, candidate: &self.candidate }
     }
+}
 
-    fn versions<'a>(&'a self, name: &'a DomainName) -> impl Iterator<Item = (ContractName, Version)> + 'a {
-        let declared = self.candidate.contracts_in(name);
-        declared.map(|(contract, declared)| (contract.clone(), declared.document.version.clone()))
-    }
+fn contracts<'a>(candidate: &'a Candidate, name: &'a DomainName) -> impl Iterator<Item = ContractName> + 'a {
+    let binding = candidate.bindings.get(name).into_iter();
+    let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
+    candidate.contracts_in(name).map(|(contract, _)| contract.clone()).chain(imported)
+}
+
+fn versions<'a>(candidate: &'a Candidate, name: &'a DomainName) -> impl Iterator<Item = (ContractName, Version)> + 'a {
+    let declared = candidate.contracts_in(name);
+    declared.map(|(contract, declared)| (contract.clone(), declared.document.version.clone()))
 }
 
 /// Returns the branch of an RFC in each repository of the realm on this machine: the local one, or else the one of its
@@ -110,7 +116,7 @@ fn overlay(
     ctx: &Ctx,
     here: &RealmContext,
     overview: &Overview<'_>,
-    branches: &[Branch],
+    branches: &[Judged<'_>],
     members: &BTreeSet<RepoName>,
 ) -> Result<RealmWithBranches, OpError> {
     let (mut laid, judge) = (RealmWithBranches::default(), ctx.judge());
@@ -121,14 +127,13 @@ fn overlay(
         let summary = overview.summary(line)?;
         let imported = summary.bindings.iter().filter(|(repo, _)| members.contains(*repo));
         let imported = imported.flat_map(|(_, binding)| &binding.imports).map(|import| import.contract.clone());
-        let contracts = branches.iter().flat_map(|branch| branch.contracts(name)).chain(imported).collect();
-        let versions: Vec<_> = branches.iter().flat_map(|branch| branch.versions(name)).collect();
+        let contracts = branches.iter().flat_map(|branch| contracts(branch.candidate, name)).chain(imported).collect();
+        let versions: Vec<_> = branches.iter().flat_map(|branch| versions(branch.candidate, name)).collect();
         let part = Part { contracts: Some(&contracts), published: &versions, ..Part::default() };
         let published = domain::load(&*here.store, name, &line.tip, &part)?;
         let mut after = BTreeMap::new();
         for branch in branches.iter().filter(|branch| branch.candidate.declares_in(name)) {
-            let judged = Judged { repo: &branch.repo, candidate: &branch.candidate };
-            match publish::candidate(&published, judged, Direction::Forward, ctx.env.now(), &judge) {
+            match publish::candidate(&published, *branch, Direction::Forward, ctx.env.now(), &judge) {
                 Ok(decision) => {
                     after.insert(branch.repo.clone(), publish::overlay(&published, &decision.changes));
                 }
@@ -159,7 +164,7 @@ pub struct Head<'a> {
 pub struct Planned {
     /// The order of merging, and the edits that are needed.
     pub plan: Plan,
-    /// Why branches could not be published.
+    /// Why branches could not be published, or what breaks after their merge.
     pub refused: Vec<(RepoName, String)>,
     /// Branches that could not be read.
     pub errors: Vec<RepoProblem>,
@@ -189,9 +194,37 @@ pub fn plan(
         .iter()
         .flat_map(|branch| branch.candidate.problems.iter().map(|problem| (branch.repo.clone(), problem.to_string())));
     let unreadable: Vec<_> = unreadable.collect();
-    let RealmWithBranches { domains, mut refused } = overlay(ctx, here, &overview, &branches, members)?;
+    let judged: Vec<_> = branches.iter().map(Branch::judged).collect();
+    let RealmWithBranches { domains, mut refused } = overlay(ctx, here, &overview, &judged, members)?;
     refused.extend(unreadable);
-    Ok(Planned { plan: Plan::of(&domains, members), refused, errors })
+    let plan = Plan::of(&domains, members, &ctx.judge());
+    refused.extend(plan.broken.iter().map(|broken| (broken.consumer.clone(), broken.to_string())));
+    Ok(Planned { plan, refused, errors })
+}
+
+/// Returns warnings about imports that break between two merges, although the branches agree once all are merged. `found`
+/// has the findings about the branches together.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn between_merges(
+    ctx: &Ctx,
+    here: &RealmContext,
+    overview: &Overview<'_>,
+    branches: &[Judged<'_>],
+    found: &[Finding],
+) -> Result<Vec<Finding>, OpError> {
+    let members = branches.iter().map(|branch| branch.repo.clone()).collect();
+    let domains = overlay(ctx, here, overview, branches, &members)?.domains;
+    let plan = Plan::of(&domains, &members, &ctx.judge());
+    let warning = |broken: BrokenBetween| {
+        let finding = Finding::warning("import-broken", broken.to_string()).repo(&broken.consumer);
+        let finding = finding.domain(&broken.at.domain).contract(&broken.at.contract);
+        Finding { version: Some(broken.new), ..finding }
+    };
+    let place = |one: &Finding| (one.code.clone(), one.repo.clone(), one.domain.clone(), one.contract.clone());
+    let is_new = |one: &Finding| found.iter().all(|other| place(other) != place(one));
+    Ok(plan.broken.into_iter().map(warning).filter(is_new).collect())
 }
 
 fn open(ctx: &Ctx, folder: &Path) -> Result<CodeRepo, OpError> {

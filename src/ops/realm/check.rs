@@ -171,9 +171,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let mut judged: Vec<_> = found.iter().zip(&candidate).map(|(found, candidate)| found.judged(candidate)).collect();
     let (branches, shown): (Vec<_>, Vec<_>) =
         branches.into_iter().filter(|(branch, _)| judged.iter().all(|judged| *judged.repo != branch.repo)).unzip();
-    let together = branches.iter().map(|branch| Judged { repo: &branch.repo, candidate: &branch.candidate });
-    judged.extend(together);
+    judged.extend(branches.iter().map(rfc::Branch::judged));
     let mut report = work.judge(&judged, request.listed)?;
+    if request.rfc.is_some() {
+        report.add(rfc::between_merges(ctx, here, &overview, &judged, &report.findings)?);
+    }
     let base = found.as_ref().map(|found| work.base(found)).transpose()?.unwrap_or_default();
     if let (Some(found), Some(commit)) = (&found, base.commit.filter(|_| report.has_errors())) {
         let before = Found::at(ctx, found.repo.clone(), &commit)?;
