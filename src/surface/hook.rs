@@ -22,6 +22,9 @@ use crate::{
     surface::background::DETACHED,
 };
 
+/// The step for a commit that is not published because it was rolled back.
+const AGAIN: &str = "git blue contract publish  # publish it again";
+
 /// The outcome of a hook.
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -138,6 +141,14 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     };
     if let Some(error) = unpublished.unclear {
         return unpublished.is_fresh.then(|| not_published(&error));
+    }
+    if let Some(rollback) = unpublished.rolled_back {
+        // The other hooks run for what was told before.
+        let is_new = unpublished.is_fresh
+            && unpublished.behind.is_none()
+            && ["post-commit", "post-merge", "post-applypatch"].contains(&event);
+        let held = format!("not published: {}; {AGAIN}", rollback.reason_to_hold());
+        return (is_new && is_on_publishing_branch(code)).then_some(held);
     }
     // A checkout makes no commit that could choose a side of a conflict.
     if !unpublished.is_due || (unpublished.disputed.is_some() && event == "post-checkout") {

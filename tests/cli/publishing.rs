@@ -139,13 +139,20 @@ fn rollback_holds_until_the_branch_changes_the_contract() {
     assert!(back.stdout.contains(&revert), "{back}");
     // Neither status nor a hook publishes the branch again.
     let status = world.ok(&provider, &["status"]);
-    assert!(status.stdout.contains(&format!("not published: it was rolled back to {old}\n")), "{status}");
+    assert!(status.stdout.contains(&format!("not published: it has what was rolled back to {old}\n")), "{status}");
     assert!(status.stdout.contains(&revert) && status.stdout.contains("git blue contract publish  # or"), "{status}");
     world.write("fungal/other.txt", "elsewhere\n");
     world.commit("fungal", "Elsewhere");
     world.git(&provider, &["switch", "--quiet", "-c", "side"]);
     world.git(&provider, &["switch", "--quiet", "main"]);
     world.ok(&provider, &["status"]);
+    assert_eq!(world.version(), "1.0.0");
+    // A commit that has the same content is held as well, and says so.
+    world.git(&provider, &["revert", "--no-edit", &new]);
+    let again = world.git(&provider, &["revert", "--no-edit", "HEAD"]);
+    let line =
+        format!("not published: it has what was rolled back to {old}; git blue contract publish  # publish it again");
+    assert!(again.stderr.contains(&line), "{again}");
     assert_eq!(world.version(), "1.0.0");
     // A commit that changes the contract is published.
     world.bump("1.2.0");

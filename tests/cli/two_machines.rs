@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     teamwork::{push, team},
-    world::{CONTRACT_FILE, DOMAIN_REF, World, contract, importing},
+    world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, EXPORTING, World, contract, importing},
 };
 
 const PATHS: &str = "s3-access/s3-permissions";
@@ -178,12 +178,45 @@ fn rollback_holds_on_every_machine() {
         }
         world.ok(&mate, &["sync"]);
         let status = world.ok(&mate, &["status"]);
-        assert_eq!(status.stdout.contains("not published: it was rolled back to"), pulled, "{status}");
+        assert_eq!(status.stdout.contains("not published: it has what was rolled back to"), pulled, "{status}");
         assert_eq!(world.version(), "1.0.0", "{status}");
     }
     // The next change from any machine is published.
     publish_as_mate(&world, &mate, "1.2.0");
     assert_eq!(world.version(), "1.2.0");
+}
+
+/// A commit that was rolled back before it was pushed is in no other clone. Whether a commit there is newer follows from
+/// the realm.
+#[test]
+fn rollback_of_an_unpushed_commit_holds_only_its_content() {
+    let binding = EXPORTING.replace("models/", "");
+    let newer = [(CONTRACT_FILE, contract("1.2.0"), "1.2.0"), (BINDING_FILE, binding, "1.1.0")];
+    for (file, text, version) in newer {
+        let (world, mate) = team();
+        let fungal = world.path("fungal");
+        world.bump("1.1.0");
+        let [old, new] = ["HEAD~1", "HEAD"].map(|at| world.line(&fungal, &["rev-parse", "--short=10", at]));
+        world.git(&fungal, &["reset", "--quiet", "--hard", "HEAD~1"]);
+        world.ok(&fungal, &["contract", "publish", "--rollback", "--reason", "never merged"]);
+        world.ok(&fungal, &["sync"]);
+        world.on("second").ok(&mate, &["sync"]);
+        // The same content, which a person has to publish again.
+        world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.1.0"));
+        let commit = world.commit("mate", "The same again");
+        let held = format!("not published: it has what was rolled back to {old}");
+        let line = format!("git blue: {held}; git blue contract publish  # publish it again\n");
+        assert_eq!(commit.stderr, line);
+        let status = world.ok(&mate, &["status"]);
+        let pull =
+            format!("git pull  # get {new} by Ada, which was rolled back; if it stays missing, it is not pushed\n");
+        assert!(status.stdout.contains(&held) && status.stdout.contains(&pull), "{status}");
+        assert_eq!(world.version(), "1.0.0");
+        // Anything else is newer.
+        world.write(&format!("mate/{file}"), &text);
+        world.commit("mate", "A change");
+        assert_eq!(world.version(), version);
+    }
 }
 
 /// Who pulls a commit publishes it as well. The history has it once, by the one who published it first, on each machine.

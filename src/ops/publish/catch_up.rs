@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    branch_commit::{BranchCommit, Scope, differ_in},
+    branch_commit::{BranchCommit, Scope},
     candidate::Sources,
     dispute, publishing_branch,
     rollback::{self, Rollback},
@@ -197,19 +197,13 @@ fn rollback_past(
     code: &CodeRepo,
     unpublished: &UnpublishedCommit,
 ) -> Result<Option<Rollback>, OpError> {
-    let (commit, tree) = (unpublished.commit, code.tree_of(&unpublished.commit)?);
     let mut past = None;
     for name in &unpublished.domains {
         let source = name.parse().ok().and_then(|domain| Some((unpublished.sources.get(&domain)?.commit, domain)));
         let Some((published, domain)) = source else { return Ok(None) };
-        let Some(rollback) = rollback::last(acting, code, &domain, published)? else { return Ok(None) };
-        let from = rollback.from;
-        let is_newer = code.has(&from)
-            && !code.is_ancestor(&commit, &from)?
-            && differ_in(code, [&code.tree_of(&from)?, &tree], name)?;
-        if is_newer {
+        let Some(rollback) = rollback::past(acting, code, &domain, published, &unpublished.commit)? else {
             return Ok(None);
-        }
+        };
         past = Some(rollback);
     }
     Ok(past)

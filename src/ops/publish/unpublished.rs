@@ -132,10 +132,9 @@ impl CaughtUp {
             disputed.map(told)
         });
         let rolled_back = waiting.rolled_back.filter(|_| matches!(waiting.policy, Policy::Commit | Policy::Pushed));
-        let problem =
-            problem.or_else(|| rolled_back.map(|rollback| format!("it was rolled back to {}", rollback.to.short())));
+        let problem = problem.or_else(|| rolled_back.map(|rollback| rollback.reason_to_hold()));
         if let (Some(rollback), Some(code)) = (rolled_back, &ctx.code) {
-            self.next_steps.extend(after_rollback(code, &waiting.branch, rollback));
+            self.next_steps.extend(after_rollback(acting, code, &waiting, rollback));
         }
         let has_origin = ctx.code.as_ref().is_some_and(|code| code.origin_url().is_some());
         if disputed.is_some() && has_origin {
@@ -167,11 +166,19 @@ impl CaughtUp {
 }
 
 /// Returns the step after a rollback: to revert the newer commit, or to pull it in a clone that lacks it.
-fn after_rollback(code: &CodeRepo, branch: &str, rollback: Rollback) -> Option<NextStep> {
-    if code.has(&rollback.from) {
-        behind::revert(code, branch, &[rollback.from], &rollback.to).ok().flatten()
-    } else {
-        behind::pull(code, branch, &rollback.from, "get the commit that was rolled back").ok()
+fn after_rollback(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    waiting: &UnpublishedCommit,
+    rollback: Rollback,
+) -> Option<NextStep> {
+    let domain = waiting.domains.first()?.parse().ok()?;
+    match behind::absent(acting, code, &domain, &rollback.from).ok()? {
+        None => behind::revert(code, &waiting.branch, &[rollback.from], &rollback.to).ok().flatten(),
+        Some(absent) => {
+            let reason = format!("get {absent}, which was rolled back; if it stays missing, it is not pushed");
+            behind::pull(code, &waiting.branch, &rollback.from, &reason).ok()
+        }
     }
 }
 
