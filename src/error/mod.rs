@@ -169,7 +169,7 @@ impl From<&FileProblem> for Problem {
         Self {
             code: "unreadable-file".into(),
             message: problem.message.clone(),
-            file: Some(problem.path.clone()),
+            file: Some(problem.file().to_owned()),
             line: problem.line,
             column: problem.column,
         }

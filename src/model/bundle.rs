@@ -30,17 +30,20 @@ pub use origins::Origins;
 const MAX_FILES: usize = 100;
 /// The reason why a schema cannot be bundled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}: {message}")]
+#[error("{file}: {}{message}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
 pub struct BundleError {
     /// The file with the problem, relative to the root of the repository.
     pub file: String,
+    /// The line, from 1, if the text of the file is invalid.
+    pub line: Option<u32>,
     /// The problem, and what to write instead.
     pub message: String,
 }
 
 impl BundleError {
-    fn new(file: &str, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), message: message.into() }
+    /// Creates an error about a file.
+    pub fn new(file: &str, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line: None, message: message.into() }
     }
 }
 

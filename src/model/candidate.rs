@@ -103,6 +103,8 @@ pub fn imported_name(contract: &str) -> String {
 pub struct FileProblem {
     /// The path of the file, relative to the root of the repository.
     pub path: String,
+    /// The other file that has the problem, if this one refers to it.
+    pub referred: Option<String>,
     /// The line, from 1, if it is known.
     pub line: Option<u32>,
     /// The column, from 1, if it is known.
@@ -111,9 +113,16 @@ pub struct FileProblem {
     pub message: String,
 }
 
+impl FileProblem {
+    /// Returns the path of the file that has the problem.
+    pub fn file(&self) -> &str {
+        self.referred.as_ref().unwrap_or(&self.path)
+    }
+}
+
 impl std::fmt::Display for FileProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.path)?;
+        f.write_str(self.file())?;
         for place in [self.line, self.column].into_iter().flatten() {
             write!(f, ":{place}")?;
         }

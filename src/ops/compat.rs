@@ -64,8 +64,7 @@ impl Source {
             if file == self.name {
                 Ok(document.clone())
             } else {
-                let message = "it is another file; write the schemas into one file".to_owned();
-                Err(BundleError { file: file.to_owned(), message })
+                Err(BundleError::new(file, "it is another file; write the schemas into one file"))
             }
         };
         let bundle = bundle::bundle(&self.name, pointer, None, &mut load)

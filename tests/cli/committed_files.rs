@@ -200,3 +200,21 @@ fn schema_of_a_contract_with_a_schema_file_is_no_schema_file() {
     let refused = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
     assert!(refused.stdout.contains(&said), "{refused}");
 }
+
+/// A pull of two versions conflicts in the schema.
+#[test]
+fn conflict_in_a_schema_file_is_reported_there() {
+    let world = with_schema_file();
+    let fungal = world.path("fungal");
+    let text = format!("\n<<<<<<< HEAD\n{PATHS}\n=======\n{PATHS}\n>>>>>>> theirs\n");
+    world.write("fungal/paths.json", &text);
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    let line =
+        "paths.json:2: error: unresolved merge conflict: keep one side, and remove the markers [unreadable-file]";
+    assert!(check.stdout.starts_with(line), "{check}");
+    assert!(check.stdout.ends_with("\nnext\n  correct paths.json:2 (unreadable-file), and check again\n"), "{check}");
+    let found = &world.json(&fungal, &["check", "--worktree"])["errors"][0];
+    assert_eq!((&found["file"], &found["contract"]), (&"paths.json".into(), &"s3-permissions".into()), "{found}");
+    let bump = world.blue(&fungal, &["contract", "bump", AT]).exits(1);
+    assert!(bump.stderr.starts_with("error: paths.json:2: unresolved merge conflict"), "{bump}");
+}

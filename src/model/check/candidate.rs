@@ -22,7 +22,7 @@ use crate::model::{
 /// Returns findings for files that could not be read, for stray files, and for files that the commit will lack.
 pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
     let problems = judged.candidate.problems.iter().map(|problem| {
-        let finding = Finding::error("unreadable-file", problem.message.clone()).at(&problem.path, problem.line);
+        let finding = Finding::error("unreadable-file", problem.message.clone()).at(problem.file(), problem.line);
         let (domain, contract) = candidate::contract_of(&problem.path).unzip();
         Finding { column: problem.column, domain, contract, ..finding }
     });

@@ -132,7 +132,7 @@ fn read_as<T: DeserializeOwned + Into<Json>>(source: &Source) -> Result<Vec<Line
     let has_end = |ends: &[&str]| ends.iter().any(|end| source.name.ends_with(end));
     let is_like_json = matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'['));
     if has_end(&[".json", ".jsonl", ".ndjson"]) || (is_like_json && !has_end(&[".yaml", ".yml"])) {
-        return Err(refuse(problem));
+        return Err(refuse(codec::unresolved(&source.bytes).unwrap_or(problem)));
     }
     let json: T = codec::value_as(&source.bytes).map_err(refuse)?;
     Ok(vec![(None, json.into())])

@@ -45,7 +45,7 @@ pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Js
             None if is_own => references::load(&files, path),
             None => {
                 let message = format!("it is next to {name}, which is not in this repository");
-                Err(BundleError { file: path.to_owned(), message })
+                Err(BundleError::new(path, message))
             }
         }
     };

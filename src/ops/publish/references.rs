@@ -185,7 +185,7 @@ fn fits(contract: &Contract) -> Result<(), Problem> {
 /// Reads the version from the file that contains it.
 fn version(documents: &Documents<'_>, VersionFrom { from: file, at }: &VersionFrom) -> Result<Version, Problem> {
     let refuse = |message: String| Problem::whole(format!("version: {message}"));
-    let document = documents.load(file).map_err(|error| refuse(error.to_string()))?.value();
+    let document = documents.load(file).map_err(|error| problem("version", error))?.value();
     let usual = match file.rsplit('/').next() {
         Some("Cargo.toml") => &["/package/version", "/workspace/package/version"][..],
         Some("pyproject.toml") => &["/project/version", "/tool/poetry/version"],
@@ -212,11 +212,11 @@ fn resolve(documents: &Documents<'_>, contract: &mut Contract) -> Result<(), (&'
     let refuse = |pointer, message: String| (pointer, Problem::whole(message));
     let mut load = |path: &str| documents.load(path);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
-        let schema = bundled((&file, &pointer), Some(contract.flow), &mut load);
-        contract.schema = schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?;
+        let schema = bundled("schema", (&file, &pointer), Some(contract.flow), &mut load);
+        contract.schema = schema.map_err(|problem| ("/schema", problem))?;
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
-        let document = load(&file).map_err(|error| refuse("/value", format!("value: {error}")))?;
+        let document = load(&file).map_err(|error| ("/value", problem("value", error)))?;
         let value = if pointer.is_empty() {
             Some(document)
         } else {
@@ -233,15 +233,26 @@ fn resolve(documents: &Documents<'_>, contract: &mut Contract) -> Result<(), (&'
     Ok(())
 }
 
-/// Returns the schema at a place in a file, with everything that it refers to, or the problem with it.
+/// Returns the problem with a field that refers to a file. If the text of the file is invalid, it is one of that file.
+fn problem(field: &str, error: BundleError) -> Problem {
+    match error.line {
+        Some(_) => Problem { file: Some(error.file), line: error.line, ..Problem::whole(error.message) },
+        None => Problem::whole(format!("{field}: {error}")),
+    }
+}
+
+/// Returns the schema at a place in a file, with everything that it refers to, or the problem with the `field` that
+/// refers to it.
 fn bundled(
+    field: &str,
     (file, pointer): (&str, &str),
     flow: Option<Flow>,
     load: &mut dyn FnMut(&str) -> Result<Json, BundleError>,
-) -> Result<Json, String> {
-    let schema =
-        bundle::bundle(file, pointer, flow, load).and_then(Bundle::exact).map_err(|error| error.to_string())?;
-    require_schema(&format!("{file}#{pointer}"), &schema).map_err(|error| error.message)?;
+) -> Result<Json, Problem> {
+    let schema = bundle::bundle(file, pointer, flow, load).and_then(Bundle::exact);
+    let schema = schema.map_err(|error| problem(field, error))?;
+    let refuse = |error: OpError| Problem::whole(format!("{field}: {}", error.message));
+    require_schema(&format!("{file}#{pointer}"), &schema).map_err(refuse)?;
     Ok(schema)
 }
 
@@ -264,13 +275,13 @@ fn resolve_imports(documents: &Documents<'_>, binding: &mut Binding) -> Result<(
     let mut load = |path: &str| documents.load(path);
     for (index, import) in binding.imports.iter_mut().enumerate() {
         let Some(expects) = &mut import.expects else { continue };
-        let refuse = |message: String| (index, Problem::whole(format!("the import of {}: {message}", import.contract)));
+        let field = format!("the import of {}: expects", import.contract);
         if let Some(Reference { file, pointer }) = Reference::of(expects) {
-            let schema = bundled((&file, &pointer), None, &mut load);
-            *expects = schema.map_err(|error| refuse(format!("expects: {error}")))?;
+            let schema = bundled(&field, (&file, &pointer), None, &mut load);
+            *expects = schema.map_err(|problem| (index, problem))?;
         }
         if let Some(first) = schema::problems(expects, &Json::default(), &Budget::default()).first() {
-            return Err(refuse(format!("expects{}: {}", first.pointer, first.message)));
+            return Err((index, Problem::whole(format!("{field}{}: {}", first.pointer, first.message))));
         }
     }
     Ok(())
@@ -281,20 +292,18 @@ fn resolve_imports(documents: &Documents<'_>, binding: &mut Binding) -> Result<(
 /// # Errors
 /// Returns an error if it is not a regular file of the repository, or cannot be read.
 pub fn load(files: &Files<'_>, path: &str) -> Result<Json, BundleError> {
-    let refuse = |message: String| BundleError { file: path.to_owned(), message };
+    let refuse = |message: String| BundleError::new(path, message);
     let bytes = files.read(&regular(files, path)?).map_err(|error| refuse(error.message))?;
     let bytes = bytes.ok_or_else(|| refuse(format!("it is larger than {} MiB", codec::MAX_SCHEMA >> 20)))?;
     if path.ends_with(".toml") {
-        return toml_document(&bytes).map(Json::from).map_err(refuse);
+        return toml_document(&bytes)
+            .map(Json::from)
+            .map_err(|(line, message)| BundleError { line, ..refuse(message) });
     }
     let source = Source { name: path.to_owned(), bytes };
-    documents::generated(&source).map_err(|error| {
-        // The message already names the file.
-        let message = error.problems.first().map_or(error.message.clone(), |problem| {
-            let line = problem.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            format!("{line}{}", problem.message)
-        });
-        refuse(message)
+    documents::generated(&source).map_err(|error| match error.problems.into_iter().next() {
+        Some(problem) => BundleError { line: problem.line, ..refuse(problem.message) },
+        None => refuse(error.message),
     })
 }
 
@@ -303,7 +312,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Json, BundleError> {
 /// # Errors
 /// Returns an error if it is missing, a symbolic link, or in a submodule.
 pub fn regular(files: &Files<'_>, path: &str) -> Result<FileSource, BundleError> {
-    let refuse = |message: String| BundleError { file: path.to_owned(), message };
+    let refuse = |message: String| BundleError::new(path, message);
     match files.file(path).map_err(|error| refuse(error.message))? {
         Some(Item::File(handle)) => Ok(handle),
         Some(Item::Other) => {
@@ -414,12 +423,13 @@ fn resolved(code: &CodeRepo, tree: &Oid, path: &str) -> Result<Option<(Resolved,
     Ok(contract.map(|(contract, read)| (Resolved::Contract(Box::new(contract)), read)))
 }
 
-fn toml_document(bytes: &[u8]) -> Result<Value, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "the text is not UTF-8".to_owned())?;
+/// Returns a TOML document, or the line and the problem.
+fn toml_document(bytes: &[u8]) -> Result<Value, (Option<u32>, String)> {
+    let text = std::str::from_utf8(bytes).map_err(|_| (None, "the text is not UTF-8".to_owned()))?;
     toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start));
-        let line = before.map(|before| format!("line {}: ", before.matches('\n').count() + 1)).unwrap_or_default();
-        format!("{line}{}", error.message())
+        let line = before.and_then(|before| u32::try_from(before.matches('\n').count() + 1).ok());
+        (line, error.message().to_owned())
     })
 }
 

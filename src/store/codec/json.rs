@@ -67,7 +67,7 @@ impl From<&serde_json::Error> for Problem {
             "expected ident" => "expected a value: true, false and null are the only words",
             message => message,
         };
-        Self { line, column, message: message.to_owned() }
+        Self { line, column, ..Self::whole(message) }
     }
 }
 

@@ -101,7 +101,7 @@ fn text(bytes: &[u8], size: Size) -> Result<&str, Problem> {
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Problem { line: u32::try_from(line).ok(), column: None, message: "the text is not UTF-8".into() }
+        Problem { line: u32::try_from(line).ok(), ..Problem::whole("the text is not UTF-8") }
     })
 }
 
@@ -147,9 +147,11 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
     let line = place.and_then(|place| number(place.line()));
     let column = place.and_then(|place| number(place.column()));
     match yaml_advice::advise(text, (line, column), &message) {
-        Some((message, Some((line, column)))) => Problem { line: Some(line), column: Some(column), message },
-        Some((message, None)) => Problem { line, column, message },
-        None => Problem { line, column, message },
+        Some((message, Some((line, column)))) => {
+            Problem { line: Some(line), column: Some(column), ..Problem::whole(message) }
+        }
+        Some((message, None)) => Problem { line, column, ..Problem::whole(message) },
+        None => Problem { line, column, ..Problem::whole(message) },
     }
 }
 
@@ -177,7 +179,8 @@ fn plain_version(error: &Error, text: &str) -> Option<Problem> {
     }
     let indent = rest.len() - rest.trim_start().len();
     let column = before.chars().count() + "version:".len() + indent + 1;
-    Some(Problem { line: Some(line), column: u32::try_from(column).ok(), message: unquoted(value, error, text) })
+    let message = unquoted(value, error, text);
+    Some(Problem { line: Some(line), column: u32::try_from(column).ok(), ..Problem::whole(message) })
 }
 
 /// Returns the version that a number after `version:` stands for, with missing parts added.

@@ -1,6 +1,7 @@
 //! Advice on mistakes in YAML for which the parser's message is not helpful. It is derived from the line of the error
 //! and the key above it.
 
+use super::Problem;
 use crate::model::nearest;
 
 /// Returns a better message than the parser's, and the line and column of the mistake if they differ from the parser's
@@ -11,7 +12,7 @@ pub fn advise(
     said: &str,
 ) -> Option<(String, Option<(u32, u32)>)> {
     if let Some(place) = conflict_marker(text) {
-        return Some(("unresolved merge conflict: keep one side, and remove the markers".into(), Some(place)));
+        return Some((UNRESOLVED.into(), Some(place)));
     }
     let at = ErrorLocation { text, number: line.map_or(0, |line| usize::try_from(line).unwrap_or(usize::MAX)), column };
     if said.contains("found a tab") || said.contains("tab character") || said.contains("tabs disallowed") {
@@ -23,6 +24,15 @@ pub fn advise(
     }
     let advice = at.of_key(said).or_else(|| at.of_form(said)).or_else(|| at.of_kind(said))?;
     Some((advice, None))
+}
+
+/// The problem with a file that has conflict markers.
+const UNRESOLVED: &str = "unresolved merge conflict: keep one side, and remove the markers";
+
+/// Returns the problem with a text, which may be JSON, if git left conflict markers in it.
+pub fn unresolved(text: &[u8]) -> Option<Problem> {
+    let (line, column) = conflict_marker(std::str::from_utf8(text).ok()?)?;
+    Some(Problem { line: Some(line), column: Some(column), ..Problem::whole(UNRESOLVED) })
 }
 
 /// Returns whether a line, from 1, is within the imports of a binding.

@@ -64,7 +64,7 @@ fn find_after(text: &str, node: &Spanned<Node>, end: &mut usize) -> Option<Probl
                 complaint(written).filter(|_| !is_block(before))?
             };
             let number = |number: u64| u32::try_from(number).ok();
-            Some(Problem { line: number(place.line()), column: number(place.column()), message })
+            Some(Problem { line: number(place.line()), column: number(place.column()), ..Problem::whole(message) })
         }
     }
 }
