@@ -100,18 +100,25 @@ fn files_that_differ_from_the_realm_are_reported() {
     world.blue(&provider, &["check", "--strict"]).exits(0);
 }
 
+/// A branch of an older version must not merge the next major.
 #[test]
 fn reused_version_is_refused_on_a_branch_that_is_behind() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.git(&provider, &["switch", "--quiet", "-c", "topic"]);
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
-    world.commit("fungal", "1.0.0 with other content");
-    world.git(&provider, &["switch", "--quiet", "main"]);
-    world.bump("1.1.0");
-    world.git(&provider, &["switch", "--quiet", "topic"]);
-    let answer = world.json(&provider, &["check"]);
-    assert_eq!(codes(&answer, "errors"), [pair("version-reused", "this-change")]);
+    for (version, is_older_line) in [("1.1.0", false), ("2.0.0", true)] {
+        let world = World::pair();
+        let provider = world.path("fungal");
+        world.git(&provider, &["switch", "--quiet", "-c", "topic"]);
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
+        world.commit("fungal", "1.0.0 with other content");
+        world.git(&provider, &["switch", "--quiet", "main"]);
+        world.bump(version);
+        world.git(&provider, &["switch", "--quiet", "topic"]);
+        let answer = world.json(&provider, &["check"]);
+        assert_eq!(codes(&answer, "errors"), [pair("version-reused", "this-change")]);
+        let check = world.blue(&provider, &["check"]);
+        let own = "or, on a branch of an older version, publish it as a contract of its own\n";
+        assert!(world.next_step(&check).starts_with("git merge "), "{check}");
+        assert_eq!(check.stdout.contains(own), is_older_line, "{check}");
+    }
 }
 
 /// Returns the codes of errors for a candidate: by `check`, and by publishing it.

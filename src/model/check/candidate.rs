@@ -133,6 +133,9 @@ fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d
     }
 }
 
+/// The step on a branch that must not have the later versions.
+const OLDER_LINE: &str = "or, on a branch of an older version, publish it as a contract of its own";
+
 /// Converts a refusal to findings. A branch that only lacks recently published changes is not reported as broken.
 fn refused(
     (domain, candidate): (&DomainView, &Candidate),
@@ -159,10 +162,15 @@ fn refused(
         }
         _ => String::new(),
     };
+    let version = Some(&declared.document.version).filter(|version| !version.is_auto());
+    let is_older_line =
+        current.zip(version).is_some_and(|(current, own)| current.version.semver().major > own.semver().major);
+    let older_line = merge.filter(|_| is_older_line).map(|_| OLDER_LINE);
+    let removal = refusal.remove_file(&declared.path).filter(|_| merge.is_none());
+    let resolution: Vec<_> = merge.into_iter().chain(older_line).map(str::to_owned).chain(removal).collect();
     let place = |finding: Finding| {
         let finding = finding.domain(name).contract(contract).at(&declared.path, line);
-        let step = merge.map(str::to_owned).or_else(|| refusal.remove_file(&declared.path));
-        Finding { bump: bump.clone(), resolution: step.into_iter().collect(), ..finding }
+        Finding { bump: bump.clone(), resolution: resolution.clone(), ..finding }
     };
     match &*refusal.reason {
         Reason::Down { version, current, is_published: true, .. } => {
