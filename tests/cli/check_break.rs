@@ -253,3 +253,22 @@ fn version_that_an_import_falls_back_to_is_compared_too() {
     let yank = world.json(&fungal, &["contract", "yank", at, "2.0.0", "--reason", "It loses data"]);
     assert_eq!(yank["breaks"][0]["verdict"]["new_version"], "1.0.0", "{yank:#}");
 }
+
+/// Editors lock a file by a hidden link that leads nowhere. A file whose name is wrong is renamed, not corrected.
+#[test]
+fn files_of_editors_are_strays_and_wrong_names_are_renamed() {
+    let world = World::pair();
+    let folder = world.path("fungal/.blue/contracts/s3-access");
+    std::os::unix::fs::symlink("ada@host.1:2", folder.join(".#s3-permissions.yaml")).unwrap();
+    world.write("fungal/.blue/contracts/s3-access/s3-permissions.yaml~", "");
+    world.write("fungal/.gitignore", "*~\n");
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
+    let hidden = ".blue/contracts/s3-access/.#s3-permissions.yaml: warning: it is not read: its name starts with a dot";
+    assert!(check.stdout.contains(hidden) && check.stdout.contains("1 warning"), "{check}");
+    for name in ["s3 (1)", "s3 copy"] {
+        world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &contract("1.0.0"));
+    }
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
+    let step = "rename or remove .blue/contracts/s3-access/s3 (1).yaml and 1 other file, and check again";
+    assert!(check.stdout.ends_with(&format!("\nnext\n  {step}\n")), "{check}");
+}

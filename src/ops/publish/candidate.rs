@@ -51,7 +51,7 @@ pub fn read(
         if is_temporary(path) {
             continue;
         }
-        if let (Item::File(_), Some(message)) = (item, stray(path)) {
+        if let Some(message) = stray(path, item) {
             candidate.strays.push(Problem::whole(message).in_file(path));
             continue;
         }
@@ -76,6 +76,8 @@ pub fn read(
     missing(files, &mut candidate)?;
     if let Files::Worktree(_, Some(code)) = files {
         candidate.ignored = code.ignored(candidate.referred.keys().map(String::as_str));
+        let ignored = code.ignored(candidate.strays.iter().map(|stray| stray.path.as_str()));
+        candidate.strays.retain(|stray| !ignored.contains(&stray.path));
     }
     Ok(candidate)
 }
@@ -232,9 +234,14 @@ fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<Result<(Binding, BTreeSe
     Ok(read.map(|read| (document, read)).map_err(located))
 }
 
-/// Returns why a file is ignored: its name does not have the extension of contracts and bindings.
-fn stray(path: &str) -> Option<String> {
+/// Returns why a file is ignored: it is hidden, or does not have the extension of contracts and bindings. Editors lock a
+/// file by a hidden symbolic link.
+fn stray(path: &str, item: &Item) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
+    if name.starts_with('.') {
+        return Some("it is not read: its name starts with a dot".to_owned());
+    }
+    let Item::File(_) = item else { return None };
     match name.rsplit_once('.') {
         Some((_, "yaml")) => None,
         Some((stem, "yml")) => Some(format!("it is not read: rename it to {stem}.yaml")),

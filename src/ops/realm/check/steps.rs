@@ -7,13 +7,13 @@ use crate::{
     model::{
         check::{Cause, Finding},
         name::RepoName,
-        text::shell_word,
+        text::{count, shell_word},
     },
     ops::{
         realm::{check::Request, check_base, check_subject::Subject, status::REPAIR},
         sync::auto,
     },
-    repo::blue_files::BINDINGS,
+    repo::blue_files::{BINDINGS, CONTRACTS},
     store::Store,
     wire::{self, Answer, RealmCheck},
 };
@@ -104,7 +104,7 @@ fn of_errors(body: &RealmCheck, subject: &Subject, is_temporary: bool) -> Vec<Ne
     let mut kinds = BTreeSet::new();
     // Each contract needs its own bump; other steps handle all errors of their kind, unless an error has its own.
     let bumped = |error: &Finding| is_bumped(&error.code).then(|| (error.domain.clone(), error.contract.clone()));
-    let kind = |error: &Finding| (error.code.clone(), bumped(error), error.resolution.clone());
+    let kind = |error: &Finding| (error.code.clone(), is_misnamed(error), bumped(error), error.resolution.clone());
     let firsts = body.errors.iter().filter(|error| kinds.insert(kind(error)));
     let approvals = body.errors.iter().filter_map(|error| approval(body, error));
     let steps = firsts.flat_map(|error| {
@@ -153,6 +153,22 @@ fn approval(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
 /// Returns whether a new version resolves errors with this code.
 fn is_bumped(code: &str) -> bool {
     matches!(code, "version-reused" | "version-down" | "breaks-promise")
+}
+
+/// Returns whether an error is about the name of a file, so that no content corrects it.
+fn is_misnamed(error: &Finding) -> bool {
+    let name = error.file.as_ref().and_then(|file| file.strip_prefix(CONTRACTS));
+    error.code == "unreadable-file" && name.is_some() && error.contract.is_none()
+}
+
+/// Counts the other files that have an error like this one.
+fn and_others(body: &RealmCheck, error: &Finding) -> String {
+    let is_like = |other: &&Finding| other.code == error.code && is_misnamed(other) == is_misnamed(error);
+    let files: BTreeSet<_> = body.errors.iter().filter(is_like).map(|other| &other.file).collect();
+    match files.len().saturating_sub(1) {
+        0 => String::new(),
+        others => format!(" and {}", count(others, "other file", "other files")),
+    }
 }
 
 fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextStep> {
@@ -224,8 +240,12 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
             Some(NextStep::advice(format!("correct the contract, or the script that {place} names, and check again")))
         }
         ("damaged", ..) => Some(REPAIR.into()),
-        (code, ..) => {
-            error.file.as_ref().map(|_| NextStep::advice(format!("correct {place} ({code}), and check again")))
+        _ if is_misnamed(error) => {
+            Some(NextStep::advice(format!("rename or remove {place}{}, and check again", and_others(body, error))))
         }
+        (code, ..) => error
+            .file
+            .as_ref()
+            .map(|_| NextStep::advice(format!("correct {place} ({code}){}, and check again", and_others(body, error)))),
     }
 }
