@@ -1,6 +1,9 @@
 //! A shallow clone is reported as such, not as outdated.
 
-use crate::world::{CONTRACT_FILE, REALM, World, contract, snapshot};
+use crate::{
+    teamwork::{push, team},
+    world::{CONTRACT_FILE, REALM, World, contract, snapshot},
+};
 
 #[test]
 fn shallow_clone_reports_what_to_fetch() {
@@ -42,4 +45,24 @@ fn shallow_clone_reports_what_to_fetch() {
     let behind = world.blue(&world.path("behind"), &["check"]).exits(0);
     assert!(behind.stdout.contains("cannot tell which is newer: git fetch --unshallow"), "{behind}");
     assert!(!behind.all().contains("--rollback"), "{behind}");
+}
+
+/// What a shallow clone has was published before, so the commit that was published since is newer.
+#[test]
+fn shallow_clone_of_a_published_commit_knows_that_it_is_behind() {
+    let (world, _) = team();
+    world.bump("1.1.0");
+    push(&world);
+    let origin = format!("file://{}", world.path("code.git").display());
+    world.git(&world.root(), &["clone", "-q", "--depth", "1", &origin, "shallow"]);
+    let shallow = world.path("shallow");
+    world.on("second").ok(&shallow, &["sync"]);
+    world.ok(&shallow, &["init"]);
+    world.bump("1.2.0");
+    push(&world);
+    let sync = world.on("second").ok(&shallow, &["sync"]);
+    assert!(sync.stdout.contains("this clone is behind: its main lacks the published commit"), "{sync}");
+    assert!(!sync.stdout.contains("not published"), "{sync}");
+    world.git(&shallow, &["pull", "-q"]);
+    assert!(!world.ok(&shallow, &["status"]).stdout.contains("behind"));
 }

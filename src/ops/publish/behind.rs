@@ -18,7 +18,8 @@ pub const MAX_HISTORY: usize = 200;
 /// # Errors
 /// Returns an error if history cannot be read.
 pub fn is_behind(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -> Result<bool, StoreError> {
-    if !lacks(code, branch, commit, published)? {
+    // A shallow clone may have the published commit beyond its boundary.
+    if code.is_shallow()? || !lacks(code, branch, commit, published)? {
         return Ok(false);
     }
     let upstream = code.upstream(branch)?;
@@ -26,14 +27,13 @@ pub fn is_behind(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -
     Ok(is_there(upstream.as_ref())? || is_there(Some(published).filter(|published| code.has(published)))?)
 }
 
-/// Returns whether the publishing branch lacks a published commit that was not dropped from it.
+/// Returns whether the publishing branch lacks a published commit that was not dropped from it, as far as this clone knows.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.
 pub fn lacks(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -> Result<bool, StoreError> {
     let tip = code.reference(&format!("refs/heads/{branch}"))?.unwrap_or(*commit);
-    // A shallow clone may have the published commit beyond its boundary.
-    Ok(!code.is_ancestor(published, &tip)? && !code.replaced(branch, published)? && !code.is_shallow()?)
+    Ok(!code.is_ancestor(published, &tip)? && !code.replaced(branch, published)?)
 }
 
 /// Returns whether a published commit was dropped in this clone: the publishing branch had it before an amend or a

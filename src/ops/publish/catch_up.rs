@@ -115,8 +115,7 @@ pub fn unpublished_commit(
         if let Some(pushed) = pushed
             && let Some(unpublished) = of_commit(acting, code, &branch, pushed, scope)?
         {
-            let rolled_back = rollback_past(acting, code, &unpublished)?;
-            let unpublished = UnpublishedCommit { rolled_back, ..unpublished };
+            let unpublished = with_rollback(acting, code, unpublished)?;
             return Ok(Some(UnpublishedCommit {
                 policy,
                 is_due: !held_back(&unpublished, scope, code)?,
@@ -128,8 +127,7 @@ pub fn unpublished_commit(
         }
     }
     let Some(unpublished) = of_commit(acting, code, &branch, tip, scope)? else { return Ok(None) };
-    let rolled_back = rollback_past(acting, code, &unpublished)?;
-    let unpublished = UnpublishedCommit { rolled_back, ..unpublished };
+    let unpublished = with_rollback(acting, code, unpublished)?;
     let is_due = policy == Policy::Commit && !held_back(&unpublished, scope, code)?;
     Ok(Some(UnpublishedCommit { policy, is_due, ..unpublished }))
 }
@@ -188,6 +186,19 @@ fn held_back(unpublished: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo)
         return Ok(unpublished.disputed.is_some());
     }
     Ok(code.head()?.branch.as_ref() != Some(&unpublished.branch))
+}
+
+/// Adds the rollback past the commit. A clone that has what was rolled back is not behind, even if it is shallow and lacks
+/// the older commit.
+fn with_rollback(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    unpublished: UnpublishedCommit,
+) -> Result<UnpublishedCommit, OpError> {
+    let rolled_back = rollback_past(acting, code, &unpublished)?;
+    let has_newer = rolled_back.is_some_and(|rollback| code.has(&rollback.from));
+    let behind = unpublished.behind.filter(|_| !has_newer);
+    Ok(UnpublishedCommit { rolled_back, behind, ..unpublished })
 }
 
 /// Returns the rollback past a commit, if each domain that it changes was rolled back, and no newer commit has changed the
