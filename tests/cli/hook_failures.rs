@@ -333,6 +333,29 @@ fn pushed_publishes_what_the_upstream_has() {
     assert_eq!(status["unpublished"]["policy"], "pushed");
 }
 
+/// A refused commit that is corrected already has nothing to correct.
+#[test]
+fn correction_that_is_not_pushed_has_to_be_pushed() {
+    let world = World::solo();
+    let provider = pushing(&world, &[]);
+    world.git(&provider, &["config", "blue.publish", "pushed"]);
+    world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
+    world.commit("fungal", "Not bumped");
+    world.git(&provider, &["push", "--quiet", "--no-verify"]);
+    let refused = world.ok(&provider, &["status"]);
+    assert!(refused.stdout.contains("failed: ") && refused.stdout.contains("# try again once"), "{refused}");
+    world.bump("1.1.0");
+    for args in [&["status"][..], &["status", "--peek"]] {
+        let run = world.ok(&provider, args);
+        assert!(run.stdout.contains("git push origin main  # the newer commits are not pushed yet"), "{run}");
+        assert!(!run.stdout.contains("contract publish") && !run.stdout.contains("and commit\n"), "{run}");
+    }
+    world.git(&provider, &["push", "--quiet"]);
+    world.ok(&provider, &["status"]);
+    assert_eq!(world.version(), "1.1.0");
+}
+
 /// What was published before the policy was set is not published again from an older commit.
 #[test]
 fn policy_pushed_accepts_that_later_commits_are_published() {

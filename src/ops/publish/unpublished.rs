@@ -2,7 +2,7 @@
 
 use super::{
     behind,
-    branch_commit::Scope,
+    branch_commit::{Scope, differ_in},
     catch_up::{self, Policy, UnpublishedCommit},
     publish_log,
     rollback::Rollback,
@@ -106,7 +106,7 @@ impl CaughtUp {
                 self.next_steps.push(step);
                 self.behind = Some(lacking);
             }
-            Some(waiting) => self.report_unpublished(ctx, acting, waiting, failed),
+            Some(waiting) => self.report_unpublished(ctx, acting, code, waiting, failed),
             None => {}
         }
         Ok(())
@@ -116,7 +116,8 @@ impl CaughtUp {
         &mut self,
         ctx: &Ctx,
         acting: ActingRepo<'_>,
-        waiting: UnpublishedCommit,
+        code: &CodeRepo,
+        mut waiting: UnpublishedCommit,
         failed: Option<OpError>,
     ) {
         let (problem, failed_at, steps) = match failed {
@@ -126,34 +127,15 @@ impl CaughtUp {
                 None => (None, None, Vec::new()),
             },
         };
-        let disputed = waiting.disputed.as_ref().filter(|_| matches!(waiting.policy, Policy::Commit | Policy::Pushed));
+        if matches!(waiting.policy, Policy::Ci | Policy::Off) {
+            (waiting.disputed, waiting.rolled_back) = (None, None);
+        }
         let problem = problem.or_else(|| {
             let told = |domain| format!("two machines wrote the binding of {} in {domain} independently", acting.repo);
-            disputed.map(told)
+            waiting.disputed.as_ref().map(told)
         });
-        let rolled_back = waiting.rolled_back.filter(|_| matches!(waiting.policy, Policy::Commit | Policy::Pushed));
-        let problem = problem.or_else(|| rolled_back.map(|rollback| rollback.reason_to_hold()));
-        if let (Some(rollback), Some(code)) = (rolled_back, &ctx.code) {
-            self.next_steps.extend(after_rollback(acting, code, &waiting, rollback));
-        }
-        let has_origin = ctx.code.as_ref().is_some_and(|code| code.origin_url().is_some());
-        if disputed.is_some() && has_origin {
-            let branch = shell_word(&waiting.branch);
-            let step = format!("git pull --no-rebase origin {branch}  # merge both, and publish the result");
-            self.next_steps.push(step.into());
-        }
-        self.next_steps.extend(steps);
-        self.next_steps.push(match (&problem, waiting.policy) {
-            _ if disputed.is_some() => "git blue contract publish  # or publish what this commit has".into(),
-            _ if rolled_back.is_some() => "git blue contract publish  # or publish it again".into(),
-            (Some(_), _) => "git blue contract publish  # try again once this is corrected".into(),
-            (None, Policy::Commit | Policy::Off) => "git blue contract publish".into(),
-            (None, Policy::Pushed) if !has_origin => {
-                "git blue contract publish  # blue.publish is pushed, and this clone has no origin to push to".into()
-            }
-            (None, Policy::Pushed) => format!("git push origin {}", shell_word(&waiting.branch)).into(),
-            (None, Policy::Ci) => "git blue contract publish --dry-run".into(),
-        });
+        let problem = problem.or_else(|| waiting.rolled_back.map(|rollback| rollback.reason_to_hold()));
+        self.next_steps.extend(next_steps(acting, code, &waiting, problem.is_some(), steps));
         self.unpublished = Some(Unpublished {
             branch: waiting.branch,
             commit: waiting.commit,
@@ -163,6 +145,52 @@ impl CaughtUp {
             failed_at,
         });
     }
+}
+
+/// Returns the steps for an unpublished commit. `steps` are those of its failure, if publishing it failed.
+fn next_steps(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    waiting: &UnpublishedCommit,
+    has_problem: bool,
+    steps: Vec<NextStep>,
+) -> Vec<NextStep> {
+    let branch = shell_word(&waiting.branch);
+    if has_problem && waiting.disputed.is_none() && later_commits_differ(code, waiting).unwrap_or_default() {
+        return vec![format!("git push origin {branch}  # the newer commits are not pushed yet").into()];
+    }
+    let has_origin = code.origin_url().is_some();
+    let mut all: Vec<NextStep> = Vec::new();
+    all.extend(waiting.rolled_back.and_then(|rollback| after_rollback(acting, code, waiting, rollback)));
+    if waiting.disputed.is_some() && has_origin {
+        all.push(format!("git pull --no-rebase origin {branch}  # merge both, and publish the result").into());
+    }
+    all.extend(steps);
+    all.push(match waiting.policy {
+        _ if waiting.disputed.is_some() => "git blue contract publish  # or publish what this commit has".into(),
+        _ if waiting.rolled_back.is_some() => "git blue contract publish  # or publish it again".into(),
+        _ if has_problem => "git blue contract publish  # try again once this is corrected".into(),
+        Policy::Commit | Policy::Off => "git blue contract publish".into(),
+        Policy::Pushed if !has_origin => {
+            "git blue contract publish  # blue.publish is pushed, and this clone has no origin to push to".into()
+        }
+        Policy::Pushed => format!("git push origin {branch}").into(),
+        Policy::Ci => "git blue contract publish --dry-run".into(),
+    });
+    all
+}
+
+/// Returns whether later commits of the branch, which are not pushed yet, change what a pushed commit has to publish.
+fn later_commits_differ(code: &CodeRepo, waiting: &UnpublishedCommit) -> Result<bool, OpError> {
+    let tip = code.reference(&format!("refs/heads/{}", waiting.branch))?;
+    let Some(tip) = tip.filter(|_| waiting.policy == Policy::Pushed) else { return Ok(false) };
+    let trees = [&code.tree_of(&waiting.commit)?, &code.tree_of(&tip)?];
+    for domain in &waiting.domains {
+        if differ_in(code, trees, domain)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the step after a rollback: to revert the newer commit, or to pull it in a clone that lacks it.
