@@ -12,6 +12,9 @@ use super::{
     version::Version,
 };
 
+/// The code of [`Conflict::Repo`].
+pub const NAME_CONFLICT: &str = "name-conflict";
+
 /// A conflict between two machines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Conflict {
@@ -42,7 +45,7 @@ impl Conflict {
         match self {
             Self::Contract(..) => "version-conflict",
             Self::Binding(_) => "binding-conflict",
-            Self::Repo(_) => "name-conflict",
+            Self::Repo(_) => NAME_CONFLICT,
             Self::SetAside(_) => "set-aside",
         }
     }

@@ -174,6 +174,35 @@ fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
     assert_eq!(world.json(&other, &["status"])["conflicts"], serde_json::json!([]));
 }
 
+/// What the other repository of the name published is not missing here, and no other clone made it.
+#[test]
+fn repository_whose_name_is_taken_twice_is_not_behind() {
+    let (world, hub) = shared();
+    world.on("second").repo("tool");
+    world.ok(&world.path("tool"), &["init", "--url", &hub]);
+    std::fs::rename(&hub, world.path("away.git")).unwrap();
+    let join = |home: &'static str, folder: &str, contract: &str| {
+        let repo = world.on(home).repo(&format!("{folder}/shop"));
+        world.ok(&repo, &["init", "--realm", REALM]);
+        world.commit(&format!("{folder}/shop"), "Join");
+        world.ok(&repo, &["contract", "new", contract, "--domain-members", "fungal"]);
+        world.commit(&format!("{folder}/shop"), "A contract");
+        repo
+    };
+    let repos = [("home", join("home", "one", "t/a")), ("second", join("second", "two", "t/b"))];
+    std::fs::rename(world.path("away.git"), &hub).unwrap();
+    for (home, repo) in [&repos[0], &repos[1], &repos[0], &repos[1]] {
+        let mut runs = vec![world.on(home).ok(repo, &["sync"])];
+        world.git(repo, &["commit", "--quiet", "--allow-empty", "-m", "More"]);
+        runs.push(world.ok(repo, &["status"]));
+        for run in &runs {
+            for word in ["another clone", "behind", "git pull", "retire", "without a file"] {
+                assert!(!run.all().contains(word), "{word}: {run}");
+            }
+        }
+    }
+}
+
 #[test]
 fn dry_run_changes_nothing() {
     let (world, hub) = shared();

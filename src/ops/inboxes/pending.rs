@@ -37,7 +37,7 @@ use crate::{
     store::{
         TreePath,
         overview::{Line, Overview},
-        read::Published,
+        read::{self, Published},
     },
     wire::{BindingsChanged, Deprecation, JudgedBy, Notification, State, VersionChange},
 };
@@ -145,6 +145,12 @@ impl Pending {
                 Err(error) if error.is_damage() => {}
                 Err(error) => return Err(error.into()),
             }
+        }
+        if pending.notifications.iter().any(|one| one.by_other_clone)
+            && read::names_taken_twice(acting.store, overview.repos())?.contains(acting.repo)
+        {
+            // The other repository of this name may have written it.
+            pending.notifications.iter_mut().for_each(|one| one.by_other_clone = false);
         }
         pending.sort();
         pending.judge(acting, overview, judge)?;

@@ -16,7 +16,7 @@ use crate::{
         repos::roots,
     },
     repo::CodeRepo,
-    store::overview::Overview,
+    store::{overview::Overview, read},
     wire::{Behind, Published, Unpublished},
 };
 
@@ -100,6 +100,9 @@ impl CaughtUp {
                 let (policy, problem) = (policy.word().into(), Some(error.message));
                 self.unpublished = Some(Unpublished { branch, commit, domains, policy, problem, failed_at: None });
             }
+            // The other repository of this name may have published the commit.
+            Some(UnpublishedCommit { behind: Some(_), .. })
+                if read::names_taken_twice(acting.store, overview.repos())?.contains(acting.repo) => {}
             Some(UnpublishedCommit { behind: Some(lacking), .. }) => {
                 let step =
                     behind::pull(code, &lacking.branch, &lacking.published, &reason_to_pull(acting, code, &lacking))?;

@@ -11,7 +11,7 @@ use crate::{
     model::{
         binding::Import,
         check::conflicts::{is_concerned, standing},
-        conflict::{Conflict, Standing},
+        conflict::{Conflict, NAME_CONFLICT, Standing},
         domain_digest::{BindingDigest, DomainDigest, MAX_CONTRACTS},
         domain_summary::DomainSummary,
         domain_view::{Damage, Subject},
@@ -170,6 +170,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let of_repo = here.repo.as_ref().map(|repo| imports(here, &overview, &digests, repo, &judge)).transpose()?;
     let own = here.repo.as_ref().map(|repo| own_contracts::of(here, &overview, &digests, repo, &judge)).transpose()?;
     let (own_contracts, more_own_contracts) = own.unwrap_or_default();
+    let conflicts = conflicts(ctx, here, &overview, &digests)?;
+    // The other repository of this name may have the files.
+    let is_taken_twice = here.repo.is_some() && conflicts.iter().any(|one| one.code == NAME_CONFLICT);
+    let removed_files = if is_taken_twice { Vec::new() } else { removed_files::of(ctx, here, &digests)? };
     let body = RealmStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
@@ -186,7 +190,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
         remotes: remote_status::all(&*here.store, ctx.home.realm(&here.realm)?.map(|known| known.path).as_deref())?,
-        conflicts: conflicts(ctx, here, &overview, &digests)?,
+        conflicts,
         unreadable_domains: unreadable_domains(&overview),
         unreadable: unreadable(&overview)?
             .into_iter()
@@ -197,7 +201,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         published: caught_up.published,
         unpublished: caught_up.unpublished,
         behind: caught_up.behind,
-        removed_files: removed_files::of(ctx, here, &digests)?,
+        removed_files,
         notifications,
         bindings_changed,
         more_notifications,
