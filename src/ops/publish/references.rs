@@ -185,7 +185,7 @@ fn fits(contract: &Contract) -> Result<(), Problem> {
 /// Reads the version from the file that contains it.
 fn version(documents: &Documents<'_>, VersionFrom { from: file, at }: &VersionFrom) -> Result<Version, Problem> {
     let refuse = |message: String| Problem::whole(format!("version: {message}"));
-    let document = documents.load(file).map_err(|error| problem("version", error))?.value();
+    let document = documents.load(file).map_err(|error| in_field("version", error))?.value();
     let usual = match file.rsplit('/').next() {
         Some("Cargo.toml") => &["/package/version", "/workspace/package/version"][..],
         Some("pyproject.toml") => &["/project/version", "/tool/poetry/version"],
@@ -216,7 +216,7 @@ fn resolve(documents: &Documents<'_>, contract: &mut Contract) -> Result<(), (&'
         contract.schema = schema.map_err(|problem| ("/schema", problem))?;
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
-        let document = load(&file).map_err(|error| ("/value", problem("value", error)))?;
+        let document = load(&file).map_err(|error| ("/value", in_field("value", error)))?;
         let value = if pointer.is_empty() {
             Some(document)
         } else {
@@ -234,7 +234,7 @@ fn resolve(documents: &Documents<'_>, contract: &mut Contract) -> Result<(), (&'
 }
 
 /// Returns the problem with a field that refers to a file. If the text of the file is invalid, it is one of that file.
-fn problem(field: &str, error: BundleError) -> Problem {
+fn in_field(field: &str, error: BundleError) -> Problem {
     match error.line {
         Some(_) => Problem { file: Some(error.file), line: error.line, ..Problem::whole(error.message) },
         None => Problem::whole(format!("{field}: {error}")),
@@ -250,7 +250,7 @@ fn bundled(
     load: &mut dyn FnMut(&str) -> Result<Json, BundleError>,
 ) -> Result<Json, Problem> {
     let schema = bundle::bundle(file, pointer, flow, load).and_then(Bundle::exact);
-    let schema = schema.map_err(|error| problem(field, error))?;
+    let schema = schema.map_err(|error| in_field(field, error))?;
     let refuse = |error: OpError| Problem::whole(format!("{field}: {}", error.message));
     require_schema(&format!("{file}#{pointer}"), &schema).map_err(refuse)?;
     Ok(schema)
