@@ -220,11 +220,23 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
     let version = document.version.clone();
     let is_published = domain.versions.get(&name).is_some_and(|versions| versions.contains(&version));
     let keep = (!is_published).then(|| DomainChange::Version(Box::new(document.as_published())));
+    let held = domain.contracts.get(&name);
+    let down = |current: &Contract| {
+        let is_supported = current.supported.iter().chain(&document.supported).any(|range| range.matches(&version));
+        let (current, version) = (current.version.clone(), version.clone());
+        refuse(domain, &name, Reason::Down { current, version, is_published, is_supported })
+    };
     if version.is_prerelease() {
+        // Its release could never be published.
+        if let Some(current) = held.filter(|current| current.version > version && !is_published) {
+            return Err(match direction {
+                Direction::Forward => down(current),
+                Direction::Rollback => refuse(domain, &name, Reason::NotPublished(version)),
+            });
+        }
         let events = keep.iter().map(|_| Event::Prerelease(name.clone(), version.clone())).collect();
         return Ok(Decision { changes: keep.into_iter().collect(), events });
     }
-    let held = domain.contracts.get(&name);
     let owner = held.filter(|held| held.owner != document.owner);
     let owner = owner.map(|held| Event::TakenOver(name.clone(), held.version.clone(), version.clone()));
     let event = match held {
@@ -243,12 +255,7 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
         Some(current) => match direction {
             Direction::Rollback if is_published => Event::RolledBack(name, current.version.clone(), version),
             Direction::Rollback => return Err(refuse(domain, &name, Reason::NotPublished(version))),
-            Direction::Forward => {
-                let is_supported =
-                    current.supported.iter().chain(&document.supported).any(|range| range.matches(&version));
-                let current = current.version.clone();
-                return Err(refuse(domain, &name, Reason::Down { current, version, is_published, is_supported }));
-            }
+            Direction::Forward => return Err(down(current)),
         },
     };
     // A new version revives a retired contract; yanked versions stay yanked.

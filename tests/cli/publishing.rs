@@ -245,6 +245,13 @@ fn pre_release_is_published_but_not_current() {
     publish(&world, "fungal", &[]).exits(1);
     world.bump("2.0.0");
     assert_eq!(world.version(), "2.0.0");
+    // The release of this one could never be published.
+    for late in ["2.0.0-rc.2", "1.1.0-rc.1"] {
+        let refused = world.bump(late);
+        assert!(refused.all().contains(&format!("would go back from 2.0.0 to {late}")), "{refused}");
+        let rollback = publish(&world, "fungal", &["--rollback", "--reason", "no"]).exits(1);
+        assert!(rollback.stderr.contains("was never published"), "{rollback}");
+    }
 }
 
 #[test]

@@ -150,6 +150,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         old_version,
         needs: need.as_ref().map(|need| need.bump),
         reason: match (need, request.level(), unusable) {
+            (Some(need), Some(_), _) if !is_enough => format!("requested, although {}", need.reason),
             (Some(need), ..) => need.reason,
             (None, Some(_), _) => format!("requested, although the content is the same as in {}", published.version),
             (None, None, Some(why)) => format!("{} {why}", published.version),

@@ -4,9 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use super::branch::{BranchStatus, are_apart};
 use super::engine::{Answer, Atom, Engine, Obstacle};
 use super::flatten::{Branches, Choice, EXCLUDED, Item, Kind, REFUSED, State};
+use super::sender;
 use crate::model::compatibility::{
     evaluate,
     graph::node::{Lit, Sym},
@@ -180,8 +183,10 @@ impl State {
                     continue;
                 }
                 match engine.check(&self.goal, &value) {
-                    Some(true) => return Some(Answer::Witness(Rc::new(value))),
-                    Some(false) => {}
+                    Some(true) if self.is_sent(engine, &value) => return Some(Answer::Witness(Rc::new(value))),
+                    // A schema that was not read may name more.
+                    Some(true) if engine.table.words.external.is_some() => drop(unsure.get_or_insert(value)),
+                    Some(_) => {}
                     None => drop(unsure.get_or_insert(value)),
                 }
             }
@@ -191,6 +196,12 @@ impl State {
             Some(_) if !self.open.is_empty() => None,
             Some(value) => Some(Answer::PossibleWitness(Rc::new(value))),
         }
+    }
+
+    /// Returns whether the lenient senders of the goal send a value.
+    fn is_sent(&self, engine: &mut Engine<'_>, value: &Value) -> bool {
+        let mut lenient = self.goal.iter().filter(|atom| atom.is_lenient());
+        lenient.all(|atom| sender::is_sent(&mut engine.table, atom.id(), value))
     }
 
     /// Tries to decide without the open choices. If nothing satisfies the facts, no choice helps; otherwise the value
