@@ -194,13 +194,27 @@ fn repository_whose_name_is_taken_twice_is_not_behind() {
     for (home, repo) in [&repos[0], &repos[1], &repos[0], &repos[1]] {
         let mut runs = vec![world.on(home).ok(repo, &["sync"])];
         world.git(repo, &["commit", "--quiet", "--allow-empty", "-m", "More"]);
-        runs.push(world.ok(repo, &["status"]));
+        runs.extend([world.ok(repo, &["status"]), world.blue(repo, &["check"])]);
         for run in &runs {
             for word in ["another clone", "behind", "git pull", "retire", "without a file"] {
                 assert!(!run.all().contains(word), "{word}: {run}");
             }
         }
     }
+    // The one that lost the name joins under another one. Its contract belongs to the other, which hands it over.
+    let lost = |(home, repo): &(&'static str, PathBuf)| !world.on(home).json(repo, &["status"])["read_only"].is_null();
+    let at = repos.iter().position(lost).unwrap();
+    let ((home, other), (winner, repo)) = (&repos[at], &repos[1 - at]);
+    let config = format!("realm:\n  name: {REALM}\nrepo: shop2\n");
+    std::fs::write(other.join(".blue/config.yaml"), config).unwrap();
+    world.on(home).ok(other, &["init"]);
+    world.ok(other, &["realm", "admin", "domain", "--name", "t", "--repos", "shop2"]);
+    world.ok(other, &["sync"]);
+    world.on(winner).ok(repo, &["sync"]);
+    let status = world.ok(repo, &["status"]);
+    let transfer = format!("git blue contract transfer {} --to shop2", ["t/a", "t/b"][at]);
+    assert_eq!(world.next_step(&status), format!("{transfer}  # if that repository made it"), "{status}");
+    world.finish_shell(repo, &transfer);
 }
 
 #[test]

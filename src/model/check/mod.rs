@@ -318,6 +318,11 @@ impl<'a> Check<'a> {
                 "nothing was checked: the realm has no contracts or bindings yet".into(),
             ));
         }
+        if judged.iter().any(|judged| twice.contains(judged.repo)) {
+            // The other repository of the name may have the files.
+            let is_known = |one: &Finding| one.code == "file-removed" && one.caused_by == Cause::AlreadyInTheRealm;
+            report.findings.retain(|finding| !is_known(finding));
+        }
         if self.input.mode == Mode::Compatibility {
             report.findings.retain(is_about_compatibility);
             report.elsewhere.retain(is_about_compatibility);

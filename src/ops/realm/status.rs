@@ -218,7 +218,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         }
         _ => Vec::new(),
     };
-    let answer = with_next_steps(ctx, first, joined, answer);
+    let namesake = match (&here.repo, &answer.body.removed_files[..]) {
+        (Some(repo), [_, ..]) => {
+            let lost = read::lost_names(&*here.store, overview.repos())?.into_iter();
+            lost.filter(|(name, _)| name == repo).find_map(|(_, newer)| newer.filter(|newer| newer != repo))
+        }
+        _ => None,
+    };
+    let answer = with_next_steps(ctx, first, (joined, namesake.as_ref()), answer);
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer, receipt, cursors })
 }
@@ -419,10 +426,15 @@ fn offers(body: &RealmStatus, up: &str) -> Vec<String> {
 }
 
 /// Adds the next steps: commands that can be pasted into a shell, each with its reason.
-fn with_next_steps(ctx: &Ctx, first: Vec<String>, joined: bool, answer: Answer<RealmStatus>) -> Answer<RealmStatus> {
+fn with_next_steps(
+    ctx: &Ctx,
+    first: Vec<String>,
+    (joined, namesake): (bool, Option<&RepoName>),
+    answer: Answer<RealmStatus>,
+) -> Answer<RealmStatus> {
     let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
     let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
-    let files = removed_files::WorkingFiles { up: &ctx.up_to_root(), has_file: &has_file };
+    let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), has_file: &has_file };
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let has_changed = body.notifications.iter().any(Notification::is_to_review);

@@ -151,20 +151,33 @@ pub fn require_known_format(realm: &[u8]) -> Result<(), StoreError> {
 /// # Errors
 /// Returns an error if the realm's tree cannot be read.
 pub fn names_taken_twice(store: &dyn Store, repos: &BTreeMap<RepoName, Repo>) -> Result<Vec<RepoName>, StoreError> {
+    let lost = lost_names(store, repos)?.into_iter();
+    let mut twice: Vec<_> = lost.filter(|(_, newer)| newer.is_none()).map(|(name, _)| name).collect();
+    twice.dedup();
+    Ok(twice)
+}
+
+/// Returns the names that repositories lost to others in a merge, each with the name under which that repository has
+/// joined, if it has.
+///
+/// # Errors
+/// Returns an error if the realm's tree cannot be read.
+pub fn lost_names(
+    store: &dyn Store,
+    repos: &BTreeMap<RepoName, Repo>,
+) -> Result<Vec<(RepoName, Option<RepoName>)>, StoreError> {
     let Some(tree) = tip_tree(store, &StoreRef::Realm)? else { return Ok(Vec::new()) };
-    let mut twice = Vec::new();
+    let mut names = Vec::new();
     let lost = format!("{}/{}", layout::CONFLICTS, layout::REPOS);
     for entry in folder(store, &tree, &lost)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree) {
         let Ok(name) = entry.name.parse::<RepoName>() else { continue };
         for entry in store.entries(&entry.id)? {
             let Ok(lost) = decode::<Repo>(store, &entry)? else { continue };
-            if !repos.values().any(|repo| repo.is_same_repository(&lost)) {
-                twice.push(name.clone());
-            }
+            let newer = repos.values().find(|repo| repo.is_same_repository(&lost));
+            names.push((name.clone(), newer.map(|repo| repo.name.clone())));
         }
     }
-    twice.dedup();
-    Ok(twice)
+    Ok(names)
 }
 
 /// Returns the undecided commits that broke a rule of the realm itself.

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use super::Digests;
 use crate::{
     error::OpError,
-    model::{candidate, name::ContractName},
+    model::{
+        candidate,
+        name::{ContractName, RepoName},
+    },
     ops::ctx::{Ctx, RealmContext},
     repo::blue_files::CONTRACTS,
     store::read,
@@ -51,25 +54,31 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
     Ok(removed)
 }
 
-/// The facts about the working tree that decide the next steps.
-pub(super) struct WorkingFiles<'a> {
+/// The facts that decide the next steps.
+pub(super) struct Circumstances<'a> {
+    /// The other repository that had the name of this one, and may have published the contracts.
+    pub namesake: Option<&'a RepoName>,
     /// The start of paths in commands.
     pub up: &'a str,
-    /// Whether it has a file, which must not be overwritten.
+    /// Whether the working tree has a file, which must not be overwritten.
     pub has_file: &'a dyn Fn(&str) -> bool,
 }
 
-/// Returns the commands that retire the contracts or bring back their files.
-pub(super) fn steps(removed: &[RemovedFile], files: &WorkingFiles<'_>) -> Vec<String> {
+/// Returns the commands that hand over the contracts, retire them or bring back their files.
+pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<String> {
     let up = files.up;
     let of_file = |RemovedFile { domain, contract, file }: &RemovedFile| {
         if (files.has_file)(file) {
             vec![format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"")]
         } else {
-            vec![
+            let transfer = |namesake| {
+                format!("git blue contract transfer {domain}/{contract} --to {namesake}  # if that repository made it")
+            };
+            let others = [
                 format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"),
                 format!("{}  # or write its file", candidate::write_file(domain, contract, up)),
-            ]
+            ];
+            files.namesake.map(transfer).into_iter().chain(others).collect()
         }
     };
     removed.iter().take(3).flat_map(of_file).collect()
