@@ -235,6 +235,16 @@ fn bump_says_that_only_the_value_changed() {
 }
 
 #[test]
+fn bump_says_that_the_requested_level_is_too_low() {
+    let world = World::solo();
+    let broken = contract("1.0.0").replace("type: array", "type: [array, boolean]");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &broken);
+    let bump = world.ok(&world.path("fungal"), &["contract", "bump", "s3-access/s3-permissions", "patch"]);
+    assert!(bump.stdout.contains("because requested, although it breaks a promise of 1.0.0"), "{bump}");
+    assert_eq!(world.next_step(&bump), "git blue contract bump s3-access/s3-permissions major  # it breaks a promise");
+}
+
+#[test]
 fn a_patch_of_a_supported_older_line_is_a_contract_of_its_own() {
     let world = World::solo();
     let supporting = |version: &str| contract(version) + "supported: [\"^1.0\"]\n";

@@ -111,7 +111,9 @@ fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
     let conflict = world.on("home").json(&fungal, &["sync"]);
     let found = &conflict["remotes"][0]["conflicts"][0];
     assert_eq!((&found["code"], &found["version"]), (&"version-conflict".into(), &"1.1.0".into()), "{conflict}");
-    world.on("second").ok(&other, &["sync"]);
+    let fetched = world.on("second").json(&other, &["sync"]);
+    assert_eq!(fetched["remotes"][0]["conflicts"], conflict["remotes"][0]["conflicts"], "{fetched}");
+    assert_eq!(world.json(&other, &["sync"])["remotes"][0]["conflicts"], serde_json::json!([]));
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     let lost = world.git(&world.store(), &["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/"]).stdout;
     assert_eq!(lost.lines().count(), 1, "{lost}");

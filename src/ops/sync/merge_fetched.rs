@@ -7,10 +7,12 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         conflict::{Conflict, Standing},
-        name::{DomainName, RemoteName},
+        contract::Contract,
+        name::{ContractName, DomainName, RemoteName},
         oid::Oid,
         set_aside::SetAside,
         text::comma_separated_at_most,
+        version::Version,
     },
     store::{
         Change, Edit, Parents, Store, StoreError, StoreRef, append_only, codec,
@@ -20,7 +22,7 @@ use crate::{
         read,
         remote::Listing,
     },
-    wire::{RefUpdate, RemoteSync, SyncProblem},
+    wire::{RefUpdate, RemoteSync, SyncConflict, SyncProblem},
 };
 
 /// The maximum number of invalid names that a message shows.
@@ -96,9 +98,10 @@ impl Syncing<'_> {
             }
             if let Outcome::Moved(old, new, update, conflicts) = self.merge_until_won(&name, &theirs)? {
                 report.received.push(line(&name, old, Some(new), update));
-                let refused = self.newly_set_aside(old, &new)?.into_iter().map(Conflict::SetAside);
-                let conflicts = conflicts.into_iter().chain(refused);
-                report.conflicts.extend(conflicts.map(|one| conflict(name.domain(), one, Standing::default())));
+                let tree = self.store.commit(&new)?.tree;
+                let recorded = self.newly_recorded(&name, old, &tree)?;
+                let conflicts: BTreeSet<_> = conflicts.into_iter().chain(recorded).collect();
+                report.conflicts.extend(conflicts.into_iter().map(|one| self.reported(&name, &tree, one)));
             }
             self.note_seen(&name, theirs)?;
             domains.add(name);
@@ -173,12 +176,34 @@ impl Syncing<'_> {
         Ok(None)
     }
 
-    /// Returns the open conflicts about commits that broke a rule, except for those that were recorded before.
-    fn newly_set_aside(&self, old: Option<Oid>, new: &Oid) -> Result<Vec<SetAside>, OpError> {
-        let records = |tip: &Oid| read::set_aside_in(self.store, &self.store.commit(tip)?.tree);
-        let held = old.map(|old| records(&old)).transpose()?.unwrap_or_default();
-        let new = records(new)?.into_iter();
-        Ok(new.filter(|(id, one)| one.is_open() && !held.contains_key(id)).map(|(_, one)| one).collect())
+    /// Returns the open conflicts in the tree of a ref, except for those that were recorded at the commit `old`.
+    fn newly_recorded(&self, name: &StoreRef, old: Option<Oid>, tree: &Oid) -> Result<Vec<Conflict>, OpError> {
+        let held = match old {
+            Some(old) => read::conflicts_in(self.store, &self.store.commit(&old)?.tree)?.open(|_, _| false),
+            None => Vec::new(),
+        };
+        let is_yanked = |contract: &ContractName, version: &Version| {
+            self.current(name, tree, contract).is_some_and(|current| current.yanked_reason(version).is_some())
+        };
+        let mut open = read::conflicts_in(self.store, tree)?.open(is_yanked);
+        open.retain(|one| !held.contains(one));
+        Ok(open)
+    }
+
+    /// Returns a conflict with the steps for this repository.
+    fn reported(&self, name: &StoreRef, tree: &Oid, one: Conflict) -> SyncConflict {
+        let here = self.ctx.realm.as_ref().ok().and_then(|here| here.repo.as_ref());
+        let current = match &one {
+            Conflict::Contract(contract, _) => self.current(name, tree, contract),
+            _ => None,
+        };
+        let elsewhere = current.as_ref().map(|current| &current.owner).filter(|owner| Some(*owner) != here);
+        conflict(name.domain(), one, Standing { elsewhere, ..Standing::default() })
+    }
+
+    /// Returns the current document of a contract, unless it cannot be read.
+    fn current(&self, name: &StoreRef, tree: &Oid, contract: &ContractName) -> Option<Contract> {
+        read::file(self.store, name, tree, &layout::contract(contract)).ok().flatten()
     }
 
     fn merge_until_won(&self, name: &StoreRef, theirs: &Oid) -> Result<Outcome, OpError> {

@@ -156,7 +156,7 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
         versions.insert(contract, published.into_keys().collect());
     }
     let sources = reader.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?;
-    let conflicts = reader.conflicts(tree)?;
+    let conflicts = conflicts_in(store, tree)?;
     Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, conflicts, damage: reader.damage })
 }
 
@@ -259,7 +259,7 @@ impl Reader<'_> {
             sources: self.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?,
             transfers: self.transfers(tree)?,
             approvals: self.approvals(tree)?,
-            conflicts: self.conflicts(tree)?,
+            conflicts: conflicts_in(self.store, tree)?,
             damage: self.damage,
             ..view
         })
@@ -372,28 +372,31 @@ impl Reader<'_> {
         }
         Ok(all)
     }
+}
 
-    /// Returns the conflicts. The losing documents are not read.
-    fn conflicts(&self, tree: &Oid) -> Result<Conflicts, StoreError> {
-        let mut conflicts = Conflicts::default();
-        let found = lookup(self.store, tree, layout::CONFLICTS)?;
-        let Some(folder) = found.filter(|entry| entry.kind == EntryKind::Tree) else {
-            return Ok(conflicts);
-        };
-        let folders = |tree: &Oid, name: &str| -> Result<Vec<Entry>, StoreError> {
-            let entries = read_folder(self.store, tree, name)?;
-            Ok(entries.into_iter().filter(|entry| entry.kind == EntryKind::Tree).collect())
-        };
-        for entry in folders(&folder.id, layout::CONTRACTS)? {
-            let Ok(name) = entry.name.parse::<ContractName>() else { continue };
-            let versions = self.store.entries(&entry.id)?;
-            let versions = versions.iter().filter_map(|entry| entry.name.parse::<Version>().ok());
-            conflicts.contracts.entry(name).or_default().extend(versions);
-        }
-        let repos = folders(&folder.id, layout::BINDINGS)?;
-        let records = read::set_aside_in(self.store, tree)?;
-        conflicts.set_aside = records.into_values().filter(SetAside::is_open).collect();
-        conflicts.bindings = repos.iter().filter_map(|entry| entry.name.parse().ok()).collect();
-        Ok(conflicts)
+/// Returns the conflicts in the tree of a domain. The losing documents are not read.
+///
+/// # Errors
+/// Returns an error if a tree cannot be read.
+pub fn conflicts_in(store: &dyn Store, tree: &Oid) -> Result<Conflicts, StoreError> {
+    let mut conflicts = Conflicts::default();
+    let found = lookup(store, tree, layout::CONFLICTS)?;
+    let Some(folder) = found.filter(|entry| entry.kind == EntryKind::Tree) else {
+        return Ok(conflicts);
+    };
+    let folders = |tree: &Oid, name: &str| -> Result<Vec<Entry>, StoreError> {
+        let entries = read_folder(store, tree, name)?;
+        Ok(entries.into_iter().filter(|entry| entry.kind == EntryKind::Tree).collect())
+    };
+    for entry in folders(&folder.id, layout::CONTRACTS)? {
+        let Ok(name) = entry.name.parse::<ContractName>() else { continue };
+        let versions = store.entries(&entry.id)?;
+        let versions = versions.iter().filter_map(|entry| entry.name.parse::<Version>().ok());
+        conflicts.contracts.entry(name).or_default().extend(versions);
     }
+    let repos = folders(&folder.id, layout::BINDINGS)?;
+    let records = read::set_aside_in(store, tree)?;
+    conflicts.set_aside = records.into_values().filter(SetAside::is_open).collect();
+    conflicts.bindings = repos.iter().filter_map(|entry| entry.name.parse().ok()).collect();
+    Ok(conflicts)
 }

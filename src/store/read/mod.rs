@@ -6,7 +6,7 @@ mod published;
 mod reader;
 mod roles;
 
-pub use domain::{contract_at, contracts_at, domain, domain_at, load_version, load_versions, summary_of};
+pub use domain::{conflicts_in, contract_at, contracts_at, domain, domain_at, load_version, load_versions, summary_of};
 pub use published::Published;
 pub use roles::{ContractRole, roles_in};
 
