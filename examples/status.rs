@@ -22,7 +22,7 @@ fn print_status(folder: &str) -> Result<(), Error> {
     let repository = Machine::open()?.repository(folder)?;
     println!("{} in the realm {}", repository.name(), repository.realm().name());
     for import in repository.status(&PageRequest::default())?.body.imports {
-        println!("imports {}/{} {}: {}", import.domain, import.contract, import.version_req, import.state);
+        println!("imports {}/{} {}: {}", import.domain, import.contract, import.version_req, import.state.word());
     }
     let pending = repository.pending(&PageRequest::all())?.body;
     for change in &pending.notifications {

@@ -315,11 +315,13 @@ impl Repository {
     /// Returns an error if the realm cannot be read.
     ///
     /// ```
+    /// use git_blue::wire::ImportStanding;
+    ///
     /// # let example = git_blue::testing::example::Example::new();
     /// # let repository = example.machine().repository(example.folder("access"))?;
     /// let status = repository.status(&Default::default())?.body;
     /// let import = &status.imports[0];
-    /// assert_eq!((import.contract.as_str(), &*import.state), ("s3-permissions", "current"));
+    /// assert_eq!((import.contract.as_str(), import.state), ("s3-permissions", ImportStanding::Current));
     /// # Ok::<(), git_blue::Error>(())
     /// ```
     pub fn status(&self, page: &PageRequest) -> Result<Answer<RealmStatus>, Error> {

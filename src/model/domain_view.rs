@@ -3,6 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::{
     approval::Approval,
     binding::{Binding, Import},
@@ -266,12 +269,35 @@ impl ImportResolution {
         }
     }
 
-    /// Returns the name of this state: `current`, `behind` or `broken`.
-    pub fn word(&self) -> &'static str {
+    /// Returns whether the range accepts the current version, an older one, or none.
+    pub fn standing(&self) -> ImportStanding {
         match self {
-            Self::Satisfied(_) => "current",
-            Self::Behind { .. } => "behind",
-            Self::Broken { .. } | Self::Missing => "broken",
+            Self::Satisfied(_) => ImportStanding::Current,
+            Self::Behind { .. } => ImportStanding::Behind,
+            Self::Broken { .. } | Self::Missing => ImportStanding::Broken,
+        }
+    }
+}
+
+/// Whether an import accepts what is published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ImportStanding {
+    /// It accepts the current version.
+    Current,
+    /// It accepts an older version, which is still served.
+    Behind,
+    /// It accepts no version that is served, or the version breaks its code.
+    Broken,
+}
+
+impl ImportStanding {
+    /// Returns its word in JSON and in texts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Behind => "behind",
+            Self::Broken => "broken",
         }
     }
 }

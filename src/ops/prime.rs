@@ -7,7 +7,10 @@ use crate::{
     error::OpError,
     model::{name::ReaderName, text::count, version::Version},
     ops::{Operation, ctx::Ctx, inboxes::pending, notifications::list, realm::status},
-    wire::{Answer, DomainStatus, ImportStatus, NotificationFilter, PageRequest, Prime, RealmStatus, Unpublished},
+    wire::{
+        Answer, DomainStatus, ImportStanding, ImportStatus, NotificationFilter, PageRequest, Prime, RealmStatus,
+        Unpublished,
+    },
 };
 
 /// The operation's entry in the table of operations.
@@ -81,7 +84,8 @@ fn within_limit(facts: Vec<String>) -> Vec<String> {
 /// Returns the open problems, even if no reader was notified of them.
 fn open_problems(status: &RealmStatus) -> Vec<String> {
     let mut facts = Vec::new();
-    let (broken, others): (Vec<_>, Vec<_>) = status.imports.iter().partition(|import| import.state == "broken");
+    let (broken, others): (Vec<_>, Vec<_>) =
+        status.imports.iter().partition(|import| import.state == ImportStanding::Broken);
     if !broken.is_empty() {
         let names = listed(broken.iter().map(|import| moved(import)));
         facts.push(format!("Broken: {names}; realm_review shows where to edit."));
@@ -179,7 +183,7 @@ fn notifications_fact(ctx: &Ctx, request: &Request, is_clear: bool) -> Result<St
 }
 
 fn is_due(import: &ImportStatus) -> bool {
-    import.state == "broken" || has_moved(import)
+    import.state == ImportStanding::Broken || has_moved(import)
 }
 
 fn has_moved(import: &ImportStatus) -> bool {

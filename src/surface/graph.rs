@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     model::name::RepoName,
-    wire::{ContractTopology, ImportTopology, RealmTopology},
+    wire::{ContractTopology, ImportStanding, ImportTopology, RealmTopology},
 };
 
 /// Returns the graph in the DOT language of Graphviz.
@@ -37,10 +37,10 @@ pub fn dot(body: &RealmTopology) -> String {
         match edge {
             Edge::Provides { repo, contract } => text.line(1, format_args!("r{repo} -> c{contract};")),
             Edge::Imports { repo, contract, import } => {
-                let look = match &*import.state {
-                    "broken" => ", color=red, fontcolor=red, style=dashed",
-                    "behind" => ", color=orange, fontcolor=orange",
-                    _ => "",
+                let look = match import.state {
+                    ImportStanding::Broken => ", color=red, fontcolor=red, style=dashed",
+                    ImportStanding::Behind => ", color=orange, fontcolor=orange",
+                    ImportStanding::Current => "",
                 };
                 text.line(1, format_args!("c{contract} -> r{repo} [label={}{look}];", quote(&reason(import))));
             }
@@ -76,7 +76,7 @@ pub fn mermaid(body: &RealmTopology) -> String {
         match edge {
             Edge::Provides { repo, contract } => text.line(1, format_args!("r{repo} --> c{contract}")),
             Edge::Imports { repo, contract, import } => {
-                let is_broken = import.state == "broken";
+                let is_broken = import.state == ImportStanding::Broken;
                 broken.extend(is_broken.then(|| number.to_string()));
                 let arrow = if is_broken { "-.->" } else { "-->" };
                 text.line(1, format_args!("c{contract} {arrow}|{}| r{repo}", quote(&reason(import))));
@@ -167,10 +167,10 @@ mod tests {
 
     /// Returns a realm whose names are keywords of both languages, and a range with special characters of both.
     fn realm() -> RealmTopology {
-        let import = |range: &str, state: &'static str| ImportTopology {
+        let import = |range: &str, state| ImportTopology {
             repo: name("graph"),
             version_req: name(range),
-            state: state.into(),
+            state,
             binding: UsedIn::default(),
             verdict: None,
         };
@@ -192,8 +192,8 @@ mod tests {
                 name: name("subgraph"),
                 members: vec![name("end")],
                 contracts: vec![
-                    contract("class", Some("end"), import(">=1.0.0, <2.0.0", "current")),
-                    contract("edge", None, import("^1.0.0-x", "broken")),
+                    contract("class", Some("end"), import(">=1.0.0, <2.0.0", ImportStanding::Current)),
+                    contract("edge", None, import("^1.0.0-x", ImportStanding::Broken)),
                 ],
             }],
             total: 1,

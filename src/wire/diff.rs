@@ -1,7 +1,5 @@
 //! `contract_diff` and `contract_impact`: the changes of another version, and the repositories they affect.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +7,7 @@ use super::VersionOrigin;
 use crate::model::{
     binding::UsedIn,
     diff::Difference,
+    domain_view::ImportStanding,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
     verdict::{
@@ -168,8 +167,7 @@ pub struct ImporterImpact {
     /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
     /// `current`, `behind` (an older version is still served) or `broken`, if this version were current.
-    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
-    pub state: Cow<'static, str>,
+    pub state: ImportStanding,
     /// The basis of the state.
     pub judged_by: JudgedBy,
     /// The effect of the version on the data that the import expects, or on code written against `adapted_version`;
@@ -180,6 +178,5 @@ pub struct ImporterImpact {
     /// The version that the repository's code was written against; null if unknown.
     pub adapted_version: Option<Version>,
     /// The current state: `current`, `behind` or `broken`.
-    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
-    pub current_state: Cow<'static, str>,
+    pub current_state: ImportStanding,
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{BindingsChanged, JudgedBy, Notification, Published, RemoteStatus, SessionLine, SyncConflict};
+pub use crate::model::domain_view::ImportStanding;
 use crate::model::{
     binding::{self, UsedIn},
     contract::Deprecated,
@@ -216,8 +217,7 @@ pub struct ImportStatus {
     /// The version range of the import.
     pub version_req: Range,
     /// `current`, `behind` (an older version is still served) or `broken`.
-    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
-    pub state: Cow<'static, str>,
+    pub state: ImportStanding,
     /// The importance of the state: `broken`, `attention` or `import`.
     #[serde(default)]
     pub rank: Rank,

@@ -1,7 +1,5 @@
 //! `realm_review`: the changes of contracts that this repository imports, and the code that mentions them.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +8,7 @@ pub use crate::model::review::{ChangedField, FieldChange};
 use crate::model::{
     binding::UsedIn,
     contract::is_default,
+    domain_view::ImportStanding,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
     verdict::Verdict,
@@ -63,8 +62,7 @@ pub struct ImportReview {
     /// The version range of the import.
     pub version_req: Range,
     /// `current`, `behind` (an older version is still served) or `broken`.
-    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
-    pub state: Cow<'static, str>,
+    pub state: ImportStanding,
     /// The basis of the state.
     pub judged_by: JudgedBy,
     /// Whether the owner withdraws the contract; absent if not.

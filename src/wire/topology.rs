@@ -1,13 +1,12 @@
 //! `realm_topology`: contracts with their providers and consumers.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Deprecation;
 use crate::model::{
     binding::UsedIn,
+    domain_view::ImportStanding,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
     verdict::{Outcome, Verdict},
@@ -84,8 +83,7 @@ pub struct ImportTopology {
     /// The version range of the import.
     pub version_req: Range,
     /// `current`, `behind` (an older version is still served) or `broken`.
-    #[schemars(extend("enum" = ["current", "behind", "broken"]))]
-    pub state: Cow<'static, str>,
+    pub state: ImportStanding,
     /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
     /// The effect of the version on the code of that repository, unless the import holds or there is no verdict.
@@ -96,9 +94,9 @@ pub struct ImportTopology {
 impl ImportTopology {
     /// Returns the word for its state: `current`, `behind`, `broken`, or `unknown` if its range accepts a version that
     /// may break its code.
-    pub fn word(&self) -> &str {
+    pub fn word(&self) -> &'static str {
         let is_unknown = self.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Unknown);
-        if is_unknown && self.state == "current" { "unknown" } else { &self.state }
+        if is_unknown && self.state == ImportStanding::Current { "unknown" } else { self.state.word() }
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Basis, Judge, Outcome, Verdict, flow};
 use crate::model::{
     binding::Import,
     contract::Contract,
-    domain_view::{DomainView, ImportResolution},
+    domain_view::{DomainView, ImportResolution, ImportStanding},
     name::{ContractName, RepoName},
     version::Version,
 };
@@ -92,9 +92,9 @@ impl ImportState {
             && self.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty())
     }
 
-    /// Returns the name of the state: `current`, `behind` or `broken`.
-    pub fn word(&self) -> &'static str {
-        if self.is_broken() { "broken" } else { self.resolution.word() }
+    /// Returns whether the import accepts the current version, an older one, or none.
+    pub fn standing(&self) -> ImportStanding {
+        if self.is_broken() { ImportStanding::Broken } else { self.resolution.standing() }
     }
 
     /// Returns the verdict, unless it compares a version with itself.

@@ -29,7 +29,7 @@ use crate::{
         operation::given_as,
         runs,
     },
-    wire::{Answer, ContractImpact, DocumentSource, ImporterImpact, JudgedBy},
+    wire::{Answer, ContractImpact, DocumentSource, ImportStanding, ImporterImpact, JudgedBy},
 };
 
 /// The operation's entry in the table of operations.
@@ -146,7 +146,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         retired: current.and_then(|current| Some(current.retired.as_ref()?.reason.clone())),
         source,
         version,
-        broken: importers.iter().filter(|one| one.state == "broken").count(),
+        broken: importers.iter().filter(|one| one.state == ImportStanding::Broken).count(),
         breaks_promise: promise.map(|promise| promise.broken).unwrap_or_default(),
         importers,
     };
@@ -217,12 +217,12 @@ fn importers(
             repo: repo.clone(),
             version_req: import.version.clone(),
             binding: import.binding.clone(),
-            state: state.word().into(),
+            state: state.standing(),
             judged_by: JudgedBy::of(&state),
             verdict: state.between_versions().cloned(),
             resolved_version: state.resolution.resolved().cloned(),
             adapted_version: import.adapted().cloned(),
-            current_state: ImportState::of(now, import, judge).word().into(),
+            current_state: ImportState::of(now, import, judge).standing(),
         }
     };
     now.importers(contract).map(impact).collect()
@@ -237,7 +237,7 @@ fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
 /// Returns what `me` can do about broken importers: a consumer can adapt its code, and the owner can keep serving older
 /// versions, which helps the consumers in `helped` only. Other repositories can do nothing.
 fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &ContractImpact) -> Vec<NextStep> {
-    let broken: Vec<_> = body.importers.iter().filter(|one| one.state == "broken").collect();
+    let broken: Vec<_> = body.importers.iter().filter(|one| one.state == ImportStanding::Broken).collect();
     let version = &body.version;
     let is_current = body.current_version.as_ref() == Some(version);
     if let Some(mine) = broken.iter().find(|one| one.repo == *me) {

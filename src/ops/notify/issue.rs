@@ -2,7 +2,7 @@
 
 use crate::{
     model::{name::ContractRef, version::Version},
-    wire::{ImportReview, Mention},
+    wire::{ImportReview, ImportStanding, Mention},
 };
 
 /// The start of the text's first line, which is invisible in rendered Markdown.
@@ -47,7 +47,7 @@ impl IssueMarker {
 
 /// Returns whether the consumer has to act: its import is broken, or gets an older version.
 pub fn is_due(import: &ImportReview) -> bool {
-    import.state != "current" && import.new_version.is_some()
+    import.state != ImportStanding::Current && import.new_version.is_some()
 }
 
 /// Returns the contract of the issue.
@@ -58,7 +58,7 @@ pub fn contract(import: &ImportReview) -> ContractRef {
 /// Returns the title of the issue.
 pub fn title(import: &ImportReview) -> String {
     let version = import.new_version.as_ref().map(ToString::to_string).unwrap_or_default();
-    if import.state == "broken" {
+    if import.state == ImportStanding::Broken {
         format!("{} {version} breaks the import of this repository", contract(import))
     } else {
         format!("{} is at {version}, but this repository uses an older version", contract(import))

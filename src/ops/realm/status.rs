@@ -47,8 +47,8 @@ use crate::{
         sessions::SessionFilter,
     },
     wire::{
-        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, Notification, PageRequest,
-        RealmStatus, RepoLine, SessionLine, SyncConflict, page,
+        Answer, DomainBinding, DomainContract, DomainStatus, ImportStanding, ImportStatus, JudgedBy, Notification,
+        PageRequest, RealmStatus, RepoLine, SessionLine, SyncConflict, page,
     },
 };
 
@@ -372,7 +372,7 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         domain: domain.info.name.clone(),
         contract: import.contract.clone(),
         version_req: import.version.clone(),
-        state: state.word().into(),
+        state: state.standing(),
         rank: Rank::of_import(import, state, offered.is_some_and(|offered| offered.is_discouraged_for(import))),
         judged_by: JudgedBy::of(state),
         verdict: state.between_versions().cloned(),
@@ -436,7 +436,7 @@ fn with_next_steps(
     let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
     let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), has_file: &has_file };
     let body = &answer.body;
-    let broken = body.imports.iter().filter(|import| import.state == "broken").count();
+    let broken = body.imports.iter().filter(|import| import.state == ImportStanding::Broken).count();
     let has_changed = body.notifications.iter().any(Notification::is_to_review);
     let mut by_others: Vec<_> = body
         .notifications

@@ -13,7 +13,10 @@ use crate::{
     },
     ops::{Operation, contract::verdict, ctx::Ctx, runs},
     store::overview::{Line, Overview},
-    wire::{Answer, ContractTopology, Deprecation, DomainTopology, ImportTopology, PageRequest, RealmTopology},
+    wire::{
+        Answer, ContractTopology, Deprecation, DomainTopology, ImportStanding, ImportTopology, PageRequest,
+        RealmTopology,
+    },
 };
 
 /// The operation's entry in the table of operations.
@@ -171,7 +174,7 @@ fn domain<'v>(
                 ImportTopology {
                     repo: (*repo).clone(),
                     version_req: import.version.clone(),
-                    state: state.map_or("broken", ImportState::word).into(),
+                    state: state.map_or(ImportStanding::Broken, ImportState::standing),
                     binding: import.binding.clone(),
                     verdict: state.filter(|state| !state.is_proved()).and_then(ImportState::between_versions).cloned(),
                 }

@@ -31,7 +31,7 @@ use crate::{
         report::{self, SideFile},
         value_lines::value_lines,
     },
-    wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared},
+    wire::{ContractDiff, ContractImpact, DocumentSource, ImportStanding, ImporterImpact, JudgedBy, SchemasCompared},
 };
 
 /// The maximum number of differences that are printed.
@@ -234,7 +234,8 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         let verdict = impact_word(one);
         let adapted = one.adapted_version.as_ref().filter(|adapted| **adapted != body.version);
         let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
-        let already = one.state == "broken" && one.current_state == "broken" && kind != "current";
+        let already =
+            one.state == ImportStanding::Broken && one.current_state == ImportStanding::Broken && kind != "current";
         vec![
             plain(&one.repo),
             plain(&one.version_req),
@@ -255,11 +256,11 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
 /// Returns one word for what a version means to one importer.
 fn impact_word(one: &ImporterImpact) -> Word {
     let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
-    match (&*one.state, &one.resolved_version, outcome) {
-        ("broken", Some(_), _) => styled("broken, although in range", Style::Red),
-        ("broken", ..) => styled("broken", Style::Red),
+    match (one.state, &one.resolved_version, outcome) {
+        (ImportStanding::Broken, Some(_), _) => styled("broken, although in range", Style::Red),
+        (ImportStanding::Broken, ..) => styled("broken", Style::Red),
         (_, _, Some(Outcome::Unknown)) => styled("unknown", Style::Yellow),
-        ("behind", Some(served), _) => styled(format!("behind: {served} is still served"), Style::Yellow),
+        (ImportStanding::Behind, Some(served), _) => styled(format!("behind: {served} is still served"), Style::Yellow),
         _ if one.judged_by == JudgedBy::VersionRange => styled("accepted (judged by version range only)", Style::Green),
         _ => styled("accepted", Style::Green),
     }

@@ -9,7 +9,7 @@ use crate::{
     error::OpError,
     model::{text::count, verdict::Outcome},
     ops::{ctx::Ctx, realm},
-    wire::{ChangedField, FieldChange, ImportReview, RealmReview, Searched, Withdrawal},
+    wire::{ChangedField, FieldChange, ImportReview, ImportStanding, RealmReview, Searched, Withdrawal},
 };
 
 pub fn run(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
@@ -38,7 +38,7 @@ fn render(body: &RealmReview, text: &mut Text) {
 /// Returns a summary of what was checked.
 fn summary(body: &RealmReview) -> String {
     let imports = |number: usize| count(number, "import", "imports");
-    let broken = body.imports.iter().filter(|import| import.state == "broken").count();
+    let broken = body.imports.iter().filter(|import| import.state == ImportStanding::Broken).count();
     let by_range = match body.by_range_only {
         0 => String::new(),
         all if all == body.checked => "; judged by version range only".to_owned(),
@@ -121,15 +121,17 @@ fn field_line(import: &ImportReview, field: &ChangedField) -> String {
 
 fn state(import: &ImportReview) -> Word {
     let outcome = import.verdict.as_ref().map(|verdict| verdict.verdict);
-    match (&*import.state, outcome) {
-        ("broken", Some(Outcome::Breaks)) if import.never_satisfied => {
+    match (import.state, outcome) {
+        (ImportStanding::Broken, Some(Outcome::Breaks)) if import.never_satisfied => {
             let old = import.old_version.as_ref().map(ToString::to_string).unwrap_or_default();
             styled(format!("broken: it expects more than {old} promises"), Style::Red)
         }
-        ("broken", Some(Outcome::Breaks)) => styled("broken", Style::Red),
-        ("broken", _) if import.new_version.is_none() => styled("broken: no release is published", Style::Red),
-        ("broken", _) => styled("broken: outside the range of the import", Style::Red),
-        ("behind", _) => styled("behind: an older version is still served", Style::Yellow),
+        (ImportStanding::Broken, Some(Outcome::Breaks)) => styled("broken", Style::Red),
+        (ImportStanding::Broken, _) if import.new_version.is_none() => {
+            styled("broken: no release is published", Style::Red)
+        }
+        (ImportStanding::Broken, _) => styled("broken: outside the range of the import", Style::Red),
+        (ImportStanding::Behind, _) => styled("behind: an older version is still served", Style::Yellow),
         (_, Some(Outcome::Compatible)) => styled("accepted", Style::Green),
         (_, Some(_)) => styled("in range, but it is unknown whether it breaks the code", Style::Yellow),
         (_, None) if import.old_version == import.new_version => styled("accepted", Style::Green),

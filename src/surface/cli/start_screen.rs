@@ -9,7 +9,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{name::ContractRef, text::count},
     ops::{contract, ctx::Ctx, realm},
-    wire::{Answer, RealmStatus},
+    wire::{Answer, ImportStanding, RealmStatus},
 };
 
 /// The maximum number of next steps that are shown.
@@ -45,7 +45,7 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
     if let Some(why) = &body.read_only {
         text.line(&[styled("  read-only:", Style::Yellow), plain(why)]);
     }
-    let broken = body.imports.iter().filter(|import| import.state == "broken").count();
+    let broken = body.imports.iter().filter(|import| import.state == ImportStanding::Broken).count();
     let imports = body.imports.len();
     let rows = [
         (broken, Style::Red, format!("{broken} of {} broken", count(imports, "import", "imports"))),

@@ -12,7 +12,9 @@ use crate::{
         text::{comma_separated, count},
         verdict::Outcome,
     },
-    wire::{DomainStatus, ImportStatus, JudgedBy, OwnContract, RealmStatus, RemovedFile, Role, Unpublished},
+    wire::{
+        DomainStatus, ImportStanding, ImportStatus, JudgedBy, OwnContract, RealmStatus, RemovedFile, Role, Unpublished,
+    },
 };
 
 /// The maximum number of changes that are shown and marked as seen, unless the whole realm is shown.
@@ -249,16 +251,18 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
     let outcome = import.verdict.as_ref().map(|verdict| (verdict.verdict, verdict.phrase()));
     let lacks = import.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty());
-    let verdict = match (&*import.state, &import.resolved_version) {
-        ("broken", Some(version)) => {
+    let verdict = match (import.state, &import.resolved_version) {
+        (ImportStanding::Broken, Some(version)) => {
             let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
             styled(format!("broken: {version} is in the range, but breaks the code{shown}"), Style::Red)
         }
-        ("current", _) if import.retired => {
+        (ImportStanding::Current, _) if import.retired => {
             styled(format!("accepts {now}, but the contract is retired"), Style::Yellow)
         }
-        ("current", _) if import.yanked => styled(format!("accepts {now}, which was yanked"), Style::Yellow),
-        ("current", _) => match outcome {
+        (ImportStanding::Current, _) if import.yanked => {
+            styled(format!("accepts {now}, which was yanked"), Style::Yellow)
+        }
+        (ImportStanding::Current, _) => match outcome {
             Some((outcome, phrase)) if outcome == Outcome::Unknown || lacks => {
                 styled(format!("accepts {now}; {phrase}"), Style::Yellow)
             }
@@ -267,7 +271,7 @@ fn import(import: &ImportStatus) -> Vec<Word> {
             }
             _ => styled(format!("accepts {now}"), Style::Green),
         },
-        ("behind", Some(served)) => {
+        (ImportStanding::Behind, Some(served)) => {
             styled(format!("behind: the current version is {now}, but {served} is still served"), Style::Yellow)
         }
         _ if import.current_version.is_none() => styled("broken: no release is published", Style::Red),

@@ -162,7 +162,7 @@ impl Domain<'_> {
             domain: self.summary.info.name.clone(),
             contract: import.contract.clone(),
             version_req: import.version.clone(),
-            state: state.word().into(),
+            state: state.standing(),
             judged_by: JudgedBy::of(state),
             withdrawal: self.withdrawal(import),
             old_version: old.cloned(),

@@ -12,8 +12,8 @@ use crate::{
         version::Version,
     },
     wire::{
-        ContractTopology, Deprecation, DomainTopology, ImportTopology, RealmStatus, RealmTopology, RemoteStatus,
-        SyncConflict, Unpublished,
+        ContractTopology, Deprecation, DomainTopology, ImportStanding, ImportTopology, RealmStatus, RealmTopology,
+        RemoteStatus, SyncConflict, Unpublished,
     },
 };
 
@@ -126,7 +126,7 @@ fn imports(site: &Site, domain: &DomainTopology, contract: &ContractTopology, st
 fn decisive<'a>(contract: &'a ContractTopology, imports: &[&'a ImportTopology]) -> Option<&'a Version> {
     let current = contract.version.as_ref();
     let of = |import: &&'a ImportTopology| {
-        let verdict = import.verdict.as_ref().filter(|_| import.state == "broken");
+        let verdict = import.verdict.as_ref().filter(|_| import.state == ImportStanding::Broken);
         verdict.map_or(current, |verdict| Some(&verdict.new_version))
     };
     let first = imports.first().and_then(of);
@@ -138,7 +138,7 @@ fn listed(site: &Site, import: &ImportTopology) -> Markup {
         (components::repo(site, &import.repo)) " "
         code { (import.version_req.to_string()) }
         @for file in import.binding.files() { " " span.path { (text(file)) } }
-        @let is_said = |verdict: &&Verdict| import.state != "broken" || verdict.verdict == Outcome::Breaks;
+        @let is_said = |verdict: &&Verdict| import.state != ImportStanding::Broken || verdict.verdict == Outcome::Breaks;
         @if let Some(verdict) = import.verdict.as_ref().filter(is_said) {
             p.note dir="auto" { (text(&verdict.phrase())) }
         }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     model::verdict::Outcome,
-    wire::{ContractImpact, ImporterImpact, JudgedBy},
+    wire::{ContractImpact, ImportStanding, ImporterImpact, JudgedBy},
 };
 
 /// The maximum number of importers that are shown.
@@ -43,12 +43,12 @@ fn row(site: &Site, one: &ImporterImpact, withdrawn: Option<&str>) -> Markup {
 fn now(one: &ImporterImpact, withdrawn: Option<&str>) -> Markup {
     let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
     html! {
-        @match (&*one.state, &one.resolved_version) {
-            ("current", _) if withdrawn.is_some() => { (badge(Tone::Warn, withdrawn.unwrap_or_default())) }
-            ("current", _) if outcome == Some(Outcome::Unknown) => { (badge(Tone::Warn, "unknown")) }
-            ("current", _) if one.judged_by == JudgedBy::VersionRange => { (badge(Tone::Good, "in range")) }
-            ("current", _) => { (badge(Tone::Good, "holds")) }
-            ("behind", Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
+        @match (one.state, &one.resolved_version) {
+            (ImportStanding::Current, _) if withdrawn.is_some() => { (badge(Tone::Warn, withdrawn.unwrap_or_default())) }
+            (ImportStanding::Current, _) if outcome == Some(Outcome::Unknown) => { (badge(Tone::Warn, "unknown")) }
+            (ImportStanding::Current, _) if one.judged_by == JudgedBy::VersionRange => { (badge(Tone::Good, "in range")) }
+            (ImportStanding::Current, _) => { (badge(Tone::Good, "holds")) }
+            (ImportStanding::Behind, Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
             _ => { (badge(Tone::Bad, "broken")) }
         }
         @if let Some(verdict) = one.verdict.as_ref().filter(|one| one.verdict != Outcome::Compatible) {

@@ -19,8 +19,8 @@ use crate::{
     model::{name::RepoName, rank::Rank, verdict::Outcome},
     ops::{ctx::Ctx, notifications, realm, session},
     wire::{
-        ImportStatus, NotificationFilter, NotificationsList, OwnContract, PageRequest, RealmStatus, RealmTopology,
-        SessionLine,
+        ImportStanding, ImportStatus, NotificationFilter, NotificationsList, OwnContract, PageRequest, RealmStatus,
+        RealmTopology, SessionLine,
     },
 };
 
@@ -149,9 +149,9 @@ fn import_now(site: &Site, import: &ImportStatus) -> Markup {
             Some(version) => { span.version { (version) } }
             None => { span.none { "no release" } }
         }
-        @match (&*import.state, import.rank) {
-            ("broken", _) => { " " (badge(Tone::Bad, "broken")) }
-            ("behind", _) => { " " (badge(Tone::Warn, "behind")) }
+        @match (import.state, import.rank) {
+            (ImportStanding::Broken, _) => { " " (badge(Tone::Bad, "broken")) }
+            (ImportStanding::Behind, _) => { " " (badge(Tone::Warn, "behind")) }
             (_, Rank::Attention) if verdict.is_some() => { " " (badge(Tone::Warn, "unknown")) }
             _ => {}
         }

@@ -24,7 +24,7 @@ use crate::{
             topology,
         },
     },
-    wire::{DomainStatus, ImportStatus, RealmCheck, RealmStatus},
+    wire::{DomainStatus, ImportStanding, ImportStatus, RealmCheck, RealmStatus},
 };
 
 /// The level of detail of an answer.
@@ -121,7 +121,7 @@ fn limit_own_contracts(status: &mut RealmStatus) {
 fn limit_imports(imports: &mut Vec<ImportStatus>) -> Option<NextStep> {
     let all = imports.len();
     if all > MAX_IMPORTS {
-        imports.retain(|import| import.state != "current");
+        imports.retain(|import| import.state != ImportStanding::Current);
     }
     let not_current = imports.len();
     let mut room = Room(MAX_BODY / 2);

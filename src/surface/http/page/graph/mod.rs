@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     model::name::RepoName,
-    wire::{ContractTopology, DomainTopology, ImportTopology, RealmTopology},
+    wire::{ContractTopology, DomainTopology, ImportStanding, ImportTopology, RealmTopology},
 };
 
 /// The maximum number of contracts that are drawn individually. If there are more, a domain is one box.
@@ -251,11 +251,11 @@ impl<'a> Links<'a> {
 
 fn broken(domain: &DomainTopology) -> usize {
     let imports = domain.contracts.iter().flat_map(|contract| &contract.importers);
-    imports.filter(|import| import.state == "broken").count()
+    imports.filter(|import| import.state == ImportStanding::Broken).count()
 }
 
 fn is_broken(contract: &ContractTopology) -> bool {
-    contract.importers.iter().any(|import| import.state == "broken")
+    contract.importers.iter().any(|import| import.state == ImportStanding::Broken)
 }
 
 /// Returns the drawing, the table, and the repositories without links.
