@@ -1,13 +1,10 @@
 //! Errors of operations: kind, cause and next steps. Exit codes are decided only here.
 
-mod code;
-
 use std::{borrow::Cow, fmt, io, path::Path, sync::Arc};
 
-pub use code::ErrorCode;
 use serde::{Deserialize, Serialize};
 
-pub use crate::model::next_step::NextStep;
+pub use crate::model::{error_code::ErrorCode, next_step::NextStep};
 
 use crate::{
     model::{
@@ -290,7 +287,7 @@ pub fn approve(at: &str, fingerprint: &Fingerprint) -> NextStep {
 
 impl From<Refusal> for OpError {
     fn from(refusal: Refusal) -> Self {
-        let error = Self::no((&*refusal.reason).into(), refusal.to_string());
+        let error = Self::no(refusal.code(), refusal.to_string());
         let domain = &refusal.domain;
         let write = |version: &Version| write_version(version, refusal.version_in.as_deref());
         match &*refusal.reason {
@@ -334,24 +331,6 @@ impl From<Refusal> for OpError {
             | Reason::NotPublished(_)
             | Reason::Invalid(_)
             | Reason::Undecided(_) => error,
-        }
-    }
-}
-
-impl From<&Reason> for ErrorCode {
-    fn from(reason: &Reason) -> Self {
-        match reason {
-            Reason::NotOwner { .. } | Reason::OtherOwner { .. } => Self::NotOwner,
-            Reason::NotMember(_) => Self::NotMember,
-            Reason::Collides(_) => Self::NameCollision,
-            Reason::Republished { .. } => Self::VersionReused,
-            Reason::BreaksPromise { .. } => Self::BreaksPromise,
-            Reason::Down { .. } => Self::VersionDown,
-            Reason::NotPublished(_) => Self::NotPublished,
-            Reason::Yanked { .. } => Self::YankedVersion,
-            Reason::Invalid(_) => Self::InvalidContract,
-            Reason::Undecided(_) | Reason::UndecidedVersion { .. } => Self::Undecided,
-            Reason::Damaged => Self::Damaged,
         }
     }
 }

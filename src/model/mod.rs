@@ -22,6 +22,7 @@ pub mod domain_digest;
 pub mod domain_summary;
 pub mod domain_view;
 pub mod effects;
+pub mod error_code;
 pub mod evolution;
 pub mod fault;
 pub mod hash;

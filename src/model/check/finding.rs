@@ -84,7 +84,7 @@ impl Finding {
     }
 
     /// Creates an error that this change causes.
-    pub fn error(code: &'static str, message: String) -> Self {
+    pub fn error(code: impl Into<Cow<'static, str>>, message: String) -> Self {
         Self::new(Severity::Error, code, message)
     }
 

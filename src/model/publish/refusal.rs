@@ -2,6 +2,7 @@
 
 use crate::model::{
     domain_view::DomainView,
+    error_code::ErrorCode,
     fault::Fault,
     name::{ContractName, DomainName, RepoName},
     verdict::Promise,
@@ -163,19 +164,19 @@ impl Refusal {
     }
 
     /// Returns the stable code of this kind of refusal.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match *self.reason {
-            Reason::NotOwner { .. } | Reason::OtherOwner { .. } => "not-owner",
-            Reason::NotMember(_) => "not-member",
-            Reason::Collides(_) => "name-collision",
-            Reason::Republished { .. } => "version-reused",
-            Reason::BreaksPromise { .. } => "breaks-promise",
-            Reason::Down { .. } => "version-down",
-            Reason::NotPublished(_) => "not-published",
-            Reason::Yanked { .. } => "yanked-version",
-            Reason::Invalid(_) => "invalid-contract",
-            Reason::Undecided(_) | Reason::UndecidedVersion { .. } => "undecided",
-            Reason::Damaged => "damaged",
+            Reason::NotOwner { .. } | Reason::OtherOwner { .. } => ErrorCode::NotOwner,
+            Reason::NotMember(_) => ErrorCode::NotMember,
+            Reason::Collides(_) => ErrorCode::NameCollision,
+            Reason::Republished { .. } => ErrorCode::VersionReused,
+            Reason::BreaksPromise { .. } => ErrorCode::BreaksPromise,
+            Reason::Down { .. } => ErrorCode::VersionDown,
+            Reason::NotPublished(_) => ErrorCode::NotPublished,
+            Reason::Yanked { .. } => ErrorCode::YankedVersion,
+            Reason::Invalid(_) => ErrorCode::InvalidContract,
+            Reason::Undecided(_) | Reason::UndecidedVersion { .. } => ErrorCode::Undecided,
+            Reason::Damaged => ErrorCode::Damaged,
         }
     }
 }
