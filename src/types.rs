@@ -4,7 +4,7 @@
 #[doc(inline)]
 pub use crate::model::{
     check::{Cause, Finding, SchemaHash, Severity},
-    contract::{Compatibility, Deprecated, Evolution, Validation},
+    contract::{Compatibility, Deprecated, Evolution, Retirement, Validation, Yanked},
     diff::{Difference, Kind as DifferenceKind},
     json::Json,
     name::{ContractName, ContractRef, DomainName, NameError, ReaderName, RealmName, RemoteName, RepoName, RfcName},

@@ -372,7 +372,7 @@ pub struct Deprecated {
 }
 
 /// The retirement of a contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Retirement {
     /// The reason, in the owner's words.
@@ -380,7 +380,7 @@ pub struct Retirement {
 }
 
 /// A version that must no longer be used, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Yanked {
     /// The version.

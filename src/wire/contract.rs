@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::{Broken, LogEntry, Role, VersionOrigin, lenient};
 use crate::model::{
     approval::Fingerprint,
-    contract::{BrokenDirection, Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values},
+    contract::{
+        BrokenDirection, Compatibility, Contract, Deprecated, Evolution, Flow, Retirement, Validation, Values, Yanked,
+    },
     json::Json,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
@@ -78,25 +80,11 @@ pub struct ContractDetail {
     /// The SHA-256 of the canonical schema, value and compatibility.
     pub content_hash: Option<String>,
     /// The retirement, if the contract is retired.
-    pub retired: Option<Retired>,
+    #[serde(deserialize_with = "lenient::option")]
+    pub retired: Option<Retirement>,
     /// The yanked versions, which should not be used.
+    #[serde(deserialize_with = "lenient::list")]
     pub yanked: Vec<Yanked>,
-}
-
-/// The retirement of a contract.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Retired {
-    /// The reason, as the owner wrote it.
-    pub reason: String,
-}
-
-/// A yanked version, which should not be used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Yanked {
-    /// The version.
-    pub version: Version,
-    /// The reason, as the owner wrote it.
-    pub reason: String,
 }
 
 impl From<Contract> for ContractDetail {
@@ -117,12 +105,8 @@ impl From<Contract> for ContractDetail {
             deprecated: contract.deprecated,
             schema_hash: contract.schema_hash,
             content_hash: contract.content_hash,
-            retired: contract.retired.map(|retired| Retired { reason: retired.reason }),
-            yanked: contract
-                .yanked
-                .into_iter()
-                .map(|yanked| Yanked { version: yanked.version, reason: yanked.reason })
-                .collect(),
+            retired: contract.retired,
+            yanked: contract.yanked,
         }
     }
 }

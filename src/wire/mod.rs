@@ -64,7 +64,7 @@ pub use compat::{
 };
 pub use contract::{
     ContractAdapted, ContractApproved, ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList,
-    ContractLog, ContractMarked, ContractTransfer, Relationship, Retired, Yanked,
+    ContractLog, ContractMarked, ContractTransfer, Relationship,
 };
 pub use daemon::{Daemon, DaemonOpen, DaemonToken};
 pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared};
@@ -81,8 +81,8 @@ pub use pull::{
     PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews, PullState,
 };
 pub use realm::{
-    Behind, Deprecation, DomainBinding, DomainContract, DomainStatus, ImportStanding, ImportStatus, LogEntry,
-    OwnContract, RealmLine, RealmList, RealmLog, RealmStatus, RemovedFile, RepoLine, Role, Unpublished,
+    Behind, DomainBinding, DomainContract, DomainStatus, ImportStanding, ImportStatus, LogEntry, OwnContract,
+    RealmLine, RealmList, RealmLog, RealmStatus, RemovedFile, RepoLine, Role, Unpublished,
 };
 pub use receiver::{
     ConcernedImport, Event, EventChange, EventData, EventLine, ForgeIssue, IssueOutcome, NotifyForge, NotifyTest,

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Deprecation, JudgedBy};
+use super::{JudgedBy, lenient};
 use crate::model::{
     binding::UsedIn,
+    contract::Deprecated,
     name::{ContractName, DomainName, RealmName, RepoName},
     notification::ChangeType,
     rank::Rank,
@@ -62,8 +63,8 @@ pub struct Notification {
     pub yanked: Vec<Version>,
     /// The end of the contract's support, and its replacement; absent unless it was deprecated, or if its deprecation was
     /// withdrawn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deprecated: Option<Deprecation>,
+    #[serde(default, deserialize_with = "lenient::option", skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<Deprecated>,
     /// Whether this repository imports the contract.
     pub affects_me: bool,
     /// Whether this repository's import still holds: the range accepts the version, and code written against the older

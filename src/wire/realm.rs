@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BindingsChanged, JudgedBy, Notification, Published, RemoteStatus, SessionLine, SyncConflict};
+use super::{BindingsChanged, JudgedBy, Notification, Published, RemoteStatus, SessionLine, SyncConflict, lenient};
 pub use crate::model::domain_view::ImportStanding;
 use crate::model::{
     binding::{self, UsedIn},
@@ -240,26 +240,8 @@ pub struct ImportStatus {
     #[serde(default)]
     pub yanked: bool,
     /// The end of the contract's support, and its replacement; null if it is not deprecated.
-    #[serde(default)]
-    pub deprecated: Option<Deprecation>,
-}
-
-/// The deprecation of a contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Deprecation {
-    /// The first deprecated version.
-    pub since: Version,
-    /// The last day on which the contract is served.
-    #[schemars(with = "Option<String>")]
-    pub sunset: Option<jiff::civil::Date>,
-    /// The contract of the same domain that replaces this one.
-    pub replaced_by: Option<ContractName>,
-}
-
-impl From<&Deprecated> for Deprecation {
-    fn from(one: &Deprecated) -> Self {
-        Self { since: one.since.clone(), sunset: one.sunset, replaced_by: one.replaced_by.clone() }
-    }
+    #[serde(default, deserialize_with = "lenient::option")]
+    pub deprecated: Option<Deprecated>,
 }
 
 /// A contract of this repository, and its consumers.

@@ -1,7 +1,7 @@
 //! JSON Schemas of the answers, derived from the types that are serialized. They are in `docs/schema/`, tests validate
 //! every answer against them, and MCP uses them as output schemas.
 
-use schemars::{JsonSchema, Schema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -57,7 +57,13 @@ pub fn titled(mut schema: Schema, title: &str, description: &str) -> Schema {
     schema
 }
 
-/// Returns the schema of a type as it is serialized. A field that is always written is required.
+/// Returns the schema of a type as it is serialized. A field that is always written is required. A later version may
+/// add fields, also to the types that deny unknown ones in files.
 fn of<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+    let open = RecursiveTransform(|schema: &mut Schema| {
+        if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
+            schema.remove("additionalProperties");
+        }
+    });
+    SchemaSettings::draft2020_12().for_serialize().with_transform(open).into_generator().into_root_schema_for::<T>()
 }

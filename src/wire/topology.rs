@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Deprecation;
+use super::lenient;
 use crate::model::{
     binding::UsedIn,
+    contract::Deprecated,
     domain_view::ImportStanding,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
@@ -65,8 +66,8 @@ pub struct ContractTopology {
     /// The repositories that import the contract.
     pub importers: Vec<ImportTopology>,
     /// The end of the contract's support, and its replacement, if it is deprecated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deprecated: Option<Deprecation>,
+    #[serde(default, deserialize_with = "lenient::option", skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<Deprecated>,
     /// Whether the contract is retired; `contract_get` has the reason.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retired: bool,

@@ -39,7 +39,7 @@ use crate::{
         overview::{Line, Overview},
         read::{self, Published},
     },
-    wire::{BindingsChanged, Deprecation, JudgedBy, Notification, State, VersionChange},
+    wire::{BindingsChanged, JudgedBy, Notification, State, VersionChange},
 };
 
 /// Returns the name of the person at the command line, as a reader.
@@ -419,7 +419,7 @@ fn notification(
         rollback: change.rollback,
         version_count: change.version_count,
         yanked: change.yanked,
-        deprecated: change.deprecated.as_ref().map(Deprecation::from),
+        deprecated: change.deprecated,
         affects_me: import.is_some(),
         binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
         import_state: state.as_ref().map(ImportState::effect),

@@ -382,7 +382,7 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         binding: import.binding.clone(),
         retired: offered.is_some_and(|contract| contract.retired.is_some()),
         yanked: offered.is_some_and(|contract| contract.is_yanked_for(import)),
-        deprecated: offered.and_then(|contract| Some(contract.deprecated.as_ref()?.into())),
+        deprecated: offered.and_then(|contract| contract.deprecated.clone()),
     }
 }
 

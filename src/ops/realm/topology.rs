@@ -13,10 +13,7 @@ use crate::{
     },
     ops::{Operation, contract::verdict, ctx::Ctx, runs},
     store::overview::{Line, Overview},
-    wire::{
-        Answer, ContractTopology, Deprecation, DomainTopology, ImportStanding, ImportTopology, PageRequest,
-        RealmTopology,
-    },
+    wire::{Answer, ContractTopology, DomainTopology, ImportStanding, ImportTopology, PageRequest, RealmTopology},
 };
 
 /// The operation's entry in the table of operations.
@@ -180,7 +177,7 @@ fn domain<'v>(
                 }
             })
             .collect(),
-        deprecated: view.contracts.get(name).and_then(|contract| contract.deprecated.as_ref()).map(Deprecation::from),
+        deprecated: view.contracts.get(name).and_then(|contract| contract.deprecated.clone()),
         retired: view.contracts.get(name).is_some_and(|contract| contract.retired.is_some()),
         yanked: view.contracts.get(name).is_some_and(ContractSummary::is_yanked),
     };

@@ -8,12 +8,13 @@ use super::{
 };
 use crate::{
     model::{
+        contract::Deprecated,
         verdict::{Outcome, Verdict},
         version::Version,
     },
     wire::{
-        ContractTopology, Deprecation, DomainTopology, ImportStanding, ImportTopology, RealmStatus, RealmTopology,
-        RemoteStatus, SyncConflict, Unpublished,
+        ContractTopology, DomainTopology, ImportStanding, ImportTopology, RealmStatus, RealmTopology, RemoteStatus,
+        SyncConflict, Unpublished,
     },
 };
 
@@ -184,7 +185,7 @@ fn withdrawn(site: &Site, domain: &DomainTopology, contract: &ContractTopology) 
 fn withdrawal(contract: &ContractTopology) -> Option<(&'static str, Markup)> {
     Some(match (&contract.deprecated, &contract.version) {
         _ if contract.retired => ("retired", html! { "is retired" }),
-        (Some(Deprecation { since, sunset, .. }), _) => (
+        (Some(Deprecated { since, sunset, .. }), _) => (
             "deprecated",
             html! {
                 "is deprecated since " span.version { (since) }
