@@ -41,7 +41,7 @@ pub struct BlamePart {
 }
 
 /// The origin of a version: who published it, when and from which commit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionOrigin {
     /// The version.
     pub version: Version,

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::VersionOrigin;
 use crate::model::{
     name::{ContractName, DomainName, RealmName},
-    oid::Oid,
     version::Version,
 };
 
@@ -40,27 +40,13 @@ pub struct TimelineRealm {
 /// The arrival of a version in a realm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
-    /// The time at which the version reached the realm, according to the commit.
-    pub time: jiff::Timestamp,
-    /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
-    pub in_future: bool,
-    /// The author, as `Name <email>`.
-    pub author: String,
     /// The realm.
     pub realm: RealmName,
-    /// The version.
-    pub version: Version,
     /// Whether this is the current version in that realm.
     pub is_current: bool,
     /// Whether the version is yanked in that realm.
     pub is_yanked: bool,
-    /// The commit in the store of that realm.
-    pub commit: Oid,
-    /// The repository that it was published from.
-    pub repo: Option<String>,
-    /// The commit of that repository that it was published from.
-    pub source_commit: Option<String>,
-    /// The web page of that commit, if the URL of the repository belongs to a known forge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit_url: Option<String>,
+    /// The version, and who published it.
+    #[serde(flatten)]
+    pub origin: VersionOrigin,
 }

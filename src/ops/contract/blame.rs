@@ -18,6 +18,7 @@ use crate::{
         ctx::Ctx,
         domain,
         history::arrivals::{Arrival, arrivals, origin},
+        repos::commit_links::CommitLinks,
         runs,
     },
     store::read,
@@ -86,8 +87,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBlame>, OpErro
         page_unsorted(parts(&blame, &order, request)?, &request.page, |part| part.pointer.clone())?;
     let is_shown = |version: &&Version| parts.iter().any(|part| part.version == **version);
     let shown = order.iter().rev().filter(is_shown).filter_map(|version| arrived.get_key_value(version));
-    let versions =
-        shown.map(|(version, arrival)| origin(ctx, store, name, version, arrival.clone())).collect::<Result<_, _>>()?;
+    let links = CommitLinks::new(ctx, store);
+    let versions = shown
+        .map(|(version, arrival)| origin(&links, name, version.clone(), arrival.clone()))
+        .collect::<Result<_, _>>()?;
     Ok(Answer::new(ContractBlame {
         realm: here.realm.clone(),
         domain: domain_name.clone(),

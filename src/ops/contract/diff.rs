@@ -10,6 +10,7 @@ use crate::ops::{
     domain,
     history::arrivals::{arrivals, origin},
     operation::given_as,
+    repos::commit_links::CommitLinks,
     runs,
 };
 use crate::{
@@ -170,12 +171,13 @@ fn origins(
         return Ok(found);
     }
     let store = &*ctx.realm()?.store;
+    let links = CommitLinks::new(ctx, store);
     let mut arrived = arrivals(store, domain::tip(store, &at.domain)?, &at.contract)?;
     for (found, (version, source)) in found.iter_mut().zip(sides) {
         if source == DocumentSource::Realm
             && let Some(arrival) = arrived.remove(version)
         {
-            *found = Some(origin(ctx, store, &at.contract, version, arrival)?);
+            *found = Some(origin(&links, &at.contract, version.clone(), arrival)?);
         }
     }
     Ok(found)

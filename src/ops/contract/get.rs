@@ -15,6 +15,7 @@ use crate::{
         ctx::Ctx,
         domain,
         history::arrivals::{arrivals, origin},
+        repos::commit_links::CommitLinks,
         runs,
     },
     store::{
@@ -77,7 +78,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     };
     let origin = if request.origin {
         let arrival = arrivals(&*here.store, tip, name)?.remove(&contract.version);
-        arrival.map(|arrival| origin(ctx, &*here.store, name, &contract.version, arrival)).transpose()?
+        let links = CommitLinks::new(ctx, &*here.store);
+        arrival.map(|arrival| origin(&links, name, contract.version.clone(), arrival)).transpose()?
     } else {
         None
     };

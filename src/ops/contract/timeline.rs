@@ -4,7 +4,6 @@ use crate::{
     error::{ErrorCode, OpError},
     machine::home::KnownRealm,
     model::{
-        clock,
         name::{ContractFields, ContractRef},
         version::Version,
     },
@@ -12,8 +11,7 @@ use crate::{
         Operation,
         ctx::Ctx,
         domain,
-        history::arrivals::{self, Arrival},
-        message,
+        history::arrivals::{Arrival, arrivals, origin},
         repos::commit_links::CommitLinks,
         runs,
     },
@@ -71,10 +69,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpE
         return Err(OpError::no(ErrorCode::UnknownContract, message + &problems.collect::<String>())
             .next("git blue realm list  # list the realms on this machine"));
     }
-    let when = |one: &TimelineEntry| if one.in_future { jiff::Timestamp::MIN } else { one.time };
-    entries.sort_by(|a, b| (when(b), &a.realm, &b.version).cmp(&(when(a), &b.realm, &a.version)));
+    let when = |one: &TimelineEntry| if one.origin.in_future { jiff::Timestamp::MIN } else { one.origin.time };
+    entries.sort_by(|a, b| (when(b), &a.realm, &b.origin.version).cmp(&(when(a), &b.realm, &a.origin.version)));
     let total = entries.len();
-    let (entries, next_cursor) = page_unsorted(entries, &request.page, |one| format!("{}@{}", one.realm, one.version))?;
+    let (entries, next_cursor) =
+        page_unsorted(entries, &request.page, |one| format!("{}@{}", one.realm, one.origin.version))?;
     let ContractRef { domain, contract } = request.contract.clone();
     Ok(Answer::new(ContractTimeline { domain, contract, realms, entries, total, next_cursor }))
 }
@@ -98,26 +97,15 @@ fn of_realm(
         };
     }
     let current_version = current.map(|current| current.version.clone());
-    let now = ctx.env.now();
     let links = CommitLinks::new(ctx, &store);
     let entry = |(version, arrival): (Version, Arrival)| -> Result<TimelineEntry, OpError> {
-        let arrival = arrivals::published(&store, &contract.contract, &version, arrival)?;
-        let (_, repo, source_commit) = message::parse(&arrival.info.message);
         Ok(TimelineEntry {
-            time: arrival.info.time,
-            in_future: clock::is_ahead(arrival.info.time, now),
             realm: known.name.clone(),
             is_current: current_version.as_ref() == Some(&version),
-            is_yanked: current.is_some_and(|current| current.yanked.iter().any(|yanked| yanked.version == version)),
-            version,
-            commit: arrival.commit,
-            commit_url: links.of(repo.as_deref(), source_commit.as_deref()),
-            repo,
-            source_commit,
-            author: arrival.info.author,
+            is_yanked: current.is_some_and(|current| current.yanked_reason(&version).is_some()),
+            origin: origin(&links, &contract.contract, version, arrival)?,
         })
     };
-    let entries =
-        arrivals::arrivals(&store, tip, &contract.contract)?.into_iter().map(entry).collect::<Result<_, _>>()?;
+    let entries = arrivals(&store, tip, &contract.contract)?.into_iter().map(entry).collect::<Result<_, _>>()?;
     Ok(Some((TimelineRealm { realm: known.name.clone(), current_version, problem: None }, entries)))
 }

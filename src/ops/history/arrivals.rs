@@ -6,7 +6,7 @@ use super::first_parents::History;
 use crate::{
     error::OpError,
     model::{clock, name::ContractName, oid::Oid, version::Version},
-    ops::{ctx::Ctx, message, repos::commit_links::CommitLinks},
+    ops::{message, repos::commit_links::CommitLinks},
     store::{CommitInfo, Store, layout, read},
     wire::VersionOrigin,
 };
@@ -55,7 +55,7 @@ pub fn arrivals(store: &dyn Store, tip: Oid, contract: &ContractName) -> Result<
 ///
 /// # Errors
 /// Returns an error if the history cannot be read.
-pub fn published(
+fn published(
     store: &dyn Store,
     contract: &ContractName,
     version: &Version,
@@ -82,20 +82,19 @@ pub fn published(
 /// # Errors
 /// Returns an error if the history cannot be read.
 pub fn origin(
-    ctx: &Ctx,
-    store: &dyn Store,
+    links: &CommitLinks<'_>,
     contract: &ContractName,
-    version: &Version,
+    version: Version,
     arrival: Arrival,
 ) -> Result<VersionOrigin, OpError> {
-    let Arrival { commit, info, .. } = published(store, contract, version, arrival)?;
+    let Arrival { commit, info, .. } = published(links.store, contract, &version, arrival)?;
     let (_, repo, source_commit) = message::parse(&info.message);
     Ok(VersionOrigin {
-        version: version.clone(),
+        version,
         time: info.time,
-        in_future: clock::is_ahead(info.time, ctx.env.now()),
+        in_future: clock::is_ahead(info.time, links.ctx.env.now()),
         author: info.author,
-        commit_url: CommitLinks::new(ctx, store).of(repo.as_deref(), source_commit.as_deref()),
+        commit_url: links.of(repo.as_deref(), source_commit.as_deref()),
         repo,
         source_commit,
         commit,

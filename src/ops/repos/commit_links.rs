@@ -13,8 +13,10 @@ use crate::{
 
 /// The pages of commits, by the URLs that a realm records for its repositories. Each repository is read once.
 pub struct CommitLinks<'a> {
-    ctx: &'a Ctx,
-    store: &'a dyn Store,
+    /// The context of the operation.
+    pub ctx: &'a Ctx,
+    /// The store of the realm.
+    pub store: &'a dyn Store,
     known: RefCell<BTreeMap<String, Option<(Kind, Address)>>>,
 }
 

@@ -37,12 +37,12 @@ fn render(body: &ContractTimeline, text: &mut Text) {
             (false, false) => plain(""),
         };
         vec![
-            styled(text.time(entry.time), Style::Dim),
+            styled(text.time(entry.origin.time), Style::Dim),
             styled(entry.realm.as_str(), Style::Green),
-            plain(entry.version.to_string()),
+            plain(entry.origin.version.to_string()),
             note,
-            signed(&entry.author, entry.in_future),
-            source(entry.source_commit.as_deref(), entry.commit_url.as_deref()),
+            signed(&entry.origin.author, entry.origin.in_future),
+            source(entry.origin.source_commit.as_deref(), entry.origin.commit_url.as_deref()),
         ]
     });
     text.table("", &rows.collect::<Vec<_>>());

@@ -23,14 +23,14 @@ use crate::{
     },
     wire::{
         ContractBlame, ContractDiff, ContractGet, ContractImpact, PageRequest, RealmTopology, Relationship,
-        TimelineEntry,
+        VersionOrigin,
     },
 };
 
 /// The shown contract, and further information about it.
 struct Shown {
     contract: ContractGet,
-    timeline: Vec<TimelineEntry>,
+    timeline: Vec<VersionOrigin>,
     diff: Result<ContractDiff, OpError>,
     /// The two versions that are compared.
     compared: Option<[ContractGet; 2]>,
@@ -89,10 +89,10 @@ pub fn page(site: &Site, ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Resu
 }
 
 /// Returns the versions that arrived in this realm.
-fn arrived(site: &Site, ctx: &Ctx, wanted: &ContractRef) -> Result<Vec<TimelineEntry>, OpError> {
+fn arrived(site: &Site, ctx: &Ctx, wanted: &ContractRef) -> Result<Vec<VersionOrigin>, OpError> {
     let request = contract::timeline::Request { contract: wanted.clone(), page: PageRequest::all() };
     let entries = contract::timeline::run(ctx, &request)?.body.entries;
-    Ok(entries.into_iter().filter(|entry| entry.realm == site.realm).collect())
+    Ok(entries.into_iter().filter(|entry| entry.realm == site.realm).map(|entry| entry.origin).collect())
 }
 
 /// Returns which version introduced each line, if that can be determined.

@@ -8,14 +8,14 @@ use super::{
 };
 use crate::{
     model::version::Version,
-    wire::{ContractGet, TimelineEntry},
+    wire::{ContractGet, VersionOrigin},
 };
 
 /// The maximum number of versions that are shown.
 const MAX_SHOWN: usize = 50;
 
 /// Returns the versions that arrived in the realm.
-pub fn timeline(site: &Site, body: &ContractGet, entries: &[TimelineEntry]) -> Markup {
+pub fn timeline(site: &Site, body: &ContractGet, entries: &[VersionOrigin]) -> Markup {
     let command = format!("git blue contract timeline {}/{}", body.domain, body.contract.name);
     html! {
         ol.timeline {
@@ -30,7 +30,7 @@ pub fn timeline(site: &Site, body: &ContractGet, entries: &[TimelineEntry]) -> M
     }
 }
 
-fn entry_head(site: &Site, body: &ContractGet, entry: &TimelineEntry, older: Option<&Version>) -> Markup {
+fn entry_head(site: &Site, body: &ContractGet, entry: &VersionOrigin, older: Option<&Version>) -> Markup {
     let version = entry.version.to_string();
     let href = |query: &[(&str, &str)]| site.contract(&body.domain, &body.contract.name, query);
     html! {
