@@ -12,6 +12,7 @@ use super::{
     json::Json,
     pointer::unescape,
     schema::words::{DESCRIPTIVE, NAMED},
+    text::cut,
 };
 
 /// The length limit of a line of a difference, in characters.
@@ -231,10 +232,7 @@ fn line(one: &Difference) -> String {
         Kind::Added => format!("+ {}: {}", one.pointer, one.new),
         Kind::Changed => format!("~ {}: {} -> {}", one.pointer, one.old, one.new),
     };
-    match text.char_indices().nth(MAX_LINE) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    cut(text, MAX_LINE)
 }
 
 #[cfg(test)]

@@ -68,6 +68,16 @@ pub fn seconds(duration: std::time::Duration) -> String {
     count(duration.as_secs(), "second", "seconds")
 }
 
+/// Returns the first `most` characters of a text, with … if there are more.
+pub fn cut(text: impl Into<String>, most: usize) -> String {
+    let mut text = text.into();
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
 /// Returns the first digits of a commit that is given as text.
 pub fn short_commit(commit: &str) -> &str {
     commit.get(..7).unwrap_or(commit)

@@ -6,6 +6,7 @@ use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{Draft, ecma};
+use crate::model::text::cut;
 
 /// The length limit of a problem's message, in characters. It may quote a part of the document.
 const MAX_MESSAGE: usize = 300;
@@ -188,10 +189,6 @@ fn advice_on_older_syntax(pointer: &str, instance: &Value) -> Option<String> {
     })
 }
 
-pub(super) fn shortened(mut message: String) -> String {
-    if let Some((cut, _)) = message.char_indices().nth(MAX_MESSAGE) {
-        message.truncate(cut);
-        message.push('…');
-    }
-    message
+pub(super) fn shortened(message: String) -> String {
+    cut(message, MAX_MESSAGE)
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::text::short_commit,
+    model::text::{cut, short_commit},
     ops::{contract, ctx::Ctx},
     surface::cli::listing::render_cursor,
     wire::{BlamePart, ContractBlame, VersionOrigin},
@@ -74,9 +74,5 @@ fn value(part: &BlamePart) -> String {
     if part.value.is_null() {
         return String::new();
     }
-    let value = part.value.to_string();
-    match value.char_indices().nth(MAX_VALUE) {
-        Some((at, _)) => format!("{}…", &value[..at]),
-        None => value,
-    }
+    cut(part.value.to_string(), MAX_VALUE)
 }

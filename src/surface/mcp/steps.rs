@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{realm_argument, settings::Settings};
 use crate::{
     error::NextStep,
-    model::name::RealmName,
+    model::{name::RealmName, text::cut},
     ops::{Operation, contract, notifications, pr, realm, session, worktree},
 };
 
@@ -43,7 +43,7 @@ impl FollowUp {
                 None => advice(step.reason()),
             };
         };
-        let reason = cut(reason);
+        let reason = cut(reason, MAX_REASON);
         let call = words(command).and_then(|words| call(&words));
         let step = match call.filter(|(operation, _)| self.may_write || !operation.writes) {
             Some((operation, arguments)) => self.call(operation.name, arguments, reason),
@@ -77,20 +77,13 @@ fn advice(text: &str) -> NextStep {
     NextStep::advice(if text.ends_with("or pass -C DIR") {
         "pass cwd: the absolute path of a directory in the repository".into()
     } else {
-        cut(text)
+        cut(text, MAX_REASON)
     })
 }
 
 /// Returns the arguments of a check of the whole realm.
 fn of_realm() -> Map<String, Value> {
     Map::from_iter([("scope".to_owned(), json!("published"))])
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_REASON) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 /// Splits a command as a shell does. Returns `None` if it is more than one command of plain and quoted words.

@@ -5,7 +5,6 @@
 //! there: the smallest value of a goal contains no smaller value of the same goal. Conclusions from such an assumption
 //! are kept only while the assumption is in effect, and permanently once they depend on no assumption.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -14,11 +13,14 @@ use serde_json::Value;
 use super::flatten::{Kind, State};
 use super::naming::Naming;
 use super::summary::Summary;
-use crate::model::compatibility::{
-    automata::automaton::Pattern,
-    budget::Budget,
-    evaluate,
-    graph::node::{self, Id, Lit, Sym, Table},
+use crate::model::{
+    compatibility::{
+        automata::automaton::Pattern,
+        budget::Budget,
+        evaluate,
+        graph::node::{self, Id, Lit, Sym, Table},
+    },
+    text::cut,
 };
 
 /// The maximum nesting of goals; deeper ones are undecided. The stack of the engine's thread is large enough for it.
@@ -391,7 +393,7 @@ impl<'a> Engine<'a> {
                 } else {
                     "is too complex to compare"
                 };
-                self.record_obstacle([], || format!("the pattern {:?} {why}", shown(&written)));
+                self.record_obstacle([], || format!("the pattern {:?} {why}", cut(&*written, LONGEST_SHOWN)));
             }
         }
         self.patterns.insert(pattern, compiled.clone());
@@ -413,14 +415,6 @@ fn refers_back(pattern: &str) -> bool {
         }
     }
     false
-}
-
-/// Returns the beginning of a pattern that is too long to be shown.
-fn shown(pattern: &str) -> Cow<'_, str> {
-    match pattern.char_indices().nth(LONGEST_SHOWN) {
-        Some((end, _)) => format!("{}…", &pattern[..end]).into(),
-        None => pattern.into(),
-    }
 }
 
 /// The size of a node of a map, in bytes. It has room for eleven members.
