@@ -39,7 +39,6 @@ struct MergeRequest {
     #[serde(default)]
     merge_status: String,
     /// Only present in the response for a single merge request.
-    #[serde(default)]
     head_pipeline: Option<Value>,
 }
 

@@ -21,7 +21,6 @@ pub(super) struct PullAnswer {
     merged: bool,
     merged_at: Option<String>,
     /// Missing from GitHub's lists.
-    #[serde(default)]
     pub(super) mergeable: Option<bool>,
     pub(super) head: Side,
     pub(super) base: Side,

@@ -42,10 +42,10 @@ pub struct Approval {
     /// SHA-256 of the canonical schema after the change.
     pub new_schema: String,
     /// SHA-256 of the canonical value before the change, if the change to the value is approved too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub old_value: Option<String>,
     /// SHA-256 of the canonical value after the change, if the change to the value is approved too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub new_value: Option<String>,
     /// The version before the change.
     pub old_version: Version,

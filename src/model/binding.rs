@@ -94,22 +94,19 @@ pub struct Import {
     #[serde(default)]
     pub binding: UsedIn,
     /// JSON Schema of the data that the repository's code relies on, if it is declared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expects: Option<Json>,
     /// A script of the repository that tests its code against the contract.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub validation: Option<String>,
     /// The version that the range selected when the realm stored the binding. Not allowed in files that people write.
-    #[serde(default)]
     #[schemars(skip)]
     pub resolved_version: Option<Version>,
     /// The time at which the range was resolved. Not allowed in files that people write.
-    #[serde(default)]
     #[schemars(skip)]
     pub resolved_at: Option<jiff::Timestamp>,
     /// The version that the repository's code was written against. Not allowed in files that people write. See
     /// [`Self::adapted`].
-    #[serde(default)]
     #[schemars(skip)]
     pub adapted_version: Option<Version>,
 }

@@ -16,7 +16,6 @@ use crate::model::realm::Cycles;
 #[serde(deny_unknown_fields)]
 pub struct Blueprint {
     /// The policy for cycles; if absent, the realm's policy applies.
-    #[serde(default)]
     pub cycles: Option<Cycles>,
     /// Repositories.
     #[serde(default)]
@@ -33,7 +32,6 @@ pub struct PlannedRepo {
     /// Its name.
     pub name: RepoName,
     /// The URL to clone from. A clone that joins under this name must have it as its origin.
-    #[serde(default)]
     pub url: Option<String>,
 }
 
@@ -44,7 +42,6 @@ pub struct PlannedDomain {
     /// Its name.
     pub name: DomainName,
     /// Its purpose.
-    #[serde(default)]
     pub description: Option<String>,
     /// The repositories that are members.
     #[serde(default)]

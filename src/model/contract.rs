@@ -64,18 +64,14 @@ pub struct Contract {
     #[serde(default)]
     pub evolution: Vec<Evolution>,
     /// The deprecation, if consumers should stop using the contract.
-    #[serde(default)]
     pub deprecated: Option<Deprecated>,
     /// SHA-256 of the canonical schema, as it was when the realm stored it.
-    #[serde(default)]
     #[schemars(skip)]
     pub schema_hash: Option<String>,
     /// SHA-256 of canonical schema, value and compatibility, as it was when the realm stored it.
-    #[serde(default)]
     #[schemars(skip)]
     pub content_hash: Option<String>,
     /// The retirement, if the owner retired the contract.
-    #[serde(default)]
     #[schemars(skip)]
     pub retired: Option<Retirement>,
     /// The yanked versions, which should not be used.
@@ -104,7 +100,6 @@ pub struct VersionFrom {
     /// The file, from the root of the repository.
     pub from: String,
     /// The JSON Pointer to the version in it, if it is not the usual one.
-    #[serde(default)]
     pub at: Option<String>,
 }
 
@@ -321,11 +316,9 @@ pub enum SchemaReading {
 #[serde(deny_unknown_fields)]
 pub struct Validation {
     /// Run by the owner.
-    #[serde(default)]
     pub exporter: Option<String>,
     /// For consumers, as documentation only. Their repositories run only scripts that their own bindings name,
     /// never a script from a realm.
-    #[serde(default)]
     pub importer: Option<String>,
     /// Run by the owner, in CI only.
     #[serde(default)]
@@ -367,7 +360,6 @@ pub struct Deprecated {
     #[serde(default, deserialize_with = "date_as_written")]
     pub sunset: Option<jiff::civil::Date>,
     /// The contract of the same domain that replaces it.
-    #[serde(default)]
     pub replaced_by: Option<ContractName>,
 }
 

@@ -54,10 +54,10 @@ pub struct ContractSummary {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supported: Vec<Range>,
     /// Set if consumers should stop using it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecated>,
     /// Set once the owner retired it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retired: Option<Retirement>,
     /// Versions that must no longer be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -32,7 +32,6 @@ pub struct Repo {
     /// Its name.
     pub name: RepoName,
     /// The URL that it is fetched from, without credentials.
-    #[serde(default)]
     pub url: Option<String>,
     /// Its root commits, which distinguish it from another repository with the same name.
     #[serde(default)]

@@ -50,13 +50,11 @@ pub struct Session {
     /// The time of its last activity, with a precision of a few minutes.
     pub last_activity: Timestamp,
     /// The RFC being worked on.
-    #[serde(default)]
     pub active_rfc: Option<RfcName>,
     /// The trees of the repository's domains when the session started. Empty once it has ended.
     #[serde(default)]
     pub start: BTreeMap<DomainName, Oid>,
     /// The end of the session; `None` while it is open.
-    #[serde(default)]
     pub ended: Option<Ended>,
 }
 

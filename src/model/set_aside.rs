@@ -63,7 +63,6 @@ pub struct RuleViolation {
     /// The repositories that own the file.
     pub owners: Vec<RepoName>,
     /// The contract, if the file concerns one.
-    #[serde(default)]
     pub contract: Option<ContractName>,
     /// The content that was kept; null if there was no such file.
     pub kept: Option<Oid>,
@@ -107,7 +106,7 @@ pub struct SetAside {
     /// The files that the commit changed in violation of a rule.
     pub changes: Vec<RuleViolation>,
     /// The settlement; absent while the conflict is open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
 }
 

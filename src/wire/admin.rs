@@ -23,14 +23,13 @@ pub struct Init {
     /// Whether this call joined the clone to the realm.
     pub joined: bool,
     /// The URL of the repository in the realm that this call replaced with the one of this clone's origin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_url: Option<String>,
     /// Whether this call wrote `.blue/config.yaml`.
     pub wrote_config: bool,
     /// The result of the sync with each remote, if a URL was given.
     pub remotes: Vec<RemoteSync>,
     /// Whether changes are pushed and fetched automatically; null if nobody has chosen, or if the realm has no remote.
-    #[serde(default)]
     pub auto_sync: Option<bool>,
     /// The hooks that are installed and that git runs.
     pub hooks: Vec<String>,
@@ -59,7 +58,7 @@ pub struct RealmJoin {
     /// Whether this call joined the clone. Joining twice does nothing.
     pub joined: bool,
     /// The URL of the repository in the realm that this call replaced with the one of this clone's origin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_url: Option<String>,
     /// Whether this call wrote `.blue/config.yaml`.
     pub wrote_config: bool,

@@ -103,7 +103,6 @@ pub struct BindingEdit {
     /// The version range of the import in the file now; null if the file does not import the contract.
     pub version_req: Option<Range>,
     /// The files that implement the contract, if the file exports it now; null if it does not.
-    #[serde(default)]
     pub exported_files: Option<Vec<String>>,
 }
 

@@ -56,7 +56,7 @@ pub struct VersionOrigin {
     /// The commit of that repository that it was published from.
     pub source_commit: Option<String>,
     /// The web page of that commit, if the URL of the repository belongs to a known forge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub commit_url: Option<String>,
     /// The commit in the store.
     pub commit: Oid,

@@ -31,7 +31,6 @@ pub struct RealmCheck {
     pub base: Option<Oid>,
     /// The revision to compare the files with, if this clone does not have it and there are errors. They may all be
     /// problems that it already has.
-    #[serde(default)]
     pub missing_base: Option<String>,
     /// Whether there is no error and, with `--strict`, no warning.
     pub valid: bool,
@@ -44,7 +43,6 @@ pub struct RealmCheck {
     /// The part of the publishing branch that the realm does not have yet; null if it has all of it.
     pub unpublished: Option<Unpublished>,
     /// The published commit that this clone lacks, if it has nothing to publish and has to be pulled; else null.
-    #[serde(default)]
     pub behind: Option<Behind>,
     /// The number of contracts that were checked.
     pub contracts: usize,

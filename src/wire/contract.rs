@@ -27,10 +27,10 @@ pub struct ContractGet {
     /// The contract, at the requested version.
     pub contract: ContractDetail,
     /// The origin of the shown version, if it was requested and the version was published.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<VersionOrigin>,
     /// The repository that the owner offers the contract to, until it accepts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub offered_to: Option<RepoName>,
     /// The repositories that export or import the contract.
     pub bindings: Vec<ContractBinding>,

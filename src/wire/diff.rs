@@ -31,10 +31,8 @@ pub struct ContractDiff {
     /// The new version.
     pub new_version: Version,
     /// The origin of the old version; null if it was not published.
-    #[serde(default)]
     pub old_origin: Option<VersionOrigin>,
     /// The origin of the new version; null if it was not published.
-    #[serde(default)]
     pub new_origin: Option<VersionOrigin>,
     /// The source of the old document.
     #[serde(default)]
@@ -46,12 +44,10 @@ pub struct ContractDiff {
     /// The differences, each with its location in the document that `contract_get` returns.
     pub changes: Vec<Difference>,
     /// The smallest version bump that the change requires by the contract's promise; null if nothing differs.
-    #[serde(default)]
     pub bump: Option<VersionBump>,
     /// The comparison of the schemas; null if neither document has a schema.
     pub compared: Option<SchemasCompared>,
     /// The verdict that the side which sends the values became the one that receives them; null if it is the same.
-    #[serde(default)]
     pub flow: Option<Verdict>,
     /// The changes to the agreed value, and whether they break the promise about it; null if the value is the same.
     pub values: Option<ValuesCompared>,
@@ -114,7 +110,6 @@ pub struct ContractImpact {
     /// The reason why that version was yanked; null if it was not.
     pub yanked: Option<String>,
     /// The reason why the contract was retired; null if it was not.
-    #[serde(default)]
     pub retired: Option<String>,
     /// The source of that version's document.
     pub source: DocumentSource,

@@ -40,10 +40,8 @@ pub struct Notification {
     /// The contract's owner, or the binding's repository.
     pub from_repo: RepoName,
     /// The author of the commit, as `Name <email>`.
-    #[serde(default)]
     pub author: Option<String>,
     /// The published commit of that repository; the last one if the notification summarizes several.
-    #[serde(default)]
     pub source_commit: Option<String>,
     /// Whether somebody else changed something that belongs to this repository: another repository, or another user
     /// without publishing a commit.
@@ -69,14 +67,11 @@ pub struct Notification {
     pub affects_me: bool,
     /// Whether this repository's import still holds: the range accepts the version, and code written against the older
     /// version accepts its data; null without an import.
-    #[serde(default)]
     pub import_state: Option<ImportEffect>,
     /// The basis of `import_state`; null without an import.
-    #[serde(default)]
     pub judged_by: Option<JudgedBy>,
     /// The effect of the version on code written against an older one, with a value that shows it; null if it breaks
     /// nothing.
-    #[serde(default)]
     pub verdict: Option<Verdict>,
     /// The files of this repository that rely on the contract, from its binding: a path, or a list of paths.
     #[serde(default)]

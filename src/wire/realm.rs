@@ -70,14 +70,12 @@ pub struct RealmStatus {
     /// The part of the publishing branch that the realm does not have yet; null if it has all of it.
     pub unpublished: Option<Unpublished>,
     /// The published commit that this clone lacks, if it has nothing to publish and has to be pulled; else null.
-    #[serde(default)]
     pub behind: Option<Behind>,
     /// The contracts of this repository whose files were removed but which were not retired.
     pub removed_files: Vec<RemovedFile>,
     /// The notifications that this reader has not seen, most important first, then newest first.
     pub notifications: Vec<Notification>,
     /// The number of changed bindings, if there are too many to list. They count as seen too.
-    #[serde(default)]
     pub bindings_changed: Option<BindingsChanged>,
     /// The number of further notifications, which are not listed.
     pub more_notifications: usize,
@@ -327,13 +325,13 @@ pub struct LogEntry {
     /// The subject of the commit.
     pub subject: String,
     /// The reason for the change, in the author's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The repository that it was published from.
     pub repo: Option<String>,
     /// The commit of that repository that it was published from.
     pub source_commit: Option<String>,
     /// The web page of that commit, if the URL of the repository belongs to a known forge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub commit_url: Option<String>,
 }

@@ -29,7 +29,7 @@ pub struct Event {
     #[serde(rename = "type")]
     pub kind: Cow<'static, str>,
     /// The domain; null in a test.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<DomainName>,
     /// The time at which the sending machine saw the change.
     pub time: jiff::Timestamp,

@@ -66,7 +66,7 @@ pub struct ImportReview {
     /// The basis of the state.
     pub judged_by: JudgedBy,
     /// Whether the owner withdraws the contract; absent if not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub withdrawal: Option<Withdrawal>,
     /// The version that this repository's code was written against; null if unknown.
     pub old_version: Option<Version>,

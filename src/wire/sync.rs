@@ -27,10 +27,8 @@ pub struct RealmSync {
     /// The commits that this call published because no hook had done so.
     pub published: Vec<Published>,
     /// The part of the publishing branch that the realm does not have yet; null if it has all of it.
-    #[serde(default)]
     pub unpublished: Option<Unpublished>,
     /// The published commit that this clone lacks, if it has nothing to publish and has to be pulled; else null.
-    #[serde(default)]
     pub behind: Option<Behind>,
     /// The notifications that this reader has not seen, most important first, if anything was fetched. They remain
     /// unseen.
@@ -193,7 +191,7 @@ pub struct SyncProblem {
     /// A description of the problem.
     pub message: String,
     /// How to correct it at the remote, if that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_step: Option<String>,
 }
 
@@ -207,7 +205,6 @@ pub struct RemoteStatus {
     /// Whether there was ever a sync with this remote.
     pub synced: bool,
     /// The time of its last answer; null if unknown.
-    #[serde(default)]
     pub last_contact: Option<jiff::Timestamp>,
     /// The number of problems of the last sync; `git blue doctor` describes them.
     #[serde(default)]

@@ -29,7 +29,6 @@ pub struct RealmTopology {
     #[serde(default)]
     pub total: usize,
     /// The cursor of the next page of contracts; null on the last page.
-    #[serde(default)]
     pub next_cursor: Option<String>,
     /// The number of broken imports, including those of contracts on other pages.
     pub broken: usize,

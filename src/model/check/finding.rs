@@ -61,7 +61,7 @@ pub struct Finding {
     /// The comparison of two versions that found the problem, if one did.
     pub verdict: Option<Verdict>,
     /// The fingerprint of a change that breaks a promise, for `contract approve`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
     /// JSON Pointer into the document in the file, from which a caller that has the file computes the line.
     #[serde(skip)]

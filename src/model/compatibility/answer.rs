@@ -87,7 +87,7 @@ pub struct SchemaDifference {
     /// The id of the difference, the same between any versions: 12 hex digits of a hash over the rule, both places and
     /// both schemas there, and over the message if several differences of the answer agree in these. Left out if the
     /// documents are not available.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 

@@ -38,7 +38,7 @@ pub struct Verdict {
     /// The first difference, with a value that shows it; null if nothing breaks.
     pub difference: Option<SchemaDifference>,
     /// The first break of the agreed value, if another part of the contract breaks the import too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value_difference: Option<Box<SchemaDifference>>,
     /// The number of further differences that were found in this direction.
     pub more: usize,

@@ -42,7 +42,6 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// Open and update issues only for the given repository
-    #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,
     /// Also write to repositories of this owner that are not cloned here, such as github.com/acme
@@ -50,7 +49,6 @@ pub struct Request {
     #[cfg_attr(feature = "cli", arg(long = "owner", value_name = "HOST/OWNER"))]
     pub owners: Vec<String>,
     /// Use the realm at this URL for this command only
-    #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub realm_url: Option<String>,
     /// Open a pull request where a range can be changed, and an issue elsewhere

@@ -336,7 +336,7 @@ pub struct ProposedRealm {
     /// Its name.
     pub name: RealmName,
     /// The URL it is shared at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
 
