@@ -29,22 +29,31 @@ pub const OPERATION: Operation = Operation::write::<ContractAdded>(
 
 /// The arguments.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The domain.
+    /// The domain
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: DomainName,
-    /// The contract.
+    /// The contract
+    #[cfg_attr(feature = "cli", arg(long = "name", value_name = "CONTRACT"))]
     pub contract: ContractName,
-    /// The owner.
+    /// The repository that owns it
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub owner: RepoName,
-    /// Its first version; 0.1.0 by default.
+    /// Its first version [default: 0.1.0]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION"))]
     pub version: Option<Version>,
     /// Its schema; `{}` by default.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub schema: Option<Json>,
     /// Its value; null by default.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub value: Option<Json>,
-    /// Whether consumers of an old version must accept what a new one sends.
+    /// Whether readers of an old version accept new values [default: true]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "BOOL", action = clap::ArgAction::Set))]
     pub backwards: Option<bool>,
-    /// Whether consumers of a new version must accept what an old one sent.
+    /// Whether readers of a new version accept old values [default: false]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "BOOL", action = clap::ArgAction::Set))]
     pub forwards: Option<bool>,
 }
 

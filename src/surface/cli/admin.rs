@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Subcommand};
+use clap::{Args, Subcommand};
 
 use super::{
     Verdict,
@@ -14,9 +14,8 @@ use crate::{
     error::OpError,
     locate,
     model::{
-        name::{ContractName, DomainName, RealmName, RepoName},
+        name::{RealmName, RepoName},
         text::{comma_separated, count},
-        version::Version,
     },
     ops::{admin, ctx::Ctx, init},
     surface::cli::input::value,
@@ -56,30 +55,14 @@ pub struct Init {
 
 #[derive(Debug, Args)]
 pub struct Contract {
-    /// The domain
-    #[arg(long, value_name = "DOMAIN")]
-    domain: DomainName,
-    /// The contract
-    #[arg(long, value_name = "CONTRACT")]
-    name: ContractName,
-    /// The repository that owns it
-    #[arg(long, value_name = "REPO")]
-    owner: RepoName,
-    /// Its first version [default: 0.1.0]
-    #[arg(long, value_name = "VERSION")]
-    version: Option<Version>,
+    #[command(flatten)]
+    request: admin::contract::Request,
     /// A file with its JSON Schema, as JSON or YAML [default: {}]
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
     /// A file with its value, as JSON or YAML [default: null]
     #[arg(long, value_name = "FILE")]
     value: Option<PathBuf>,
-    /// Whether readers of an old version accept new values [default: true]
-    #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
-    backwards: Option<bool>,
-    /// Whether readers of a new version accept old values [default: false]
-    #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
-    forwards: Option<bool>,
 }
 
 impl Init {
@@ -227,16 +210,8 @@ impl Command {
 
 impl Contract {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let request = admin::contract::Request {
-            domain: self.domain,
-            contract: self.name,
-            owner: self.owner,
-            version: self.version,
-            schema: self.schema.map(|file| value(ctx, &file)).transpose()?,
-            value: self.value.map(|file| value(ctx, &file)).transpose()?,
-            backwards: self.backwards,
-            forwards: self.forwards,
-        };
+        let read = |file: Option<PathBuf>| file.map(|file| value(ctx, &file)).transpose();
+        let request = admin::contract::Request { schema: read(self.schema)?, value: read(self.value)?, ..self.request };
         let answer = admin::contract::run(ctx, &request)?;
         output.shown(&answer, |body, text| {
             let name = format!("{}/{}", body.domain, body.contract.name);
