@@ -9,7 +9,7 @@ use crate::{
         publish::{Direction, contract as decide, overlay},
     },
     store::codec::{self, Problem},
-    wire::{Answer, ContractPublish, Published},
+    wire::{Answer, ContractPublish},
 };
 use crate::{
     ops::{
@@ -17,7 +17,7 @@ use crate::{
         ctx::Ctx,
         domain::{self, Part},
         message::Message,
-        publish::references,
+        publish::{published, references},
         sync::auto,
     },
     repo::blue_files::{Files, contract_path},
@@ -70,7 +70,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         domain::current(view, contract)?;
         let decision = decide(view, acting.repo, &document, Direction::Forward, &judge)?;
         let after = overlay(view, &decision.changes);
-        published = decision.events.iter().map(|event| Published::new((view, &after), event, &judge)).collect();
+        published = decision.events.iter().map(|event| published::describe((view, &after), event, &judge)).collect();
         Ok(decision)
     })?;
     let not_pushed = !published.is_empty() && auto::is_by_hand(ctx, acting.realm, acting.store)?;

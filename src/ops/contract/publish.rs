@@ -32,7 +32,7 @@ use crate::{
             behind,
             candidate::{self, Sources},
             changed_by::{self, ChangedBy},
-            cycles, publishing_branch,
+            cycles, published, publishing_branch,
             removal::Removal,
         },
         sync::auto,
@@ -164,7 +164,7 @@ struct DecisionEffects {
 impl DecisionEffects {
     fn of(view: &DomainView, decision: &Decision, judge: &Judge<'_>) -> Self {
         let after = publish::overlay(view, &decision.changes);
-        let published = decision.events.iter().map(|event| Published::new((view, &after), event, judge)).collect();
+        let published = decision.events.iter().map(|event| published::describe((view, &after), event, judge)).collect();
         Self { is_change: !decision.changes.is_empty(), published }
     }
 }

@@ -12,6 +12,7 @@ pub mod hint;
 pub mod places;
 pub mod publish_and_sync;
 pub mod publish_log;
+pub mod published;
 pub mod publishing_branch;
 pub mod references;
 pub mod removal;
