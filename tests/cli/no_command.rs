@@ -1,6 +1,6 @@
 //! `git blue` alone shows the state and next steps; bare verbs find their command.
 
-use crate::world::{World, snapshot};
+use crate::world::{CONTRACT_FILE, World, snapshot};
 
 #[test]
 fn bare_command_shows_state_and_next_steps() {
@@ -14,6 +14,10 @@ fn bare_command_shows_state_and_next_steps() {
     // It marks nothing as seen.
     assert_eq!(world.json(&world.path("access"), &["status", "--peek"])["notifications"].as_array().unwrap().len(), 1);
     world.blue(&world.root(), &["--json"]).exits(129);
+    world.git(&world.path("fungal"), &["rm", "--quiet", CONTRACT_FILE]);
+    world.commit("fungal", "Remove the file");
+    let removed = world.ok(&world.path("fungal"), &[]);
+    assert!(removed.stdout.contains("1 contract without a file"), "{removed}");
 }
 
 #[test]

@@ -47,11 +47,15 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
     }
     let broken = body.imports.iter().filter(|import| import.state == ImportStanding::Broken).count();
     let imports = body.imports.len();
+    let unreadable = body.unreadable.len() + body.unreadable_domains.len();
+    let without_file = body.removed_files.len();
     let rows = [
+        (unreadable, Style::Red, format!("{} of the realm cannot be read", count(unreadable, "file", "files"))),
         (broken, Style::Red, format!("{broken} of {} broken", count(imports, "import", "imports"))),
         (body.unpublished.iter().count(), Style::Yellow, "unpublished commits".to_owned()),
         (body.behind.iter().count(), Style::Yellow, "behind the published commit".to_owned()),
         (body.conflicts.len(), Style::Red, count(body.conflicts.len(), "conflict", "conflicts")),
+        (without_file, Style::Yellow, format!("{} without a file", count(without_file, "contract", "contracts"))),
         (body.pending(), Style::Plain, format!("pending changes by other repositories: {}", body.pending())),
     ];
     let shown: Vec<_> = rows.into_iter().filter(|(count, ..)| *count > 0).collect();

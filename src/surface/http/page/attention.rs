@@ -14,7 +14,7 @@ use crate::{
     },
     wire::{
         ContractTopology, DomainTopology, ImportStanding, ImportTopology, RealmStatus, RealmTopology, RemoteStatus,
-        SyncConflict, Unpublished,
+        RemovedFile, SyncConflict, Unpublished,
     },
 };
 
@@ -77,6 +77,7 @@ fn causes(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -
     let mut causes = of_imports("broken");
     causes.extend(status.and_then(|status| not_published(status.unpublished.as_ref()?)));
     causes.extend(status.iter().flat_map(|status| &status.conflicts).map(conflict));
+    causes.extend(status.iter().flat_map(|status| &status.removed_files).map(|removed| without_file(site, removed)));
     causes.extend(topology.unreadable.iter().map(|problem| {
         let what = html! { p dir="auto" { (text(problem)) } };
         Cause::new(Tone::Bad, "cannot be read", what).run("git blue doctor")
@@ -205,6 +206,14 @@ fn not_published(unpublished: &Unpublished) -> Option<Cause> {
         p.note dir="auto" { (text(problem)) }
     };
     Some(Cause::new(Tone::Bad, "not published", what).run("git blue status"))
+}
+
+/// Returns the cause for a contract of this repository whose file is gone.
+fn without_file(site: &Site, removed: &RemovedFile) -> Cause {
+    let RemovedFile { domain, contract, file } = removed;
+    let what =
+        html! { p { (components::contract(site, domain, contract)) " has no file here: " span.path { (text(file)) } } };
+    Cause::new(Tone::Warn, "no file", what).run("git blue status")
 }
 
 fn not_pushed(remote: &RemoteStatus) -> Option<Cause> {
