@@ -1,6 +1,6 @@
 //! Links in documents are valid.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{ROOT, documents};
 
@@ -20,6 +20,29 @@ fn relative_links_lead_to_files() {
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Returns the Rust files below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
+    entries.flat_map(below).filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
+}
+
+#[test]
+fn sources_that_documents_name_exist() {
+    let known: Vec<_> =
+        ["src", "tests", "benches", "examples"].iter().flat_map(|name| sources(&Path::new(ROOT).join(name))).collect();
+    let exists = |name: &str| Path::new(ROOT).join(name).exists() || known.iter().any(|path| path.ends_with(name));
+    let mut missing = Vec::new();
+    for path in documents() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        // Every second part is in backticks.
+        let quoted = text.split('`').skip(1).step_by(2);
+        let named = quoted.filter(|word| word.ends_with(".rs") && !word.contains(['<', '*', ' ', '…']));
+        missing.extend(named.filter(|name| !exists(name)).map(|name| format!("{}: {name}", path.display())));
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
 /// Returns the anchor of a heading.
