@@ -1,7 +1,7 @@
 //! A binding: the role of one repository in a domain, with its exports and imports.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     fmt,
 };
 
@@ -247,12 +247,12 @@ impl Binding {
         self.imports.iter().filter(|import| import.adapted().is_none()).map(|import| &import.contract)
     }
 
-    /// Adapts early imports of a contract to the first of its published versions in their range: their code cannot have
-    /// been written for an older one.
-    pub fn adapt_early<'v>(&mut self, contract: &ContractName, versions: impl Iterator<Item = &'v Version> + Clone) {
-        let early = |import: &&mut Import| import.contract == *contract && import.adapted().is_none();
-        for import in self.imports.iter_mut().filter(early) {
-            let mut released = versions.clone().filter(|version| !version.is_prerelease());
+    /// Adapts early imports to the first of the published versions in their range: their code cannot have been written for
+    /// an older one.
+    pub fn adapt_early(&mut self, published: &BTreeMap<ContractName, BTreeSet<Version>>) {
+        for import in self.imports.iter_mut().filter(|import| import.adapted().is_none()) {
+            let versions = published.get(&import.contract).into_iter().flatten();
+            let mut released = versions.filter(|version| !version.is_prerelease());
             import.adapted_version = released.find(|version| import.version.matches(version)).cloned();
         }
     }

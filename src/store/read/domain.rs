@@ -132,6 +132,7 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
     })?;
     let mut bindings = reader.bindings(tree)?;
     let early: BTreeSet<_> = bindings.values().flat_map(Binding::early).cloned().collect();
+    let mut early_versions = BTreeMap::new();
     let (mut versions, mut owners) = (BTreeMap::new(), BTreeMap::new());
     for (contract, folder) in reader.version_folders(tree)? {
         let current: Option<&ContractSummary> = contracts.get(&contract);
@@ -141,7 +142,7 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
         }
         let published = reader.published(&contract, &folder)?;
         if early.contains(&contract) {
-            bindings.values_mut().for_each(|binding| binding.adapt_early(&contract, published.keys()));
+            early_versions.insert(contract.clone(), published.keys().cloned().collect());
         }
         if !is_needed {
             continue;
@@ -155,6 +156,7 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
         }
         versions.insert(contract, published.into_keys().collect());
     }
+    bindings.values_mut().for_each(|binding| binding.adapt_early(&early_versions));
     let sources = reader.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?;
     let conflicts = conflicts_in(store, tree)?;
     Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, conflicts, damage: reader.damage })
@@ -248,12 +250,7 @@ impl Reader<'_> {
     /// Completes a view that has its contracts. The damage found so far is part of it.
     fn all_but_contracts(mut self, tree: &Oid, view: DomainView) -> Result<DomainView, StoreError> {
         let mut bindings = self.bindings(tree)?;
-        for binding in bindings.values_mut() {
-            let early: Vec<_> = binding.early().cloned().collect();
-            for (contract, versions) in early.iter().filter_map(|name| view.versions.get_key_value(name)) {
-                binding.adapt_early(contract, versions.iter());
-            }
-        }
+        bindings.values_mut().for_each(|binding| binding.adapt_early(&view.versions));
         Ok(DomainView {
             bindings,
             sources: self.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?,
