@@ -148,6 +148,29 @@ fn member_that_another_machine_added_is_notified_of_what_follows() {
     assert_eq!(list["notifications"][0]["changes"]["new_version"], "1.1.0", "{list}");
 }
 
+/// What is in a new domain is news to its members on other machines, although both arrive together.
+#[test]
+fn member_of_a_new_domain_is_notified_of_the_contracts_that_arrive_with_it() {
+    let (world, _) = team();
+    let (fungal, hub) = (world.path("fungal"), world.hub());
+    let access = world.on("second").repo("access");
+    world.ok(&access, &["init", "--url", &hub]);
+    world.on("home").ok(&fungal, &["sync"]);
+    world.ok(&fungal, &["contract", "new", "storage/paths", "--domain-members", "access"]);
+    world.commit("fungal", "Add paths");
+    world.ok(&fungal, &["sync"]);
+    let sync = world.on("second").ok(&access, &["sync"]);
+    assert!(sync.stdout.contains("fungal added storage/paths 1.0.0"), "{sync}");
+    let sync = world.ok(&access, &["sync"]);
+    assert!(!sync.stdout.contains("added"), "{sync}");
+
+    // A machine that joins later knows what is there.
+    world.git(&world.root(), &["clone", "--quiet", "access", "later"]);
+    let later = world.on("third").path("later");
+    world.ok(&later, &["init", "--url", &hub, "--repo", "access"]);
+    assert_eq!(world.json(&later, &["notifications", "list"])["notifications"], serde_json::json!([]));
+}
+
 /// A clone that lacks the newest version must merge it before it chooses another.
 #[test]
 fn version_that_a_teammate_used_first_is_merged_first() {

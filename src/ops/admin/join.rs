@@ -141,7 +141,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
             known.name
         ));
     }
-    first_baselines::record(ctx, &known.name, &store, std::slice::from_ref(&name))?;
+    first_baselines::record(ctx, &known.name, &store, std::slice::from_ref(&name), None)?;
     let contracts = first_steps(ctx, code, (&known.name, &store), &Overview::open(&store)?, &name)?;
     let answer = contracts.into_iter().fold(answer, Answer::next_once);
     sync::auto::with_push(ctx, (&known.name, &store), is_new && !shared, answer)

@@ -196,7 +196,7 @@ fn lacking(at: &ContractRef, published: &Contract, merge: &str) -> OpError {
     let message = format!("cannot choose the level: this branch lacks the published {at} {}", published.version);
     OpError::no(ErrorCode::FetchFirst, message)
         .next(merge)
-        .next(format!("git blue contract bump {at} major  # or choose the level yourself"))
+        .next("or choose the level yourself: pass major, minor or patch")
 }
 
 /// Returns the error for a file that leaves the choice of the version to publishing.

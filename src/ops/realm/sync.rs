@@ -118,11 +118,12 @@ pub fn sync_realm(
             auto::note_contact(&path, &way.remote.name, ctx.env.now());
             Ok::<_, OpError>((way, received))
         };
+        let before = store.domains()?.into_iter().collect();
         let received: Vec<_> = remotes.iter().map(receive).collect();
         if received.iter().flatten().any(|(_, received)| received.has_fetched()) {
             let here: Vec<_> = ctx.home.repo_paths(realm)?.into_keys().collect();
             renamed::follow(store, &here, || ctx.env.now_here())?;
-            first_baselines::record(ctx, realm, store, &here)?;
+            first_baselines::record(ctx, realm, store, &here, Some(&before))?;
         }
         between()?;
         received.into_iter().map(|received| received.and_then(|(way, received)| way.send(received))).collect()
