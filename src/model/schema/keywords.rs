@@ -430,6 +430,7 @@ mod tests {
             (Draft::D7, "id", json!("a"), "\"$id\""),
             (Draft::D4, "$id", json!("a"), "\"id\""),
             (Draft::D7, "nullable", json!(true), "\"null\""),
+            (Draft::D7, "typeof", json!("function"), "other validators ignore it"),
         ] {
             one(of(draft, word, value), &format!("/{word}"), hint);
         }

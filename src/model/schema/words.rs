@@ -164,6 +164,9 @@ pub(super) fn of_other_language(word: &str, value: Tree<'_>) -> Option<&'static 
         "divisibleBy" if value.is_number() => Some("write \"multipleOf\""),
         "disallow" if value.is_string() || value.is_array() => Some("write \"not\": {\"type\": …}"),
         "extends" if value.is_object() || value.is_array() => Some("write \"allOf\""),
+        "typeof" | "instanceof" if value.is_string() || value.is_array() => {
+            Some("ajv-keywords defines it, and other validators ignore it")
+        }
         _ => None,
     }
 }
