@@ -26,6 +26,12 @@ pub fn binding(domain: impl fmt::Display) -> String {
     format!("{BINDINGS}/{domain}.yaml")
 }
 
+/// Returns whether an entry in a folder of contracts or bindings is one of them, or a mistake to report. Hidden entries,
+/// as editors make, and files that do not end in .yaml are ignored.
+pub fn is_read(name: &str, is_file: bool) -> bool {
+    !name.starts_with('.') && (!is_file || name.ends_with(".yaml"))
+}
+
 /// Returns whether HEAD has files of a domain.
 ///
 /// # Errors
@@ -286,7 +292,7 @@ fn outermost(code: &CodeRepo, tree: &Oid, folder: &str) -> Result<Option<(String
 }
 
 /// Returns whether a folder is read. The files are at most one folder deep: deeper folders are only listed.
-fn is_read(folder: &str) -> bool {
+fn is_walked(folder: &str) -> bool {
     folder.split('/').count() < 4
 }
 
@@ -294,7 +300,7 @@ fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut BTreeMap<Strin
     for entry in code.entries(tree)? {
         let path = format!("{path}/{}", entry.name);
         match entry.kind {
-            EntryKind::Tree if is_read(&path) => walk_tree(code, &path, &entry.id, found)?,
+            EntryKind::Tree if is_walked(&path) => walk_tree(code, &path, &entry.id, found)?,
             EntryKind::Blob => insert(found, path, Item::File(FileSource::Blob(entry.id)))?,
             _ => insert(found, path, Item::Other)?,
         }
@@ -317,7 +323,7 @@ fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) ->
         let entry = entry.map_err(OpError::io("read", &path))?;
         let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
         let kind = entry.file_type().map_err(OpError::io("read", entry.path()))?;
-        if kind.is_dir() && is_read(&name) {
+        if kind.is_dir() && is_walked(&name) {
             walk_folder(root, &name, found)?;
         } else if kind.is_file() {
             insert(found, name, Item::File(FileSource::Path(entry.path())))?;

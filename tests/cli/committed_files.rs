@@ -218,3 +218,22 @@ fn conflict_in_a_schema_file_is_reported_there() {
     let bump = world.blue(&fungal, &["contract", "bump", AT]).exits(1);
     assert!(bump.stderr.starts_with("error: paths.json:2: unresolved merge conflict"), "{bump}");
 }
+
+/// Publishing ignores these files, so committing them leaves nothing to publish.
+#[test]
+fn commit_of_ignored_files_has_nothing_to_publish() {
+    let world = World::pair();
+    for (repo, domain) in [("fungal", "s3-access"), ("access", "s3-access"), ("access", "other")] {
+        for name in ["README.md", ".gitkeep", "s3-permissions.yaml.orig", "s3.yml"] {
+            world.write(&format!("{repo}/.blue/contracts/{domain}/{name}"), "");
+        }
+        world.write(&format!("{repo}/.blue/contracts/README.md"), "");
+        world.write(&format!("{repo}/.blue/bindings/README.md"), "");
+    }
+    world.git(&world.path("fungal"), &["update-index", "--chmod=+x", CONTRACT_FILE]);
+    for repo in ["fungal", "access"] {
+        world.commit(repo, "Add files");
+        let status = world.ok(&world.path(repo), &["status"]);
+        assert!(!status.stdout.contains("unpublished"), "{status}");
+    }
+}

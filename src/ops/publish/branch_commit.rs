@@ -7,13 +7,13 @@ use super::{
     candidate::Sources,
     dispute, references,
 };
-use crate::repo::blue_files::{self, CONTRACTS};
+use crate::repo::blue_files::{self, CONTRACTS, is_read};
 use crate::{
     error::OpError,
     model::{domain::Source, name::DomainName, oid::Oid},
     ops::{contract, ctx::ActingRepo},
     repo::CodeRepo,
-    store::{Objects as _, StoreRef, history, read},
+    store::{EntryKind, Objects as _, StoreRef, history, read},
 };
 
 /// The maximum number of former tips of a branch among which a published commit is searched that was dropped since.
@@ -100,7 +100,7 @@ impl<'a> BranchCommit<'a> {
     ) -> Result<bool, OpError> {
         let code = self.code;
         Ok(match source {
-            None => is_declared,
+            None => is_declared && !declared_in(code, &self.tree, domain)?.is_empty(),
             Some(source) if source == self.commit => false,
             // A later commit of the branch was published, before `blue.publish` was set to pushed.
             Some(source) if self.is_later(&source)? => false,
@@ -167,16 +167,27 @@ pub fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool
     if before == after {
         return Ok(false);
     }
-    let files = |tree: &Oid| {
+    let folders = |tree: &Oid| {
         let entry = |path: String| Ok::<_, OpError>(read::lookup(code, tree, &path)?.map(|entry| entry.id));
         Ok::<_, OpError>([entry(format!("{CONTRACTS}/{domain}"))?, entry(blue_files::binding(domain))?])
     };
-    if files(before)? != files(after)? {
+    if folders(before)? != folders(after)? && declared_in(code, before, domain)? != declared_in(code, after, domain)? {
         return Ok(true);
     }
     // The same files refer to the same paths. Most refer to none.
     let referred = references::blobs(code, after, domain)?;
     Ok(!referred.is_empty() && references::blobs(code, before, domain)? != referred)
+}
+
+/// Returns the entries of a tree that declare something in a domain, by name: the files of its contracts, and its binding
+/// without a name.
+fn declared_in(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<Vec<(String, Oid)>, OpError> {
+    let contracts = read::folder(code, tree, &format!("{CONTRACTS}/{domain}"))?.into_iter();
+    let binding = read::lookup(code, tree, &blue_files::binding(domain))?;
+    let contracts = contracts
+        .filter(|entry| is_read(&entry.name, entry.kind == EntryKind::Blob))
+        .map(|entry| (entry.name, entry.id));
+    Ok(contracts.chain(binding.map(|entry| (String::new(), entry.id))).collect())
 }
 
 /// Returns whether `commit` of the publishing branch lacks the published one and has nothing new in a domain: it has the

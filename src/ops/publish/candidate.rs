@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{behind, references};
-use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FileSource, Files, Item};
+use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FileSource, Files, Item, is_read};
 use crate::{
     error::OpError,
     model::{
@@ -234,19 +234,18 @@ fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<Result<(Binding, BTreeSe
     Ok(read.map(|read| (document, read)).map_err(located))
 }
 
-/// Returns why a file is ignored: it is hidden, or does not have the extension of contracts and bindings. Editors lock a
-/// file by a hidden symbolic link.
+/// Returns why an entry is ignored, if it is. Editors lock a file by a hidden symbolic link.
 fn stray(path: &str, item: &Item) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    if name.starts_with('.') {
-        return Some("it is not read: its name starts with a dot".to_owned());
+    if is_read(name, matches!(item, Item::File(_))) {
+        return None;
     }
-    let Item::File(_) = item else { return None };
-    match name.rsplit_once('.') {
-        Some((_, "yaml")) => None,
-        Some((stem, "yml")) => Some(format!("it is not read: rename it to {stem}.yaml")),
-        _ => Some("it is not read: contracts and bindings end in .yaml".to_owned()),
-    }
+    let why = match name.rsplit_once('.') {
+        _ if name.starts_with('.') => "its name starts with a dot".to_owned(),
+        Some((stem, "yml")) => format!("rename it to {stem}.yaml"),
+        _ => "contracts and bindings end in .yaml".to_owned(),
+    };
+    Some(format!("it is not read: {why}"))
 }
 
 /// Finds files in folders whose names are a letter off.

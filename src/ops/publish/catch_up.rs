@@ -10,7 +10,7 @@ use super::{
     dispute, publishing_branch,
     rollback::{self, Rollback},
 };
-use crate::repo::blue_files::{BINDINGS, CONTRACTS};
+use crate::repo::blue_files::{BINDINGS, CONTRACTS, is_read};
 use crate::{
     error::{ErrorCode, OpError},
     model::{domain::Domain, name::DomainName, oid::Oid},
@@ -19,7 +19,7 @@ use crate::{
         ctx::{ActingRepo, Ctx},
     },
     repo::CodeRepo,
-    store::{StoreRef, layout, read},
+    store::{EntryKind, StoreRef, layout, read},
     wire::{Answer, Behind, ContractPublish},
 };
 
@@ -354,10 +354,14 @@ fn of_commit(
 /// # Errors
 /// Returns an error if the tree cannot be read.
 pub fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> {
-    let contracts = read::folder(code, tree, CONTRACTS)?.into_iter().map(|entry| entry.name);
-    let bindings = read::folder(code, tree, BINDINGS)?.into_iter();
-    let bindings = bindings.map(|entry| entry.name.strip_suffix(".yaml").unwrap_or(&entry.name).to_owned());
-    Ok(contracts.chain(bindings).collect())
+    let names = |folder: &str| {
+        let entries = read::folder(code, tree, folder)?.into_iter();
+        Ok::<_, OpError>(
+            entries.filter(|entry| is_read(&entry.name, entry.kind == EntryKind::Blob)).map(|entry| entry.name),
+        )
+    };
+    let bindings = names(BINDINGS)?.map(|name| name.strip_suffix(".yaml").unwrap_or(&name).to_owned());
+    Ok(names(CONTRACTS)?.chain(bindings).collect())
 }
 
 /// Returns whether the repository is a member of a domain. One that left has nothing to publish there without files.
