@@ -1,4 +1,4 @@
-//! Pull requests that delete `.blue/config.yaml`.
+//! Pull requests that delete `.blue/config.yaml`, or write the name of another repository into it.
 
 use crate::{
     teamwork::{push, team},
@@ -108,4 +108,32 @@ fn clone_of_a_repository_that_joined_again_joins_too() {
     world.ok(&mate, &["init"]);
     let status = world.json(&mate, &["status"]);
     assert_eq!(status["read_only"], serde_json::Value::Null, "{status}");
+}
+
+/// A check under another repository's name would judge that repository's imports, and hide what is broken here.
+#[test]
+fn name_of_another_repository_is_an_error() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.git(&access, &["clone", "--quiet", ".", "../runner"]);
+    let (runner, store) = (world.path("runner"), world.store().display().to_string());
+    let copied = world.read("fungal/.blue/config.yaml");
+    for (repo, reason) in [
+        ("access", "this clone is joined to the realm aperture as access, and cannot write as fungal of aperture"),
+        ("runner", "the name fungal belongs to another repository in the realm aperture"),
+    ] {
+        world.write(&format!("{repo}/.blue/config.yaml"), &copied);
+        world.commit(repo, "Copy the configuration");
+        let expected = format!(".blue/config.yaml:3: error: {reason}");
+        for args in [&["check"][..], &["check", "--worktree"], &["check", "--realm-path", &store]] {
+            let check = world.blue(&world.path(repo), args).exits(1);
+            assert!(check.stdout.contains(&expected), "{args:?}: {check}");
+        }
+        world.blue(&world.path(repo), &["check", "--repo", "access"]).exits(0);
+    }
+    // A clone of the named repository itself may be anywhere.
+    world.git(&world.path("fungal"), &["clone", "--quiet", ".", "../fork"]);
+    world.blue(&world.path("fork"), &["check"]).exits(0);
+    world.git(&runner, &["revert", "--no-edit", "HEAD"]);
+    world.blue(&runner, &["check"]).exits(0);
 }

@@ -191,6 +191,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
             let base = (base.commit.as_ref(), request.base.as_deref());
             report.add(check_subject::removed_config(ctx, found, base)?);
             report.add(check_subject::refused_url(found)?);
+            report.add(check_subject::other_repository(ctx, found)?);
         }
     }
     let scripts = match (&found, &candidate) {

@@ -11,7 +11,11 @@ use crate::{
         name::RepoName,
         oid::Oid,
     },
-    ops::{ctx::Ctx, operation::given_as, repos::joined},
+    ops::{
+        ctx::{ActingRepo, Ctx},
+        operation::given_as,
+        repos::{identity, joined},
+    },
     repo::{
         CodeRepo,
         blue_files::{Files, Item},
@@ -188,6 +192,28 @@ pub fn removed_config(
     };
     let restore = format!("{restore}  # restore it, unless {repo} leaves: git blue leave");
     Ok(Some(Finding { resolution: vec![restore], ..finding.repo(&repo).at(CONFIG, None) }))
+}
+
+/// Returns an error if the judged files have the name of another repository, whose contracts and imports would be judged
+/// instead of this repository's own. A clone of a fork has the root commits of the original.
+///
+/// # Errors
+/// Returns an error if the clone or the realm cannot be read.
+pub fn other_repository(ctx: &Ctx, found: &Found<'_>) -> Result<Option<Finding>, OpError> {
+    let (here, code, Some(files)) = (ctx.realm()?, ctx.code()?, &found.files) else { return Ok(None) };
+    let Some(Item::File(source)) = files.file(CONFIG)? else { return Ok(None) };
+    let bytes = files.read(&source)?.unwrap_or_default();
+    let is_named = codec::config(&bytes).is_ok_and(|config| config.repo == found.repo);
+    let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo: &found.repo, code: Some(code) };
+    let (Some(held), true) = (identity::entry(acting)?, is_named) else { return Ok(None) };
+    let error = match joined::read(&ctx.home, code)?.filter(|joined| joined.realm == here.realm) {
+        Some(joined) if joined.repo == found.repo || joined.is_replaced_by(acting) => return Ok(None),
+        Some(joined) => joined::joined_as_other_error(&joined, acting),
+        None if identity::is_another(code, &held)? => identity::wrong_repository_error(acting, code, &held),
+        None => return Ok(None),
+    };
+    let line = codec::line_at(&bytes, "/repo");
+    Ok(Some(Finding::error("other-repository", error.message).repo(&found.repo).at(CONFIG, line)))
 }
 
 /// Returns a warning if the judged files name a URL of the realm that `init --url` refuses: nobody can join by it, and

@@ -65,6 +65,16 @@ pub fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
     Ok(false)
 }
 
+/// Returns whether a clone is surely not of the repository of an entry: its whole history has none of the entry's root
+/// commits, and its origin is not the recorded URL, as it is after the history was rewritten.
+///
+/// # Errors
+/// Returns an error if the clone cannot be read.
+pub fn is_another(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
+    let is_unknown = held.roots.is_empty() || code.is_shallow()? || code.head()?.commit.is_none();
+    Ok(!is_unknown && !has_a_root(code, held)? && !has_url(code, held))
+}
+
 /// Checks that a clone may write as the current repository: the user joined it, and the realm still
 /// has the same repository under the name.
 ///

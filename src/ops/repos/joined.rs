@@ -54,6 +54,17 @@ impl Joined {
     pub fn is_of(&self, realm: &RealmName, repo: &RepoName) -> bool {
         self.realm == *realm && self.repo == *repo
     }
+
+    /// Returns whether the repository was renamed to the acting one.
+    fn is_renamed_to(&self, acting: ActingRepo<'_>) -> bool {
+        let newer = || locate::renamed::newer(acting.store, &self.repo);
+        self.realm == *acting.realm && newer().is_ok_and(|newer| newer.as_ref() == Some(acting.repo))
+    }
+
+    /// Returns whether the acting repository takes the place of this one, which was renamed or left the realm.
+    pub fn is_replaced_by(&self, acting: ActingRepo<'_>) -> bool {
+        self.is_renamed_to(acting) || has_left(acting.store, &self.repo).unwrap_or_default()
+    }
 }
 
 impl FromStr for Joined {
@@ -234,13 +245,12 @@ pub fn joined_as_other_error(joined: &Joined, acting: ActingRepo<'_>) -> OpError
     let proposed = acting.code.and_then(|code| locate::proposed(code).ok()?);
     let is_proposed = proposed.is_some_and(|config| config.realm.name == *acting.realm && config.repo == *acting.repo);
     let Joined { realm, repo, .. } = joined;
-    // A teammate renamed the repository, and committed the new name: this clone only has to join again.
-    let is_renamed = is_proposed
-        && realm == acting.realm
-        && locate::renamed::newer(acting.store, repo).is_ok_and(|newer| newer.as_ref() == Some(acting.repo));
     let is_gone = realm == acting.realm && has_left(acting.store, repo).unwrap_or_default();
     match is_proposed {
-        _ if is_renamed => error.next(format!("git blue init  # {repo} was renamed to {}", acting.repo)),
+        // A teammate renamed the repository, and committed the new name: this clone only has to join again.
+        true if joined.is_renamed_to(acting) => {
+            error.next(format!("git blue init  # {repo} was renamed to {}", acting.repo))
+        }
         true if is_gone => error.next(format!("git blue init  # join as {}: {repo} left the realm", acting.repo)),
         true => error.next(format!("write the realm {realm} and repo: {repo} into {}", locate::CONFIG)),
         false => error.next("unset GIT_BLUE_REPO GIT_BLUE_REALM"),
