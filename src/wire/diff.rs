@@ -132,7 +132,7 @@ pub enum JudgedBy {
     Schemas,
     /// The import's `expects`, the schema and the range: proved, or refuted by a value.
     Expects,
-    /// Both agreed values and the range: the newer value breaks the promise about it.
+    /// Both agreed values and the range: the newer value keeps the promise about the older one, or breaks it.
     Values,
     /// Both flows and the range: the sides that send and receive the values changed places.
     Flow,

@@ -186,3 +186,38 @@ fn approval_of_a_schema_does_not_cover_the_value() {
     assert!(approved.contains("[removed-required, value-changed]"), "{approved}");
     world.ok(&provider, &["check", "--worktree"]);
 }
+
+/// Without a schema, the promise about the value is what consumers rely on.
+#[test]
+fn value_without_a_schema_is_compared() {
+    let world = World::pair();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    let publish = |version: &str, value: &str| {
+        let (head, rest) =
+            paths(version, value, "").split_once("schema:").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+        let (_, value) = rest.split_once("value:").unwrap();
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{head}value:{value}"));
+        world.commit("fungal", version);
+    };
+    publish("2.0.0", "{ read: [a/*] }");
+    let expects = |expects: &str| {
+        world.write(&format!("access/{BINDING_FILE}"), &format!("{}{expects}", importing(">=2.0.0, <3.0.0")));
+        world.commit("access", "Follow");
+    };
+    expects("");
+    publish("2.1.0", "{ read: [a/*, b/*] }");
+    let check = world.json(&consumer, &["check"]);
+    assert_eq!((&check["valid"], &check["imports_by_range"]), (&json!(true), &json!(0)), "{check:#}");
+    let impact = world.json(&provider, &["contract", "impact", AT]);
+    let importer = &impact["importers"][0];
+    assert_eq!((&importer["judged_by"], &importer["verdict"]["verdict"]), (&json!("values"), &json!("compatible")));
+    let told = world.ok(&consumer, &["status", "--peek"]);
+    assert!(told.stdout.contains("your import >=2.0.0, <3.0.0 still holds"), "{told}");
+
+    // What an import expects is compared with the value, too.
+    expects("    expects: { type: object, required: [read] }\n");
+    world.blue(&consumer, &["check"]).exits(0);
+    expects("    expects: { type: object, required: [write] }\n");
+    let check = world.blue(&consumer, &["check"]).exits(1);
+    assert!(check.stdout.contains(r#"2.1.0 allows {"read":["a/*","b/*"]}"#), "{check}");
+}

@@ -37,6 +37,7 @@ impl Verdict {
     fn first_phrase(&self) -> String {
         match (self.basis, &self.difference) {
             (Basis::Values, Some(difference)) => return difference.phrase(),
+            (Basis::Values, None) => return format!("{} keeps the value of {}", self.new_version, self.old_version),
             (Basis::Flow, Some(difference)) => {
                 return format!("{} ({} at {FLOW})", difference.message, difference.rule);
             }

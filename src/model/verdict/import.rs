@@ -115,6 +115,7 @@ pub fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, jud
     };
     match (of_schemas, old.and_then(|old| judge.of_values(old, new, expects))) {
         (Some(schemas), Some(values)) if schemas.verdict == Outcome::Breaks => Some(schemas.and(values)),
+        (None, None) => old.and_then(|old| judge.keeps_values(old, new)),
         (schemas, values) => values.or(schemas),
     }
 }

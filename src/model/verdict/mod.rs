@@ -22,7 +22,7 @@ use serde::{
     Serialize,
     de::{DeserializeOwned, IgnoredAny},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use super::{
     compatibility::{
@@ -199,19 +199,26 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges whether a document satisfies what an import `expects`: all values that the document allows providers to
-    /// send must be expected. If importers send, the document must allow all values that they expect to send.
+    /// send must be expected; without a schema, that is the agreed value. If importers send, the document must allow all
+    /// values that they expect to send.
     pub fn satisfies_expects(&self, expects: &Json, adapted: Option<&Version>, document: &Contract) -> Verdict {
         let reading = document.compatibility.reading;
-        let key = format!("expects-{}-{:?}", self.key(expects, &document.schema, reading), document.flow);
+        let is_agreed = document.flow == Flow::ProviderToConsumer && !document.value.is_null();
+        let provided = if is_agreed && says_nothing(&document.schema) {
+            &json!({"const": *document.value.value()}).into()
+        } else {
+            &document.schema
+        };
+        let key = format!("expects-{}-{:?}", self.key(expects, provided, reading), document.flow);
         let known = self.expects_answers.borrow().get(&key).cloned();
         let is_decided = |(answer, _): &(SchemaVerdict, Vec<String>)| answer.is_decided();
         let compute = || {
-            let answer = self.expected(expects, document);
+            let answer = self.expected(expects, provided, document);
             let is_asked = answer.is_compatible() && reading == SchemaReading::Lenient;
             let unnamed = match document.flow {
-                Flow::ProviderToConsumer if is_asked && !says_nothing(&document.schema) => {
+                Flow::ProviderToConsumer if is_asked && !says_nothing(provided) => {
                     unnamed::unnamed(&expects.value(), &mut |expects| {
-                        self.expected(&expects.clone().into(), document).is_compatible()
+                        self.expected(&expects.clone().into(), provided, document).is_compatible()
                     })
                 }
                 _ => Vec::new(),
@@ -229,9 +236,9 @@ impl<'a> Judge<'a> {
         Verdict { verdict, basis, direction, reading, difference, reason, unnamed, ..versions }
     }
 
-    fn expected(&self, expects: &Json, document: &Contract) -> SchemaVerdict {
+    fn expected(&self, expects: &Json, provided: &Json, document: &Contract) -> SchemaVerdict {
         let found = self.within(document.compatibility.reading, |options| {
-            let (forest, parts) = Forest::of_schemas([expects, &document.schema]);
+            let (forest, parts) = Forest::of_schemas([expects, provided]);
             let [expects, provided] = parts.map(|part| forest.tree(part));
             compatibility::satisfies(expects, provided, document.flow, options, &*self.clock)
         });
@@ -265,6 +272,15 @@ impl<'a> Judge<'a> {
             more: breaking.count() + found.more,
             ..Verdict::compatible(&old.version, &new.version)
         })
+    }
+
+    /// Returns the verdict that the newer of two documents without schemas keeps the promise about the agreed value of the
+    /// older one. Returns `None` if nothing is promised about it, or it breaks the promise.
+    pub fn keeps_values(&self, old: &Contract, new: &Contract) -> Option<Verdict> {
+        let is_promised = |one: &Contract| says_nothing(&one.schema) && !one.value.is_null();
+        let is_kept = old.value == new.value || promised(old, new) != Values::Free;
+        (is_promised(old) && is_promised(new) && is_kept && self.of_values(old, new, None).is_none())
+            .then(|| Verdict { basis: Basis::Values, ..Verdict::compatible(&old.version, &new.version) })
     }
 
     /// Returns the verdict on two documents for the side that does not own the contract: whether code written for the
@@ -401,8 +417,6 @@ fn says_nothing(schema: &Json) -> bool {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
-
-    use serde_json::json;
 
     use super::*;
 
