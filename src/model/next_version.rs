@@ -6,6 +6,7 @@ use super::{
     approval::Approval,
     contract::Contract,
     domain_view::DomainView,
+    name::ContractName,
     verdict::{Basis, Judge, Promise, Verdict, VersionBump, needed_bump},
     version::Version,
 };
@@ -56,6 +57,14 @@ pub fn free_version(domain: &DomainView, document: &Contract, bump: VersionBump)
     let held = domain.contracts.get(&document.name).map(|held| &held.version);
     let highest = released.chain(held).max().unwrap_or(&document.version);
     bump.after(highest)
+}
+
+/// Returns the first pre-release from `version` on that was never published.
+pub fn free_prerelease(domain: &DomainView, name: &ContractName, mut version: Version) -> Version {
+    while domain.versions.get(name).is_some_and(|known| known.contains(&version)) {
+        version = version.next_prerelease();
+    }
+    version
 }
 
 /// Returns a document with its version, chosen if it is `auto`.

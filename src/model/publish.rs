@@ -20,7 +20,7 @@ use crate::model::{
     evolution::with_evolution,
     fault::Fault,
     name::{ContractName, RepoName},
-    next_version::{free_version, needed, settled},
+    next_version::{free_prerelease, free_version, needed, settled},
     schema::{self, Part},
     transfer::Transfers,
     verdict::{Judge, Promise, VersionBump},
@@ -202,7 +202,11 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
     if let Some(published) = domain.document(&document.name, &version)
         && published.computed_content_hash() != document.computed_content_hash()
     {
-        let (bump, why) = needed(domain, current.unwrap_or(published), document, judge);
+        let (bump, why) = if version.is_prerelease() {
+            (free_prerelease(domain, &document.name, version.clone()), None)
+        } else {
+            needed(domain, current.unwrap_or(published), document, judge)
+        };
         return Err(refuse(domain, &document.name, Reason::Republished { version, bump, why }));
     }
     match current.and_then(|current| current.yanked_reason(&version)) {
@@ -284,7 +288,15 @@ pub fn binding(
         let before = known.get(&import.contract).copied();
         let adapted = before.and_then(Import::adapted);
         let is_same_range = before.is_some_and(|before| before.version == import.version);
-        let adapted = if is_same_range { adapted.or(resolved.as_ref()) } else { resolved.as_ref().or(adapted) };
+        let current = domain.contracts.get(&import.contract);
+        let adapted = if is_same_range {
+            adapted.or(resolved.as_ref())
+        } else if current.is_some_and(|current| import.version.is_above(&current.version)) {
+            // The code was adapted to a version that is still to come.
+            None
+        } else {
+            resolved.as_ref().or(adapted)
+        };
         import.adapted_version = adapted.cloned();
         let unchanged = before.is_some_and(|before| before.resolved_version == resolved);
         import.resolved_at =

@@ -71,6 +71,11 @@ impl Range {
         Some(Self::between(&lower.min(version.semver().clone()), upper.as_ref()))
     }
 
+    /// Returns whether all of its versions are above this one.
+    pub fn is_above(&self, version: &Version) -> bool {
+        self.bounds().0 > *version.semver()
+    }
+
     /// Returns why no version is in the range, if none is. A range with a pre-release is not judged.
     pub fn emptiness(&self) -> Option<String> {
         if self.req.comparators.iter().any(|comparator| !comparator.pre.is_empty()) {

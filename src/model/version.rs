@@ -99,6 +99,23 @@ impl Version {
         Self(semver::Version::new(self.0.major, self.0.minor, self.0.patch))
     }
 
+    /// Returns the version with the pre-release part of another one.
+    pub fn with_prerelease_of(&self, other: &Self) -> Self {
+        Self(semver::Version { pre: other.0.pre.clone(), ..self.0.clone() })
+    }
+
+    /// Returns a later pre-release of the same release: `rc.2` follows `rc.1`, and `rc.1` follows `rc`.
+    pub fn next_prerelease(&self) -> Self {
+        let pre = self.0.pre.as_str();
+        let (name, last) = pre.rsplit_once('.').map_or(("", pre), |(_, last)| (&pre[..pre.len() - last.len()], last));
+        let next = match last.parse::<u64>().ok().and_then(|number| number.checked_add(1)) {
+            Some(number) => format!("{name}{number}"),
+            None => format!("{pre}.1"),
+        };
+        let pre = semver::Prerelease::new(&next).unwrap_or_else(|_| self.0.pre.clone());
+        Self(semver::Version { pre, ..self.0.clone() })
+    }
+
     /// Returns the version with this number incremented, and the lower ones set to zero.
     pub fn raised(&self, level: Level) -> Self {
         let v = &self.0;

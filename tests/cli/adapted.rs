@@ -87,10 +87,12 @@ fn adapted_version_changes_by_editing_the_import_or_by_command() {
         world.commit("access", "More about the import");
         assert_eq!(adapted(), "1.1.0", "{more}");
     }
-    // Nor does a range that no version satisfies.
-    world.write(&format!("access/{BINDING_FILE}"), &importing(">=9.0.0"));
-    world.commit("access", "Wait");
-    assert_eq!(adapted(), "1.1.0");
+    // Nor does a range that no version satisfies, unless it is about versions to come.
+    for (range, expected) in [("=1.1.5", json!("1.1.0")), (">=9.0.0", Value::Null)] {
+        world.write(&format!("access/{BINDING_FILE}"), &importing(range));
+        world.commit("access", "Wait");
+        assert_eq!(adapted(), expected);
+    }
     // Editing the range counts as adapting the code.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
     world.commit("access", "Wider");
@@ -139,4 +141,21 @@ fn import_written_before_its_version_is_judged_against_that_version() {
     let second = import(&world);
     assert_eq!((&second["adapted_version"], &second["state"]), (&json!("2.0.0"), &json!("broken")), "{second}");
     world.blue(&world.path("access"), &["check"]).exits(1);
+}
+
+/// The code of the consumer follows first, and the range with it.
+#[test]
+fn range_edited_before_its_version_is_judged_against_that_version() {
+    let world = unseen();
+    world.write(&format!("access/{BINDING_FILE}"), &importing("^2.0.0"));
+    world.commit("access", "Follow 2.0.0 early");
+    assert_eq!(import(&world)["adapted_version"], Value::Null);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0").replace("required: [read]", "required: []"));
+    world.commit("fungal", "2.0.0");
+    assert_eq!((&import(&world)["adapted_version"], &import(&world)["state"]), (&json!("2.0.0"), &json!("current")));
+    world.blue(&world.path("access"), &["check"]).exits(0);
+    // A range that is only too narrow says nothing about the code.
+    world.write(&format!("access/{BINDING_FILE}"), &importing("=1.9.0"));
+    world.commit("access", "Narrow the range");
+    assert_eq!(import(&world)["adapted_version"], "2.0.0");
 }

@@ -221,6 +221,41 @@ fn bump_follows_the_change_and_keeps_comments() {
     assert_eq!(world.json(&dir, &["contract", "get", CONTRACT])["contract"]["version"], "2.0.0");
 }
 
+/// A version that somebody chose is not lowered, and a pre-release is not released.
+#[test]
+fn bump_keeps_a_higher_version_and_pre_releases() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let path = format!("fungal/{CONTRACT_FILE}");
+    let file = world.read(&path).replace("properties:\n", "properties:\n    list: { type: boolean }\n");
+    let bumped = |from: &str, file: &str| {
+        world.write(&path, &file.replace("\"1.0.0\"", &format!("\"{from}\"")));
+        let bump = world.blue(&dir, &["contract", "bump", CONTRACT]).exits(0);
+        assert!(!bump.stdout.contains("major  # it breaks a promise"), "{bump}");
+        world.json(&dir, &["contract", "bump", CONTRACT])["new_version"].as_str().unwrap().to_owned()
+    };
+    let breaking = file.replace("type: array", "type: [array, boolean]");
+    for version in ["2.0.0", "1.5.0", "1.1.0-rc.1", "2.0.0-beta"] {
+        assert_eq!(bumped(version, &file), version);
+    }
+    assert_eq!(bumped("1.1.0-rc.1", &breaking), "2.0.0-rc.1");
+    world.commit("fungal", "Try it");
+    assert_eq!(bumped("2.0.0-rc.1", &breaking), "2.0.0-rc.1", "it is published");
+    assert_eq!(bumped("2.0.0-rc.1", &breaking.replace("boolean", "integer")), "2.0.0-rc.2");
+
+    // Nothing but a pre-release is published.
+    let other = breaking.replace("s3-permissions", "other").replace("\"1.0.0\"", "\"1.0.0-rc\"");
+    let path = "fungal/.blue/contracts/s3-access/other.yaml";
+    world.write(path, &other);
+    world.commit("fungal", "Try another");
+    world.write(path, &other.replace("boolean", "integer"));
+    let check = world.blue(&dir, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("  write version: \"1.0.0-rc.1\", and commit\n"), "{check}");
+    let bump = world.blue(&dir, &["contract", "bump", "s3-access/other"]).exits(1);
+    let step = format!("hint: write version: \"1.0.0-rc.1\" in {}, or \"1.0.0\" to release it\n", &path[7..]);
+    assert!(bump.stderr.ends_with(&step), "{bump}");
+}
+
 #[test]
 fn file_that_cannot_be_edited_in_place_is_left_alone() {
     let world = World::pair();

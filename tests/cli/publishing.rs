@@ -242,7 +242,10 @@ fn pre_release_is_published_but_not_current() {
     // It is immutable like any other.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0-rc.1").replace("v2", "w2"));
     world.commit("fungal", "Change the candidate");
-    publish(&world, "fungal", &[]).exits(1);
+    let refused = publish(&world, "fungal", &[]).exits(1);
+    assert!(refused.all().contains("already published with different content: bump to 2.0.0-rc.2"), "{refused}");
+    let check = world.blue(&provider, &["check"]).exits(1);
+    assert!(check.stdout.ends_with("next\n  write version: \"2.0.0-rc.2\", and commit\n"), "{check}");
     world.bump("2.0.0");
     assert_eq!(world.version(), "2.0.0");
     // The release of this one could never be published.

@@ -10,7 +10,8 @@ use crate::{
         contract::{Contract, Evolution, Values},
         domain_view::DomainView,
         name::ContractRef,
-        next_version, publish,
+        next_version::{self, free_prerelease},
+        publish,
         verdict::{Basis, Promise, VersionBump, needed_bump},
         version::{Level, Version},
         yaml_text,
@@ -31,7 +32,7 @@ use crate::{
         CodeRepo,
         blue_files::{Files, contract_path},
     },
-    store::{self, codec},
+    store::{codec, read},
     wire::{Answer, ContractBump},
 };
 
@@ -95,8 +96,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let at = &request.contract;
     let file = WorkFile::of(ctx.code()?, contract_path(&at.domain, &at.contract))?;
     let _lock = WorkFile::lock(ctx.code()?);
-    let (text, document) = read(ctx, acting, at, &file)?;
-    let view = domain::of_contract(acting.store, at)?;
+    let (text, document) = read_file(ctx, acting, at, &file)?;
+    let mut view = domain::of_contract(acting.store, at)?;
+    if let Some(tip) = view.commit.filter(|_| document.version.is_prerelease()) {
+        let tree = acting.store.commit(&tip)?.tree;
+        read::load_version(acting.store, &mut view, &tree, &at.contract, &document.version)?;
+    }
     let published = published(ctx, at, &file, &view)?;
     publish::may_publish(&view, acting.repo, &at.contract)?;
     let history = history(ctx, acting, (at, &file), (&view, &document))?;
@@ -118,10 +123,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let (new_version, changed) = match (&need, level) {
         // Content that is already published needs no new version.
         (None, None) if is_accepted(&view, published, &resolved) => (old_version.clone(), false),
+        (_, None) if is_published_prerelease(&view, &resolved) => (old_version.clone(), false),
         (need, level) => {
             let (new, changes) = match (need, level) {
                 (None, None) => (published.version.clone(), &[][..]),
-                _ => (free(&view, at, wanted(at, level, &published.version, need.as_ref())?), &request.message[..]),
+                _ => {
+                    let wanted = free(&view, at, wanted(at, level, &published.version, need.as_ref())?);
+                    let is_chosen = request.level().is_some();
+                    let new = if is_chosen { wanted } else { kept(&view, published, &resolved.version, wanted) };
+                    (new, &request.message[..])
+                }
             };
             if let Some(from) = codec::version_from(text.as_bytes()) {
                 return Err(in_another_file(&file, &from.from, &new));
@@ -227,7 +238,12 @@ pub fn step(at: &ContractRef) -> String {
     format!("git blue contract bump {at} major  # later, for a breaking change; omit major to derive the level")
 }
 
-fn read(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
+fn read_file(
+    ctx: &Ctx,
+    acting: ActingRepo<'_>,
+    at: &ContractRef,
+    file: &WorkFile,
+) -> Result<(String, Contract), OpError> {
     let Some(text) = file.read()? else {
         let error = OpError::no(ErrorCode::NoSuchFile, format!("this repository has no {}", file.relative()));
         return Err(match domain::contract(acting.store, at) {
@@ -259,7 +275,7 @@ pub fn after_yank(ctx: &Ctx, at: &ContractRef) -> String {
 fn bring_back(ctx: &Ctx, at: &ContractRef, file: &WorkFile, then: &str) -> Result<String, OpError> {
     let code = ctx.code()?;
     let tree = code.head()?.commit.map(|commit| code.tree_of(&commit)).transpose()?;
-    let committed = tree.map(|tree| store::read::lookup(code, &tree, file.relative())).transpose()?.flatten();
+    let committed = tree.map(|tree| read::lookup(code, &tree, file.relative())).transpose()?.flatten();
     let path = file.relative();
     Ok(match committed {
         Some(_) => {
@@ -279,6 +295,19 @@ fn in_another_file(file: &WorkFile, from: &str, new: &Version) -> OpError {
 fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainView) -> Result<&'a Contract, OpError> {
     let published = match domain::current(view, &at.contract) {
         Err(error) if error.code == ErrorCode::UnknownContract => return Err(unpublished(ctx, at, file)?),
+        Err(error) if error.code == ErrorCode::OnlyPreReleases => {
+            let newest = view.versions.get(&at.contract).and_then(|known| known.last());
+            let steps = newest.map(|newest| {
+                let next = free_prerelease(view, &at.contract, newest.clone());
+                format!(
+                    "{} in {}, or \"{}\" to release it",
+                    write_version(&next, None),
+                    file.relative(),
+                    newest.release()
+                )
+            });
+            return Err(OpError { next_steps: Vec::new(), ..error }.next_all(steps));
+        }
         published => published?,
     };
     match &published.retired {
@@ -302,6 +331,12 @@ fn is_accepted(view: &DomainView, published: &Contract, document: &Contract) -> 
     document.version >= published.version && !view.has_other_content(document)
 }
 
+/// Returns whether a document is a published pre-release.
+fn is_published_prerelease(view: &DomainView, document: &Contract) -> bool {
+    let published = view.document(&document.name, &document.version).filter(|_| document.version.is_prerelease());
+    published.is_some_and(|published| published.computed_content_hash() == document.computed_content_hash())
+}
+
 /// Returns the error for a contract that is not published yet.
 fn unpublished(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<OpError, OpError> {
     let message = format!("{at} is not published yet: its first version is the one in its file");
@@ -318,7 +353,7 @@ fn unpublished(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<OpError, 
 /// Returns whether HEAD has the file with the content of the working tree.
 fn is_committed_as_is(code: &CodeRepo, file: &WorkFile) -> Result<bool, OpError> {
     let (Some(commit), Some(text)) = (code.head()?.commit, file.read()?) else { return Ok(false) };
-    let committed = store::read::lookup(code, &code.tree_of(&commit)?, file.relative())?;
+    let committed = read::lookup(code, &code.tree_of(&commit)?, file.relative())?;
     Ok(committed.map(|entry| code.is_content(text.as_bytes(), &entry.id)).transpose()?.unwrap_or_default())
 }
 
@@ -408,9 +443,20 @@ fn free(view: &DomainView, at: &ContractRef, (mut version, level): (Version, Lev
     version
 }
 
-/// Returns whether a step between two versions announces a breaking change.
+/// Returns the version that the file has if it is unpublished and not below the `wanted` one. A pre-release is followed by
+/// another one, because its release is for its author to decide.
+fn kept(view: &DomainView, published: &Contract, own: &Version, wanted: Version) -> Version {
+    if own.is_prerelease() && own.release() > published.version {
+        let from = if own.release() >= wanted { own.clone() } else { wanted.with_prerelease_of(own) };
+        return free_prerelease(view, &published.name, from);
+    }
+    let is_published = view.versions.get(&published.name).is_some_and(|known| known.contains(own));
+    if *own > wanted && !is_published { own.clone() } else { wanted }
+}
+
+/// Returns whether a step between two versions announces a breaking change, which the pre-release of one does too.
 fn is_break(from: &Version, to: &Version) -> bool {
-    *to >= from.bump(true)
+    to.release() >= from.bump(true)
 }
 
 /// Returns the text with the new version and an entry in its evolution, and no other change.

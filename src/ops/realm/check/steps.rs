@@ -225,8 +225,8 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
         }
         (code, Some(domain), Some(contract)) if is_own && is_bumped(code) => {
             Some(match (&error.version_in, &error.bump) {
-                (Some(file), Some(bump)) => {
-                    NextStep::advice(format!("{}, and commit", write_version(bump, Some(file))))
+                (file, Some(bump)) if file.is_some() || bump.is_prerelease() => {
+                    NextStep::advice(format!("{}, and commit", write_version(bump, file.as_deref())))
                 }
                 _ => format!("git blue contract bump {domain}/{contract}  # raise its version as the change requires")
                     .into(),
