@@ -61,9 +61,9 @@ impl Range {
     }
 
     /// Returns a range that also accepts `version`, the versions compatible with it, and everything in between,
-    /// because a range has no gaps. Returns `None` for a pre-release.
+    /// because a range has no gaps. Returns `None` for a pre-release, or for a range that names one.
     pub fn widened(&self, version: &Version) -> Option<Self> {
-        if version.is_prerelease() {
+        if version.is_prerelease() || self.names_prerelease() {
             return None;
         }
         let (lower, upper) = self.bounds();
@@ -78,7 +78,7 @@ impl Range {
 
     /// Returns why no version is in the range, if none is. A range with a pre-release is not judged.
     pub fn emptiness(&self) -> Option<String> {
-        if self.req.comparators.iter().any(|comparator| !comparator.pre.is_empty()) {
+        if self.names_prerelease() {
             return None;
         }
         let (lowest, end) = self.bounds();
@@ -89,6 +89,10 @@ impl Range {
     /// Returns whether the range has an upper bound.
     pub fn is_bounded(&self) -> bool {
         self.bounds().1.is_some()
+    }
+
+    fn names_prerelease(&self) -> bool {
+        self.req.comparators.iter().any(|comparator| !comparator.pre.is_empty())
     }
 
     /// Returns the lowest version in the range, and the lowest one above it, if there is an upper bound.
@@ -252,6 +256,9 @@ impl FromStr for Range {
         if text.chars().count() > MAX_LEN {
             return Err(refuse("it is longer than 256 characters".into()));
         }
+        if text.contains('+') {
+            return Err(refuse("versions have no build metadata: leave out the part from +".into()));
+        }
         let joined = comparators(text).map_err(refuse)?;
         let req = semver::VersionReq::parse(&joined).map_err(|error| refuse(explained(&error)))?;
         // As in versions. Every bound then has a next number.
@@ -324,6 +331,7 @@ mod tests {
             ("~>1.2.3", "write \"~1.2.3\""),
             ("~> 1.2", "the operators are >="),
             ("==1.0.0", "write \"=1.0.0\""),
+            ("^1.0.0+b", "no build metadata"),
             (">=1.0.0 =<2.0.0", "write \"<=2.0.0\""),
             (">=x", "unexpected"),
             ("=1.0.18446744073709551615", "4294967295"),

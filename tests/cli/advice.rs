@@ -156,6 +156,7 @@ fn errors_name_what_to_write() {
         ("f.json", "write expects: { file: f.json }"),
         ("'f.json#/$defs/o'", "write expects: { file: f.json, at: '#/$defs/o' }"),
         ("{ file: f.json, att: '#/$defs/o' }", "unknown field \"att\" beside file; the only other one is at"),
+        ("{ file: f.json, type: object }", "unknown field \"type\" beside file; the only other one is at"),
         ("{ file: f.json, at: 3 }", "at is a JSON Pointer into the file: write at: '#/$defs/NAME'"),
     ] {
         let import = "role: both\nimports:\n  - contract: s3-permissions\n    version: \">=1.0.0\"\n";

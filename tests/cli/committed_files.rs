@@ -147,9 +147,16 @@ fn files_that_a_contract_refers_to_count_as_the_contract_in_hints() {
     world.write("fungal/models/more.py", "# more\n");
     let binding = world.read(&format!("fungal/{BINDING_FILE}")).replace("models/s3_paths.py", "models/more.py");
     world.write(&format!("fungal/{BINDING_FILE}"), &binding);
-    let run = world.commit("fungal", "Name another source");
-    let hint = "the changes to .blue/ are published once this commit is on main";
-    assert_eq!(run.stderr, format!("git blue: {hint}\n"));
+    world.commit("fungal", "Name another source");
+    for (policy, when) in [
+        ("commit", "git blue: the changes to .blue/ are published once this commit is on main\n"),
+        ("pushed", "git blue: the changes to .blue/ are published once this commit is pushed to main\n"),
+        ("ci", "git blue: the changes to .blue/ are published by CI once this commit is on main\n"),
+        ("off", ""),
+    ] {
+        world.git(&fungal, &["config", "blue.publish", policy]);
+        assert_eq!(world.git(&fungal, &["commit", "--amend", "--no-edit"]).stderr, when);
+    }
 }
 
 #[test]

@@ -117,6 +117,14 @@ fn older_commit_does_not_restore_an_older_binding() {
     // Unless requested.
     let back = publish(&world, "access", &["--commit", "HEAD~1", "--rollback", "--reason", "too early"]).exits(0);
     snapshot("older_commit", &[&run, &back]);
+
+    // Nothing can be rolled back to a version that was never published.
+    world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
+    world.bump("1.1.0");
+    world.git(&world.path("fungal"), &["config", "blue.publish", "commit"]);
+    world.bump("1.2.0");
+    let run = publish(&world, "fungal", &["--commit", "HEAD~1"]).exits(1);
+    assert!(run.stderr.contains("is older") && !run.stderr.contains("--rollback"), "{run}");
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <2.0.0");
     // The newer commit is published again.
     publish(&world, "access", &[]).exits(0);

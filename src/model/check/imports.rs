@@ -141,7 +141,9 @@ fn standing(
         },
         ImportResolution::Broken { current } => {
             let yanked = import.adapted().filter(|version| is_yanked(domain, import, version));
-            let wider = range.widened(&current).filter(|_| yanked.is_none() && !breaks_expectation(import, verdict));
+            let is_useless =
+                yanked.is_some() || is_yanked(domain, import, &current) || breaks_expectation(import, verdict);
+            let wider = range.widened(&current).filter(|_| !is_useless);
             let is_break = verdict.is_some_and(|verdict| verdict.verdict == Outcome::Breaks);
             let once = if is_break { format!(": write it once the code works with {current}") } else { String::new() };
             let wider = wider.map(|range| format!("the range \"{range}\" accepts both versions{once}"));

@@ -1,5 +1,7 @@
 //! `contract_bump`: raises the version in a contract's file in place, and records what changed.
 
+mod edit;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
@@ -7,14 +9,13 @@ use crate::{
     model::{
         candidate::{Candidate, Declared, write_file},
         compatibility,
-        contract::{Contract, Evolution, Values},
+        contract::{Contract, Values},
         domain_view::DomainView,
         name::ContractRef,
         next_version::{self, free_prerelease},
         publish,
         verdict::{Basis, Promise, VersionBump, needed_bump},
         version::{Level, Version},
-        yaml_text,
     },
     ops::{
         Operation,
@@ -141,7 +142,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
                 Some(need) => need.bump == VersionBump::Major,
                 None => false,
             };
-            let edited = edited(&text, &document, &new, changes, is_breaking, &file)?;
+            let known = view.versions.get(&at.contract);
+            let is_unpublished =
+                |version: &Version| *version > published.version && known.is_none_or(|known| !known.contains(version));
+            let edited = edit::edited(&text, &document, &new, (changes, is_breaking), is_unpublished, &file)?;
             let changed = edited != text;
             if changed {
                 file.replace(&edited)?;
@@ -457,47 +461,4 @@ fn kept(view: &DomainView, published: &Contract, own: &Version, wanted: Version)
 /// Returns whether a step between two versions announces a breaking change, which the pre-release of one does too.
 fn is_break(from: &Version, to: &Version) -> bool {
     to.release() >= from.bump(true)
-}
-
-/// Returns the text with the new version and an entry in its evolution, and no other change.
-fn edited(
-    text: &str,
-    document: &Contract,
-    version: &Version,
-    changes: &[String],
-    is_breaking: bool,
-    file: &WorkFile,
-) -> Result<String, OpError> {
-    let mut wanted = Contract { version: version.clone(), ..document.clone() };
-    let quoted = yaml_text::quoted(&version.to_string());
-    let mut edited =
-        if document.version == *version { Some(text.to_owned()) } else { yaml_text::set(text, "version", &quoted) };
-    let known = document.evolution.iter().find(|entry| entry.version == *version);
-    let is_known = |change: &String| known.is_some_and(|entry| entry.changes.contains(change));
-    if !changes.iter().all(is_known) {
-        let mut entry = Evolution { version: version.clone(), changes: Vec::new(), compatible: !is_breaking };
-        // An earlier bump to the same version has an entry already.
-        if let Some(index) = document.evolution.iter().position(|entry| entry.version == *version) {
-            entry = wanted.evolution.remove(index);
-            entry.compatible &= !is_breaking;
-            edited = edited.and_then(|text| yaml_text::remove(&text, "evolution", index));
-        }
-        entry.changes.extend(changes.iter().filter(|change| !is_known(change)).cloned());
-        let listed: Vec<_> = entry.changes.iter().map(|change| yaml_text::quoted(change)).collect();
-        let mut fields = vec![("version", quoted.clone()), ("changes", format!("[{}]", listed.join(", ")))];
-        if !entry.compatible {
-            fields.push(("compatible", "false".to_owned()));
-        }
-        wanted.evolution.push(entry);
-        edited = edited.and_then(|text| yaml_text::push(&text, "evolution", &fields));
-    }
-    let is_right = |text: &String| codec::contract(text.as_bytes(), &document.name).is_ok_and(|read| read == wanted);
-    if let Some(fault) = wanted.contradiction() {
-        let message = format!("{}: {fault}", file.relative());
-        return Err(OpError::no(ErrorCode::CannotEdit, message).next(format!("edit evolution in {}", file.relative())));
-    }
-    edited.filter(is_right).ok_or_else(|| {
-        let message = format!("cannot edit {}: its layout is not supported; nothing was changed", file.relative());
-        OpError::no(ErrorCode::CannotEdit, message).next(format!("write version: {quoted} in {}", file.relative()))
-    })
 }

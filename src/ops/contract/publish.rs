@@ -368,8 +368,14 @@ impl Work<'_> {
         }
         let (domain, commit) = (&view.info.name, self.commit.short());
         let message = format!("{domain} was already published from {}, and {commit} is older", source.commit.short());
-        Err(OpError::no(ErrorCode::OlderCommit, message)
-            .next(format!("git blue contract publish --commit {commit} --rollback --reason \"…\"  # roll back")))
+        let is_published =
+            |(name, version)| view.versions.get(name).is_some_and(|known: &BTreeSet<Version>| known.contains(version));
+        let mut wanted = self.candidate.contracts_in(domain).map(|(name, one)| (name, &one.document.version));
+        Err(OpError::no(ErrorCode::OlderCommit, message).next(if wanted.all(is_published) {
+            format!("git blue contract publish --commit {commit} --rollback --reason \"…\"  # roll back")
+        } else {
+            "to bring its content back, commit it under new versions: not all of its versions were published".to_owned()
+        }))
     }
 
     /// Returns the newer commit that was published before, if this is a rollback to an older commit of the branch.

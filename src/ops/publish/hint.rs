@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::references;
+use super::{catch_up::Policy, references};
 use crate::{
     error::OpError,
     machine::user_config::boolean,
@@ -92,7 +92,13 @@ fn unpublished_branch_hint(step: &Step<'_>, branch: Option<&str>) -> Result<Opti
     if !exists(format!("refs/heads/{published}"))? && !exists(format!("refs/remotes/origin/{published}"))? {
         return Ok(None);
     }
-    Ok(step.what_changed()?.map(|what| format!("{what} are published once this commit is on {published}")))
+    let when = match Policy::of(code)? {
+        Policy::Commit => format!("once this commit is on {published}"),
+        Policy::Pushed => format!("once this commit is pushed to {published}"),
+        Policy::Ci => format!("by CI once this commit is on {published}"),
+        Policy::Off => return Ok(None),
+    };
+    Ok(step.what_changed()?.map(|what| format!("{what} are published {when}")))
 }
 
 /// Returns a hint if the commit changed files that a binding names as the source of a contract, but not the contract

@@ -10,7 +10,7 @@ use super::{
     check_subject::{self, Found},
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::OpError,
     locate::renamed,
     model::{
         candidate::{Candidate, Judged},
@@ -162,10 +162,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let found = work.found(&branches)?;
     if let Some(Found { repo, .. }) = found.as_ref().filter(|found| !overview.repos().contains_key(&found.repo)) {
         renamed::refuse_in_commit(&*here.store, repo)?;
-        let message = format!("nothing was checked: the realm {} has no repository {repo}", here.realm);
-        return Err(OpError::cannot(ErrorCode::UnknownRepo, message)
-            .next(format!("git blue init --realm {}  # in a clone of it; then git blue sync", here.realm))
-            .next("pass --repo NAME: its name in the realm"));
+        return Err(check_subject::not_in_the_realm(ctx, repo, |name| overview.repos().contains_key(name))?);
     }
     let candidate = found.as_ref().map(|found| work.candidate(found)).transpose()?;
     let mut judged: Vec<_> = found.iter().zip(&candidate).map(|(found, candidate)| found.judged(candidate)).collect();

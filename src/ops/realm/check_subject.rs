@@ -252,6 +252,25 @@ fn named_before(
     Ok(None)
 }
 
+/// Returns the error for files with a name that the realm does not have. `is_known` returns whether it has one.
+///
+/// # Errors
+/// Returns an error if the clone cannot be read.
+pub fn not_in_the_realm(ctx: &Ctx, repo: &RepoName, is_known: impl Fn(&RepoName) -> bool) -> Result<OpError, OpError> {
+    let realm = &ctx.realm()?.realm;
+    let error = OpError::cannot(
+        ErrorCode::UnknownRepo,
+        format!("nothing was checked: the realm {realm} has no repository {repo}"),
+    );
+    let joined = ctx.code.as_ref().map(|code| joined::read(&ctx.home, code)).transpose()?.flatten();
+    Ok(match joined.filter(|joined| joined.realm == *realm && is_known(&joined.repo)) {
+        Some(joined) => error.next(format!("write repo: {} into {CONFIG}", joined.repo)),
+        None => error
+            .next(format!("git blue init --realm {realm}  # in a clone of it; then git blue sync"))
+            .next("pass --repo NAME: its name in the realm"),
+    })
+}
+
 fn outside(ctx: &Ctx, repo: &RepoName) -> OpError {
     let message = if ctx.is_nowhere() {
         format!("nothing was checked: this machine has no clone of {repo}")

@@ -285,8 +285,10 @@ fn misspelt_reference(key: &str, schema: &Json) -> Option<String> {
         }
         schema => schema.as_object()?,
     };
-    members.get("file")?.as_str()?;
-    if members.keys().any(|word| is_keyword(word)) {
+    let file = members.get("file")?.as_str()?;
+    // Some other program's schemas may have such an annotation.
+    if members.keys().any(|word| is_keyword(word)) && ![".json", ".yaml", ".yml"].iter().any(|end| file.ends_with(end))
+    {
         return None;
     }
     match members.keys().find(|word| !matches!(&***word, "file" | "at")) {
