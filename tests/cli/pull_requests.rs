@@ -139,6 +139,20 @@ fn descriptions_link_each_other_and_are_updated() {
 }
 
 #[test]
+fn repositories_in_a_cycle_have_no_merge_order() {
+    let world = five();
+    rely(&world);
+    let (aperture, fungal) = (world.path("aperture"), world.path("fungal"));
+    let contract = ["realm", "admin", "contract", "--domain", "s3-access", "--name", "d", "--owner", "fungal"];
+    world.ok(&fungal, &contract);
+    let binding = ["realm", "admin", "binding", "--domain", "s3-access", "--repo", "aperture", "--role", "both"];
+    world.ok(&aperture, &[&binding[..], &["--import", "d@>=0.1.0"]].concat());
+    world.ok(&aperture, &["realm", "worktree", "create", "--rfc", "rfc-1"]);
+    let text = world.ok(&aperture, &["realm", "pr", "status", "--rfc", "rfc-1"]).stdout;
+    assert!(text.contains("\nmerge order: blue, coral\nno merge order works for: aperture, fungal\n"), "{text}");
+}
+
+#[test]
 fn works_without_forge_or_token() {
     let world = five();
     world.ok(&world.path("aperture"), &["realm", "worktree", "create", "--rfc", "rfc-1"]);

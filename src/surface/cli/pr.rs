@@ -85,9 +85,10 @@ fn render_status(body: &PrStatus, text: &mut Text) {
             text.line(&[plain("?"), styled(format!("{problem}: {}", comma_separated(names)), Style::Dim)]);
         }
     }
-    let is_several = body.merge_order.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty());
+    let ordered: Vec<_> = body.merge_order.iter().filter(|repo| !body.cyclic.contains(repo)).collect();
+    let is_several = ordered.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty());
     if is_several {
-        text.gap().line(&[styled("merge order:", Style::Bold), plain(comma_separated(&body.merge_order))]);
+        text.gap().line(&[styled("merge order:", Style::Bold), plain(comma_separated(ordered))]);
     }
     if !body.cyclic.is_empty() {
         text.line(&[styled("no merge order works for:", Style::Yellow), plain(comma_separated(&body.cyclic))]);
