@@ -170,9 +170,11 @@ impl Arguments {
         for (name, value) in given {
             let Some(parameter) = parameters.iter().find(|one| one.name == name) else {
                 let name: String = name.chars().take(64).collect();
-                let known = parameters.iter().map(|one| &*one.name).collect();
-                return Err(OpError::usage(format!("unknown argument {name:?}"))
-                    .next(format!("the arguments are: {}", listed(known))));
+                let known = match parameters {
+                    [] => "there are no arguments".to_owned(),
+                    _ => format!("the arguments are: {}", listed(parameters.iter().map(|one| &*one.name).collect())),
+                };
+                return Err(OpError::usage(format!("unknown argument {name:?}")).next(known));
             };
             // An argument that takes any JSON can be null.
             if value.is_null() && parameter.kind() != Kind::Json {
@@ -299,6 +301,12 @@ mod tests {
         ] {
             assert_eq!(read(value).unwrap_err(), expected);
         }
+    }
+
+    #[test]
+    fn unknown_argument_of_a_call_without_arguments_is_refused() {
+        let error = Arguments::read(json!({"more": 1}).as_object().unwrap().clone(), &[]).unwrap_err();
+        assert_eq!(error.next_steps[0].to_string(), "there are no arguments");
     }
 
     #[test]

@@ -63,6 +63,15 @@ fn hooks_are_installed_where_git_runs_them() {
 }
 
 #[test]
+fn optional_hook_is_removed_without_a_note() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.ok(&provider, &["hooks", "install", "--pre-push"]);
+    let removed = world.ok(&provider, &["hooks", "uninstall"]).stdout;
+    assert!(removed.ends_with("  pre-push         removed\n"), "{removed}");
+}
+
+#[test]
 fn hooks_are_installed_in_a_path_with_a_line_break() {
     let world = World::new();
     let path = world.path("a\nb");

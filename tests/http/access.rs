@@ -30,7 +30,9 @@ fn other_hosts_are_refused() {
     ] {
         for path in ["/realms", "/health", "/", "/mcp"] {
             let answer = daemon.ask_as("GET", path, &format!("{hosts}{token}"), b"").is(421);
+            let expected = format!("only accepts requests for 127.0.0.1:{port}, localhost:{port}, [::1]:{port}");
             assert_eq!(answer.json()["code"], "wrong-host", "{hosts}");
+            assert!(answer.json()["message"].as_str().unwrap().ends_with(&expected), "{hosts}");
         }
     }
     let line = format!(

@@ -48,7 +48,9 @@ fn render(body: &HooksAnswer, text: &mut Text) {
             (None, Some(note), _) if hook.in_file => styled(note, Style::Yellow),
             (None, Some(note), _) => styled(note, Style::Dim),
             (None, None, true) => styled("alongside other lines", Style::Dim),
-            (None, None, false) if hook.optional && !hook.installed => styled("only with --pre-push", Style::Dim),
+            (None, None, false) if hook.optional && !hook.installed && !hook.changed => {
+                styled("only with --pre-push", Style::Dim)
+            }
             (None, None, false) => plain(""),
         };
         vec![plain(&hook.name), state, note]

@@ -66,8 +66,8 @@ impl Access {
         let named = request.uri.authority().map(|authority| authority.as_str());
         let is_here = |host: &str| self.is_here(host);
         if !(only(&request.headers, HOST).is_some_and(is_here) && named.is_none_or(is_here)) {
-            let message = format!("this server only accepts requests for {}", self.hosts[0]);
-            return Err(OpError::usage(message).coded(ErrorCode::WrongHost).next("use that host and port"));
+            let message = format!("this server only accepts requests for {}", self.hosts.join(", "));
+            return Err(OpError::usage(message).coded(ErrorCode::WrongHost).next("use one of these"));
         }
         if !request.headers.contains_key(ORIGIN) {
             return Ok(());
