@@ -1,11 +1,14 @@
 //! Compares two JSON Schemas, and prints a value that shows a break:
 //! `cargo run --example compare_schemas -- OLD.json NEW.json`. Exits with 1 if they are incompatible, and with 2 if the
-//! result is unknown.
+//! result is unknown or a file cannot be read.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "that is what an example does")]
 
 use std::{error::Error, process::ExitCode};
 
-use git_blue::{compare_schemas, wire::Compat};
+use git_blue::{
+    compare_schemas,
+    wire::{Compat, VersionBump},
+};
 use serde_json::Value;
 
 fn main() -> ExitCode {
@@ -47,7 +50,13 @@ fn print_differences(found: &Compat) {
     let answer = match found.compatible {
         Some(true) => "compatible in both directions",
         Some(false) => "incompatible",
-        None => "not known",
+        None => "unknown",
     };
-    println!("{answer}; the next version is a {:?} one", found.bump);
+    let bump = match found.bump {
+        VersionBump::Major => "needs a major version",
+        VersionBump::Minor => "needs a minor version",
+        VersionBump::Patch => "needs a patch version",
+        VersionBump::Unknown => "it is unknown which version it needs",
+    };
+    println!("{answer}; {bump}");
 }

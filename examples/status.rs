@@ -1,5 +1,5 @@
 //! Prints pending changes of a repository's imports, and whether the imports still hold:
-//! `cargo run --example status -- [FOLDER]`.
+//! `cargo run --example status -- [DIR]`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "that is what an example does")]
 
 use std::process::ExitCode;
@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use git_blue::{Error, Machine, wire::PageRequest};
 
 fn main() -> ExitCode {
-    let folder = std::env::args().nth(1).unwrap_or_else(|| ".".into());
-    match print_status(&folder) {
+    let directory = std::env::args().nth(1).unwrap_or_else(|| ".".into());
+    match print_status(&directory) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{}: {error}", error.code());
@@ -18,8 +18,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn print_status(folder: &str) -> Result<(), Error> {
-    let repository = Machine::open()?.repository(folder)?;
+fn print_status(directory: &str) -> Result<(), Error> {
+    let repository = Machine::open()?.repository(directory)?;
     println!("{} in the realm {}", repository.name(), repository.realm().name());
     for import in repository.status(&PageRequest::default())?.body.imports {
         println!("imports {}/{} {}: {}", import.domain, import.contract, import.version_req, import.state.word());
