@@ -80,12 +80,12 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Opens the user's realms, which are in `GIT_BLUE_HOME`, or in `.blue` in the home folder.
+    /// Opens the user's realms, which are in `GIT_BLUE_HOME`, or in `.blue` in the home directory.
     ///
     /// The variables and the working directory of the process are read here, once.
     ///
     /// # Errors
-    /// Returns an error if the working directory does not exist, or no variable contains the home folder.
+    /// Returns an error if the working directory does not exist, or no variable contains the home directory.
     ///
     /// ```no_run
     /// // These are the user's own realms, so this example is not run.
@@ -99,7 +99,7 @@ impl Machine {
         Self::with_env(env)
     }
 
-    /// Opens the realms in a given folder, as if `GIT_BLUE_HOME` were set to it. Everything else is
+    /// Opens the realms in a given directory, as if `GIT_BLUE_HOME` were set to it. Everything else is
     /// as in [`Machine::open`]; commits use the identity in git's configuration.
     ///
     /// # Errors
@@ -159,11 +159,11 @@ impl Machine {
         Ok(Realm { ctx: Ctx::in_realm(self.env.clone(), name, None)? })
     }
 
-    /// Opens the repository at or above a folder, as part of the realm that its `.blue/config.yaml` or git's
+    /// Opens the repository at or above a directory, as part of the realm that its `.blue/config.yaml` or git's
     /// configuration names.
     ///
     /// # Errors
-    /// Returns an error if the folder is not in a repository, or the repository is not in a realm of this machine.
+    /// Returns an error if the directory is not in a repository, or the repository is not in a realm of this machine.
     ///
     /// ```
     /// # let example = git_blue::testing::example::Example::new();

@@ -477,7 +477,8 @@ fn misspelled_folder_is_a_warning() {
     world.commit("fungal", "Slip");
     let check = world.blue(&world.path("fungal"), &["check"]).exits(0);
     for (path, meant) in [("contract/s3-access/other.yaml", "contracts"), ("binding/s3-access.yaml", "bindings")] {
-        let line = format!(".blue/{path}: warning: it is not read: the folder is called .blue/{meant} [stray-file]");
+        let line =
+            format!(".blue/{path}: warning: it is not read: the directory must be called .blue/{meant} [stray-file]");
         assert!(check.stdout.contains(&line), "{check}");
     }
 }

@@ -11,16 +11,18 @@ const HEAD: &str = "\
 # The command line
 
 Every command, as `git blue COMMAND -h` shows it, with its examples. `git-blue COMMAND --help` and the manual
-pages (`git blue install man`) say more. This page is written from the definitions that parse the arguments:
-`UPDATE=1 cargo test --test docs` rewrites it, and a test fails when it is stale.
+pages (`git blue install man`) say more.
 
 The options of every command (`--json`, `-C`, `--realm`, …) are listed once, under [`git blue`](#git-blue).
 
 Answers go to standard output, everything else to standard error. The exit code is 0 for yes (also for an
-empty list), 1 for no (a failed check, an unknown name, a refusal), 128 if something cannot be done (no realm, a
-broken store) and 129 for wrong usage. With `--json`, errors are JSON on standard output too;
-[schema/](schema/) has JSON Schemas of the answers, named as the command, and of `error`. `uninstall editor`, `mcp list-tools`
-and `mcp generate-config` have none.
+empty list), 1 for no (a failed check, an unknown contract or domain, a refusal), 128 if something cannot be
+done (no realm, an unknown realm or commit, a broken store) and 129 for wrong usage. With `--json`, errors are JSON on
+standard output too.
+
+[schema/](schema/) has JSON Schemas of the answers, named as the long form of the command: `realm_status` is also that of
+`git blue status`. `install` and `daemon` are those of the commands in these groups (and `uninstall`) that have none of their
+own, and `error` is that of all errors. The commands of `git blue mcp` have none.
 ";
 
 #[test]
@@ -48,7 +50,13 @@ fn write(command: &Command, text: &mut String) {
     let shown: Vec<_> = help.lines().map(str::trim_end).collect();
     let shown = shown.join("\n");
     let shown = cli::manual::printed(&[shown.trim_end(), &examples].join("\n\n"));
-    write!(text, "\n{level} `{name}`\n\n```text\n{}\n```\n", shown.trim_end()).unwrap();
+    let block = format!("\n\n```text\n{}\n```\n", shown.trim_end());
+    // Short commands come before the commands that they abbreviate.
+    let short = name.replacen(" realm ", " ", 1);
+    let is_repeated = short != name && text.contains(&format!("`{short}`{}", block.replace(name, &short)));
+    let anchor = short.replace(' ', "-");
+    let block = if is_repeated { format!("\n\nThe same as [`{short}`](#{anchor}).\n") } else { block };
+    write!(text, "\n{level} `{name}`{block}").unwrap();
     let shown = |sub: &&Command| !sub.is_hide_set() && sub.get_name() != "help";
     for sub in command.get_subcommands().filter(shown) {
         write(sub, text);

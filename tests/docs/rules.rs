@@ -16,8 +16,6 @@ Every kind of difference that `git blue compat` finds, with an example of two sc
 breaks `forwards` if the new schema rejects a value of the old one, and `backwards` if the old schema
 rejects a value of the new one ([what that means](compatibility.md)). It needs a major version where its direction is promised, and a minor one where it is not.
 
-This page is generated from the sources: `UPDATE=1 cargo test --test docs` regenerates it.
-
 | rule | breaks | what changed | old | new |
 |---|---|---|---|---|
 ";

@@ -34,7 +34,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     "Show changes between two versions of a contract",
 )
 .reads_past()
-.tool("Compare two versions of a contract: does each accept the other's data, by proof or witness.")
+.tool("Compare two versions of a contract: does each accept the other's data, and why.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
 
 /// The arguments.

@@ -40,8 +40,8 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 )
 .reads_past()
 .tool(
-    "Show who imports a contract, where, and whom a version would break (by proof or witness; \
-    judged_by version-range: range only). Call it before raising a version.",
+    "Show who imports a contract, where, and whom a version would break (proved or shown by a value, \
+    unless judged_by is version-range). Call it before raising a version.",
 )
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/impact");
 

@@ -254,7 +254,7 @@ fn misspelt_folders(files: &Files<'_>) -> Result<Vec<FileProblem>, OpError> {
     for meant in [CONTRACTS, BINDINGS] {
         let folder = format!("{}/", meant.trim_end_matches('s'));
         let first = files.below(folder.trim_end_matches('/'))?.into_keys().find(|path| path.starts_with(&folder));
-        let message = || Problem::whole(format!("it is not read: the folder is called {meant}"));
+        let message = || Problem::whole(format!("it is not read: the directory must be called {meant}"));
         found.extend(first.map(|path| message().in_file(&path)));
     }
     Ok(found)

@@ -58,8 +58,8 @@ pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports against the realm")
         .reads_past()
         .tool(
-            "Check what this repository's .blue/ would break, and which imports are broken (by proof or \
-        witness; imports_by_range: range only). Call it after editing .blue/ and before a release.",
+            "Check what this repository's .blue/ would break, and which imports are broken (proved or \
+        shown by a value, except imports_by_range). Call it after editing .blue/ and before a release.",
         )
         .route("GET", "/realms/{realm}/check");
 
@@ -88,7 +88,7 @@ pub struct Request {
     /// CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
     #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"]))]
     pub base: Option<String>,
-    /// This repository's name in the realm, if .blue/config.yaml does not set it
+    /// This repository's name in the realm; overrides .blue/config.yaml
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO", conflicts_with = "published"))]
     pub repo: Option<RepoName>,

@@ -28,7 +28,7 @@ pub const OPERATION: Operation =
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The name of the RFC and of its branches
+    /// The RFC that the session is about
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: Option<RfcName>,
 }

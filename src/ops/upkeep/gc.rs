@@ -18,7 +18,7 @@ use crate::{
 
 /// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
-    Operation::writes::<Request>("gc", &["gc"], "Pack the realm's store, and remove old data");
+    Operation::writes::<Request>("gc", &["gc"], "Pack the realm's store, and remove old sessions and notifications");
 
 /// The arguments.
 #[derive(Debug, Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]

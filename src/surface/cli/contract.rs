@@ -114,7 +114,7 @@ pub struct Publish {
     /// Publish to the realm at this URL and push it there, as in CI; store nothing here
     #[arg(long, value_name = "URL", conflicts_with = "realm")]
     pub(super) realm_url: Option<String>,
-    /// The repository's name in that realm, if .blue/config.yaml does not set it
+    /// The repository's name in that realm; overrides .blue/config.yaml
     #[arg(long, value_name = "NAME", requires = "realm_url")]
     repo: Option<RepoName>,
 }

@@ -16,7 +16,7 @@ use crate::{
 
 #[derive(Debug, Clone, Args)]
 pub struct Formats {
-    /// The output format [default: human, or github for check and compat in a workflow run]
+    /// The output format [default: human, or github in a workflow run]
     #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<Format>,
     /// Also write a report to a file, such as sarif=blue.sarif; can be given several times

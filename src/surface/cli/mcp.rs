@@ -152,7 +152,7 @@ impl Command {
                     Transport::Http => config::over_http(arguments.client, arguments.port)?,
                 };
                 if !output.quiet {
-                    output.note(&format!("for {}; merge it with the existing content", config.file));
+                    output.note(&format!("write this to {}, or merge it into the existing file", config.file));
                     for note in config.notes {
                         output.note(note);
                     }

@@ -126,7 +126,7 @@ pub enum When {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(admin::Init),
-    /// Leave the realm, and remove the hooks and .blue/config.yaml
+    /// Remove this repository from its realm, and its hooks and .blue/config.yaml
     Leave(ops::admin::leave::Request),
     #[command(about = ops::realm::status::OPERATION.summary)]
     Status(realm::Status),

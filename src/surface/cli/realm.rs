@@ -89,10 +89,10 @@ pub struct Status {
     request: realm::status::Request,
     #[command(flatten)]
     all: All,
-    /// Do not mark changes as seen
+    /// Publish nothing, and do not mark changes as seen
     #[arg(long)]
     peek: bool,
-    /// Also show the paths of the repositories
+    /// Also show the realm's repositories, with their paths, and its domains
     #[arg(short, long)]
     verbose: bool,
 }

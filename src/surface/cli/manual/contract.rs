@@ -83,7 +83,10 @@ pub(super) const PAGES: &[Page] = &[
                     https://git.example.com/realms/shop.git",
                 "Publish in CI",
             ),
-            ("git blue contract publish --rollback --reason 'Broke the import'", "Go back to an older version"),
+            (
+                "git blue contract publish --commit HEAD~1 --rollback --reason 'Broke the import'",
+                "Go back to the versions of an older commit",
+            ),
         ]),
     page("contract new")
         .about("Writes .blue/contracts/DOMAIN/NAME.yaml to the working tree. Committing the file publishes it.")

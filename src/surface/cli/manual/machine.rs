@@ -18,7 +18,8 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue realm admin join shop", "Join a realm of this machine"),
             ("git blue realm admin join shop --url git@git.example.com:realms/shop.git", "Fetch a realm, and join it"),
         ]),
-    page("realm admin leave").about("Contracts that the repository owns stay in the realm. Refused while the repository is a member \
+    page("realm admin leave").about("The repository leaves the realm in all of its clones; to stop publishing from one clone only, run \
+            `git blue hooks uninstall` and `git config blue.publish off` there. Contracts that the repository owns stay in the realm. Refused while the repository is a member \
             of a domain, unless --force is given.").examples(&[
             ("git blue realm admin leave", "Leave the realm, and keep the hooks and .blue/config.yaml"),
             ("git blue leave", "Leave the realm, and remove the hooks and .blue/config.yaml"),
@@ -135,9 +136,11 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue hooks install", "Publish on every commit"),
             ("git blue hooks install --pre-push", "Also check before pushing"),
         ]),
-    page("hooks uninstall").about("Removes the marked blocks, and keeps all other lines.").exit_1("A hook could not be removed.").examples(&[("git blue hooks uninstall", "Publish by hand or in CI from now on")]),
+    page("hooks uninstall").about("Removes the marked blocks, and keeps all other lines. `git blue status` and the daemon still publish what \
+            is committed; `git config blue.publish off` stops them too.").exit_1("A hook could not be removed.").examples(&[("git blue hooks uninstall", "Remove the hooks")]),
     page("hooks status").exit_1("A hook is missing, or git does not run it.").examples(&[("git blue hooks status", "Check whether git runs the hooks")]),
-    page("gc").about("Commands that write run this automatically from time to time. Published versions are never \
+    page("gc").about("Removes sessions that ended and notifications that were seen more than 30 days ago. Commands that \
+            write run this automatically from time to time. Published versions are never \
             removed.").examples(&[("git blue gc", "Pack the store now")]),
     page("doctor").about("Checks the realm's store, this clone and its hooks, and this machine's records of them.").exit_1("An error was found. Warnings do not count.").examples(&[
             ("git blue doctor", "Look for problems without changing anything"),

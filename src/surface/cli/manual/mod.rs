@@ -123,6 +123,10 @@ fn below(mut command: clap::Command, path: &str, globals: &[Arg]) -> clap::Comma
         command = command.about(operation.summary);
     }
     command = listing(command, path);
+    if path == "contract diff" {
+        // Only checks print annotations in a workflow run.
+        command = command.mut_arg("format", |arg| arg.help("The output format [default: human]"));
+    }
     let Some(page) = page_of(path) else { return command };
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let short = long_name(path).map(|long| match path {
@@ -141,19 +145,28 @@ fn below(mut command: clap::Command, path: &str, globals: &[Arg]) -> clap::Comma
 fn listing(command: clap::Command, path: &str) -> clap::Command {
     let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
     let (is_limited, has_names) = (has("limit"), has("null"));
-    let (what, default) = match long_name(path).unwrap_or(path) {
-        "realm topology" => ("entries", "all".to_owned()),
-        "realm status" => ("domains", ops::realm::status::DEFAULT_DOMAINS.to_string()),
-        "realm log" => ("entries", ops::realm::log::DEFAULT_LIMIT.to_string()),
-        _ => ("entries", DEFAULT_LIMIT.to_string()),
+    let default = match long_name(path).unwrap_or(path) {
+        "realm status" => return listing_realm(command),
+        "realm topology" => "all".to_owned(),
+        "realm log" => ops::realm::log::DEFAULT_LIMIT.to_string(),
+        _ => DEFAULT_LIMIT.to_string(),
     };
     match (is_limited, has_names) {
         (true, _) => {
-            command.mut_arg("limit", |arg| arg.help(format!("Show at most this many {what} [default: {default}]")))
+            command.mut_arg("limit", |arg| arg.help(format!("Show at most this many entries [default: {default}]")))
         }
         (false, true) => command.mut_arg("null", |arg| arg.help("Print only the names, NUL-terminated")),
         (false, false) => command,
     }
+}
+
+/// Describes the options that make `status` list the realm.
+fn listing_realm(command: clap::Command) -> clap::Command {
+    let default = ops::realm::status::DEFAULT_DOMAINS;
+    let limit = format!("Also show the realm's repositories, and at most this many domains [default: {default}]");
+    command
+        .mut_arg("limit", |arg| arg.help(limit))
+        .mut_arg("all", |arg| arg.help("Also show the realm's repositories and all its domains"))
 }
 
 fn examples(page: &Page) -> String {

@@ -21,7 +21,8 @@ pub(super) const PAGES: &[Page] = &[
     page("init")
         .about(
             "Joins the repository to the realm named by --realm or .blue/config.yaml, and creates the realm \
-            if it does not exist. Writes .blue/config.yaml, which should be committed, and installs the hooks that \
+            if it does not exist. A realm that is not on this machine yet is fetched only if --url names it, because \
+            anybody can write a URL into .blue/config.yaml. Writes .blue/config.yaml, which should be committed, and installs the hooks that \
             publish. Running it again does only what is missing; --url and \
             --auto-sync also change an existing realm.",
         )
