@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetches the realm into a cached folder, and checks against it. Needs REALM_URL, and REALM_CACHE, the folder.
+# Fetches the realm into a cached directory, and checks against it. Needs REALM_URL, and REALM_CACHE, the directory.
 set -eu
 [ -d "$REALM_CACHE" ] || git init --quiet --bare "$REALM_CACHE"
 git -C "$REALM_CACHE" fetch --quiet --prune --no-tags "$REALM_URL" '+refs/blue/*:refs/blue/*'

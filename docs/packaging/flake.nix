@@ -1,4 +1,4 @@
-# A flake for Nix: `nix run 'git+https://HOST/ORGANISATION/git-blue?dir=docs/packaging'`.
+# A flake for Nix: `nix run 'git+https://HOST/OWNER/git-blue?dir=docs/packaging'`.
 {
   description = "Contracts between git repositories, kept as git objects";
 

@@ -1,9 +1,9 @@
-# A Homebrew formula for a tap: Formula/git-blue.rb. ORGANISATION is the owner of the sources of git blue; the checksum is
+# A Homebrew formula for a tap: Formula/git-blue.rb. OWNER is the owner of the sources of git blue; the checksum is
 # that of the release's source archive.
 class GitBlue < Formula
   desc "Contracts between git repositories, kept as git objects"
-  homepage "https://github.com/ORGANISATION/git-blue"
-  url "https://github.com/ORGANISATION/git-blue/archive/refs/tags/v0.1.0.tar.gz"
+  homepage "https://github.com/OWNER/git-blue"
+  url "https://github.com/OWNER/git-blue/archive/refs/tags/v0.1.0.tar.gz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license any_of: ["MIT", "Apache-2.0"]
 
