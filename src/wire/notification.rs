@@ -133,7 +133,7 @@ impl Notification {
             ChangeType::ContractDeprecated if self.deprecated.is_none() => Some("withdrew its deprecation".to_owned()),
             ChangeType::ContractDeprecated => Some(format!("deprecated it{}", self.way_out())),
             ChangeType::VersionYanked => Some(format!("yanked {}", self.yanked_versions())),
-            ChangeType::OwnerChanged => Some("took it over".to_owned()),
+            ChangeType::OwnerChanged if !self.is_changed_and_taken_over() => Some("took it over".to_owned()),
             ChangeType::SupportChanged => Some("changed which older versions it supports".to_owned()),
             _ => None,
         });
@@ -142,6 +142,11 @@ impl Notification {
             Some((last, [])) => format!(", and {last}"),
             Some((last, others)) => format!(", {} and {last}", others.join(", ")),
         }
+    }
+
+    /// Returns whether the owner changed together with the version. Either owner may have changed the version.
+    pub fn is_changed_and_taken_over(&self) -> bool {
+        self.change_type == ChangeType::VersionChanged && self.also.contains(&ChangeType::OwnerChanged)
     }
 
     /// Returns the highest yanked version, and the number of the others.
@@ -172,6 +177,9 @@ impl Notification {
         };
         match self.change_type {
             ChangeType::ContractAdded => format!("{from} added {contract} {new}"),
+            ChangeType::VersionChanged if self.is_changed_and_taken_over() => {
+                format!("{from} took over {contract}, which went {old} -> {new}{behind}")
+            }
             ChangeType::VersionChanged if self.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
             ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
             ChangeType::ContractRetired => format!("{from} retired {contract}"),

@@ -359,6 +359,26 @@ fn offered_contract_is_notified_to_its_receiver_and_its_former_owner() {
     assert!(check.stdout.contains(&format!("git rm {CONTRACT_FILE} removes the file")), "{check}");
 }
 
+/// The former owner may have changed the version, so the new one is only said to have taken the contract over.
+#[test]
+fn version_and_owner_that_changed_are_told_together() {
+    let world = World::pair();
+    let (fungal, access, late) = (world.path("fungal"), world.path("access"), world.join("late"));
+    world.ok(&late, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "late"]);
+    world.ok(&late, &["status"]);
+    world.bump("1.1.0");
+    world.ok(&fungal, &["contract", "transfer", "s3-access/s3-permissions", "--to", "access"]);
+    let status = world.ok(&access, &["status"]);
+    let accept = status.stdout.lines().find(|line| line.contains("owner: access")).unwrap();
+    assert_eq!(world.finish_shell(&access, accept).code, 0);
+    world.commit("access", "Take it over");
+    let status = world.ok(&late, &["status"]);
+    assert!(
+        status.stdout.contains("access took over s3-access/s3-permissions, which went 1.0.0 -> 1.1.0  "),
+        "{status}"
+    );
+}
+
 #[test]
 fn withdrawn_offer_is_not_notified() {
     let world = World::pair();

@@ -286,6 +286,7 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
 fn verb(one: &Notification) -> &'static str {
     match one.change_type {
         ChangeType::ContractAdded => "added",
+        ChangeType::VersionChanged if one.is_changed_and_taken_over() => "took over",
         ChangeType::VersionChanged if one.rollback => "rolled back",
         ChangeType::VersionChanged => "changed",
         ChangeType::ContractRetired => "retired",
