@@ -217,6 +217,8 @@ fn value_without_a_schema_is_compared() {
     // What an import expects is compared with the value, too.
     expects("    expects: { type: object, required: [read] }\n");
     world.blue(&consumer, &["check"]).exits(0);
+    expects("    expects: { properties: { read: { type: string } } }\n");
+    world.blue(&consumer, &["check"]).exits(1);
     expects("    expects: { type: object, required: [write] }\n");
     let check = world.blue(&consumer, &["check"]).exits(1);
     assert!(check.stdout.contains(r#"2.1.0 allows {"read":["a/*","b/*"]}"#), "{check}");
