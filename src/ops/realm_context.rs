@@ -1,9 +1,12 @@
 //! The realm that an operation works in, and the repository that it acts for.
 
 use crate::{
-    model::name::{RealmName, RepoName},
+    model::{
+        name::{RealmName, RepoName},
+        oid::Oid,
+    },
     repo::CodeRepo,
-    store::Store,
+    store::{Store, StoreRef},
 };
 
 /// A realm and, if there is one, the repository that an operation acts for.
@@ -16,6 +19,13 @@ pub struct RealmContext {
     pub repo: Option<RepoName>,
     /// The realm's URL in the repository's configuration, if this machine has not recorded it.
     pub unrecorded_url: Option<String>,
+}
+
+impl RealmContext {
+    /// Returns the commit of the realm's own ref; `None` if it cannot be read.
+    pub fn tip(&self) -> Option<Oid> {
+        self.store.tip(&StoreRef::Realm).ok().flatten()
+    }
 }
 
 /// A realm and a repository of it on whose behalf an operation runs.

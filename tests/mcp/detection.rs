@@ -151,3 +151,15 @@ fn project_is_determined_for_each_call() {
     std::fs::rename(&away, &file).unwrap();
     client.ok("contract_get", contract());
 }
+
+#[test]
+fn realm_of_a_newer_format_is_refused_at_once() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    client.ok("realm_status", json!({}));
+    world.plant_in("refs/blue/realm", "realm.json", "{\"format\": 4000, \"name\": \"aperture\"}");
+    for tool in ["realm_status", "session_start"] {
+        assert_eq!(client.fails(tool, json!({}))["code"], "newer-format", "{tool}");
+    }
+    assert_eq!(world.line(&world.store(), &["for-each-ref", "refs/blue/sessions/"]), "");
+}

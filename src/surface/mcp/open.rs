@@ -7,7 +7,13 @@ use std::{
     rc::Rc,
 };
 
-use crate::{env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx, platform::files::Stamp};
+use crate::{
+    env::Env,
+    error::OpError,
+    model::{name::RealmName, oid::Oid},
+    ops::ctx::{Ctx, RealmContext},
+    platform::files::Stamp,
+};
 
 /// The maximum number of projects that stay open.
 const MAX_OPEN: usize = 8;
@@ -36,6 +42,8 @@ struct Opened {
     ctx: Rc<Ctx>,
     /// The files that determine the repository and the realm, as they were when the project was opened.
     stamps: Vec<(PathBuf, Option<Stamp>)>,
+    /// The commit of the realm's own ref at that time. Its content, such as the format, is checked only on opening.
+    realm: Option<Oid>,
 }
 
 thread_local! {
@@ -51,22 +59,28 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
     OPENED.with_borrow_mut(|opened| {
         if let Some(at) = opened.iter().position(|one| one.project == *project) {
             let found = opened.remove(at);
-            if found.stamps.iter().all(|(path, before)| stamp(path) == *before) {
+            if found.stamps.iter().all(|(path, before)| stamp(path) == *before) && realm_tip(&found.ctx) == found.realm
+            {
                 let ctx = found.ctx.clone();
                 opened.push(found);
                 return Ok(ctx);
             }
         }
         let ctx = Rc::new(project.ctx(env)?);
+        let realm = realm_tip(&ctx);
         let stamps = deciding(&ctx, project).into_iter().map(|path| (path.clone(), stamp(&path))).collect();
         // Only a project whose repository and realm were found stays open, because either may appear later: a
         // repository in any parent folder. The root has no parent folder.
         if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.realm.is_ok() {
             opened.drain(..opened.len().saturating_sub(MAX_OPEN - 1));
-            opened.push(Opened { project: project.clone(), ctx: ctx.clone(), stamps });
+            opened.push(Opened { project: project.clone(), ctx: ctx.clone(), stamps, realm });
         }
         Ok(ctx)
     })
+}
+
+fn realm_tip(ctx: &Ctx) -> Option<Oid> {
+    ctx.realm.as_ref().ok().and_then(RealmContext::tip)
 }
 
 /// Returns the files that determine the repository and realm of a project.
