@@ -173,6 +173,46 @@ fn change_is_sent_to_a_subscriber() {
 }
 
 #[test]
+fn subscriber_is_told_whatever_a_resource_contains() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    let (status, version) = ("blue://aperture/status", format!("{CONTRACT}@1.0.0"));
+    for uri in [status, CONTRACT, &version] {
+        client.request("resources/subscribe", json!({"uri": uri}));
+    }
+    let mut updated = |count: usize| {
+        let told = (0..count).map(|_| notice(&mut client, "notifications/resources/updated"));
+        let mut told: Vec<_> = told.map(|one| one["params"]["uri"].as_str().unwrap().to_owned()).collect();
+        told.sort();
+        told
+    };
+    let (access, fungal) = (world.path("access"), world.path("fungal"));
+    world.ok(&access, &["session", "start"]);
+    assert_eq!(updated(1), [status]);
+    world.git(&world.store(), &["remote", "add", "origin", &world.hub()]);
+    world.ok(&fungal, &["sync"]);
+    assert_eq!(updated(1), [status]);
+    world.bump("1.1.0");
+    assert_eq!(updated(3), [CONTRACT, &version, status]);
+    world.ok(&fungal, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "Wrong"]);
+    assert_eq!(updated(3), [CONTRACT, &version, status]);
+    // A refused version changes nothing in the realm.
+    world.write("fungal/.blue/contracts/s3-access/s3-permissions.yaml", "name: s3-permissions\n");
+    world.commit("fungal", "Broken");
+    assert_eq!(updated(1), [status]);
+}
+
+#[test]
+fn subscription_beyond_the_limit_is_refused() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    for n in 0..1_000 {
+        client.request("resources/subscribe", json!({"uri": format!("{CONTRACT}-{n}")}));
+    }
+    assert!(client.refusal("resources/subscribe", json!({"uri": CONTRACT})).1.contains("at most 1000"));
+}
+
+#[test]
 fn client_without_handshake_can_listen() {
     let world = World::pair();
     let mut client = Client::with(&world, &world.path("access"), Era::Stateless, &[], &[]);

@@ -17,7 +17,7 @@ use crate::{
         name::{RealmName, RepoName},
         oid::Oid,
     },
-    platform::files,
+    platform::files::{self, Stamp},
 };
 
 /// The size in bytes at which the log is renamed. The previously renamed log is replaced.
@@ -61,6 +61,11 @@ pub fn open(ctx: &Ctx) -> Result<File, OpError> {
     }
     let file = files::private(OpenOptions::new().append(true).create(true)).open(&path);
     file.map_err(OpError::io("open", path))
+}
+
+/// Returns a stamp that changes with each attempt, of any repository; `None` before the first one.
+pub fn stamp(ctx: &Ctx) -> Option<Stamp> {
+    Stamp::of(&path(ctx)).ok()
 }
 
 /// Records an attempt. A failure to write is ignored: the realm itself shows what is published.

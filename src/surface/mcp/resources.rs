@@ -67,11 +67,12 @@ impl FromStr for Uri {
 }
 
 impl ResourceKind {
-    /// Returns the part of the store that the resource depends on.
+    /// Returns the part of the realm that the resource depends on.
     pub fn part(&self) -> Part {
         match self {
-            Self::Status | Self::Topology => Part::Realm,
-            Self::Contract(contract, version) => Part::Contract(contract.clone(), version.clone()),
+            Self::Status => Part::Status,
+            Self::Topology => Part::Realm,
+            Self::Contract(contract, _) => Part::Domain(contract.domain.clone()),
         }
     }
 

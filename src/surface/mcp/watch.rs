@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     env::Env,
+    error::{ErrorCode, OpError},
     ops::inboxes::{self, fingerprint::Part},
     surface::locked::locked,
 };
@@ -35,8 +36,8 @@ pub struct Watched {
     /// The URI of the resource; `None` for the list of resources.
     uri: Option<String>,
     part: Part,
-    /// The state of the realm when last checked; `None` if it could not be read.
-    realm: Option<String>,
+    /// The state of the part's gate when last checked; `None` if it could not be read.
+    gate: Option<String>,
     /// The state of the watched part when last checked.
     state: Option<String>,
 }
@@ -53,21 +54,21 @@ impl Watched {
     }
 
     fn new(env: &Env, project: Project, uri: Option<String>, part: Part) -> Self {
-        let mut watched = Self { project, uri, part, realm: None, state: None };
-        watched.realm = watched.read_state(env, &Part::Realm);
+        let mut watched = Self { project, uri, part, gate: None, state: None };
+        watched.gate = watched.read_state(env, &watched.part.gate());
         watched.state = watched.read_state(env, &watched.part);
         watched
     }
 
     /// Returns whether it has changed since the last call.
-    fn has_changed(&mut self, env: &Env, realms: &mut Realms) -> bool {
+    fn has_changed(&mut self, env: &Env, gates: &mut Gates) -> bool {
         // A failed read counts as no change, and is retried.
-        let Some(realm) = realms.state(env, self) else { return false };
-        if self.realm.as_ref() == Some(realm) {
+        let Some(gate) = gates.state(env, self) else { return false };
+        if self.gate.as_ref() == Some(gate) {
             return false;
         }
         let Some(state) = self.read_state(env, &self.part) else { return false };
-        self.realm = Some(realm.clone());
+        self.gate = Some(gate.clone());
         let has_changed = self.state.as_ref() != Some(&state);
         self.state = Some(state);
         has_changed
@@ -79,18 +80,20 @@ impl Watched {
     }
 }
 
-/// The states of the realms, each read once for all that is watched in it.
+/// The states of the gates, each read once for all that is watched behind it.
 #[derive(Debug, Default)]
-struct Realms(Vec<(Project, Option<String>)>);
+struct Gates(Vec<(Project, Part, Option<String>)>);
 
-impl Realms {
+impl Gates {
     fn state(&mut self, env: &Env, watched: &Watched) -> Option<&String> {
-        let known = self.0.iter().position(|(project, _)| *project == watched.project);
+        let gate = watched.part.gate();
+        let known = self.0.iter().position(|(project, part, _)| *project == watched.project && *part == gate);
         let at = known.unwrap_or_else(|| {
-            self.0.push((watched.project.clone(), watched.read_state(env, &Part::Realm)));
+            let state = watched.read_state(env, &gate);
+            self.0.push((watched.project.clone(), gate, state));
             self.0.len() - 1
         });
-        self.0[at].1.as_ref()
+        self.0[at].2.as_ref()
     }
 }
 
@@ -107,17 +110,29 @@ pub const MAX_WATCHED: usize = 1_000;
 impl Watches {
     /// Adds a subscription until the client disconnects or unsubscribes. In the stateless protocol, clients call
     /// [`listen`] instead.
-    pub fn add(self: &Arc<Self>, watched: Watched, env: &Env, context: &RequestContext<RoleServer>) {
+    ///
+    /// # Errors
+    /// Returns an error if the client has too many.
+    pub fn add(
+        self: &Arc<Self>,
+        watched: Watched,
+        env: &Env,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), OpError> {
         if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
-            return;
+            return Ok(());
         }
         let mut all = locked(&self.all);
-        if all.len() < MAX_WATCHED && !all.iter().any(|one| one.uri == watched.uri) {
+        if !all.iter().any(|one| one.uri == watched.uri) {
+            if all.len() >= MAX_WATCHED {
+                return Err(OpError::cannot(ErrorCode::Busy, format!("at most {MAX_WATCHED} resources are watched")));
+            }
             all.push(watched);
         }
         if !self.is_running.swap(true, Ordering::Relaxed) {
             tokio::spawn(notify_changes(self.clone(), env.clone(), context.peer.clone()));
         }
+        Ok(())
     }
 
     /// Removes the subscription to a resource.
@@ -126,8 +141,8 @@ impl Watches {
     }
 
     fn changed(&self, env: &Env) -> Vec<Option<String>> {
-        let (mut all, mut realms) = (locked(&self.all), Realms::default());
-        all.iter_mut().filter_map(|one| one.has_changed(env, &mut realms).then(|| one.uri.clone())).collect()
+        let (mut all, mut gates) = (locked(&self.all), Gates::default());
+        all.iter_mut().filter_map(|one| one.has_changed(env, &mut gates).then(|| one.uri.clone())).collect()
     }
 }
 
@@ -154,9 +169,9 @@ pub async fn listen(mut watched: Vec<Watched>, env: &Env, context: &Subscription
             () = context.cancelled() => return,
             () = tokio::time::sleep(EVERY) => {}
         }
-        let mut realms = Realms::default();
+        let mut gates = Gates::default();
         for one in &mut watched {
-            if !one.has_changed(env, &mut realms) {
+            if !one.has_changed(env, &mut gates) {
                 continue;
             }
             let sent = match &one.uri {

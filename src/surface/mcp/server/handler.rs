@@ -127,7 +127,10 @@ impl ServerHandler for Server {
         let found = open(&self.settings.env, &project).and_then(|ctx| resources::list(&ctx, start));
         let (found, end) = found.map_err(|error| refused(&error))?;
         // A client that has seen the list is notified when it changes.
-        self.watches.add(Watched::list(&self.settings.env, project), &self.settings.env, &context);
+        let watched = Watched::list(&self.settings.env, project);
+        if let Err(error) = self.watches.add(watched, &self.settings.env, &context) {
+            tracing::debug!(error = error.message, "not watched");
+        }
         let mut list = listed(found);
         list.next_cursor = end.map(|end| end.to_string());
         Ok(list)
@@ -180,8 +183,8 @@ impl ServerHandler for Server {
         match self.roots_request.attempt(None, &context, |roots| self.of_resource(&uri, roots)).await {
             Ok(project) => {
                 let env = &self.settings.env;
-                self.watches.add(Watched::resource(env, project, &request.uri, &uri.what), env, &context);
-                Ok(())
+                let watched = Watched::resource(env, project, &request.uri, &uri.what);
+                self.watches.add(watched, env, &context).map_err(|error| refused(&error))
             }
             Err(NotDone::Failed(error)) => Err(refused(&error)),
             Err(NotDone::Asked(_)) => Err(ErrorData::invalid_params("the project is not known yet", None)),
