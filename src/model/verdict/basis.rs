@@ -29,7 +29,8 @@ impl Verdict {
             text += &format!("; {}", value.phrase());
         }
         if self.more > 0 {
-            text += &format!(" (and {} more)", self.more);
+            let least = if self.more_differences { "at least " } else { "" };
+            text += &format!(" (and {least}{} more)", self.more);
         }
         text
     }

@@ -194,8 +194,9 @@ impl<'a> Judge<'a> {
         let (verdict, difference, reason) = outcome(compared.of(direction, reading));
         let found = compared.differences.iter().filter(|one| one.direction == direction && one.reading == reading);
         let more = if difference.is_some() { found.count().saturating_sub(1) } else { 0 };
+        let more_differences = more > 0 && compared.more;
         let versions = Verdict::compatible(&old.version, &new.version);
-        Some(Verdict { verdict, direction, reading, difference, more, reason, ..versions })
+        Some(Verdict { verdict, direction, reading, difference, more, more_differences, reason, ..versions })
     }
 
     /// Judges whether a document satisfies what an import `expects`: all values that the document allows providers to

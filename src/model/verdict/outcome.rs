@@ -42,6 +42,9 @@ pub struct Verdict {
     pub value_difference: Option<Box<SchemaDifference>>,
     /// The number of further differences that were found in this direction.
     pub more: usize,
+    /// Whether there may be even more differences.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more_differences: bool,
     /// The reason that the result is unknown.
     pub reason: Option<String>,
     /// The properties that the import expects, but that are never sent because the contract does not name them, as paths.
@@ -62,6 +65,7 @@ impl Verdict {
             difference: None,
             value_difference: None,
             more: 0,
+            more_differences: false,
             reason: None,
             unnamed: Vec::new(),
         }
