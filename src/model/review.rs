@@ -17,8 +17,6 @@ use super::{
 
 /// The length limit of a line of a difference, in characters.
 const MAX_LINE: usize = 160;
-/// The maximum number of fields of one change.
-const MAX_FIELDS: usize = 20;
 /// Keywords whose values are data rather than schemas.
 const DATA: &[&str] = &["enum", "const", "required", "dependentRequired"];
 
@@ -116,7 +114,6 @@ impl Changes {
         }
         let mut fields: Vec<_> = found.into_values().collect();
         fields.sort_by_key(|field| (!first.contains(&field.name), field.change == FieldChange::Changed));
-        fields.truncate(MAX_FIELDS);
         fields
     }
 

@@ -23,7 +23,7 @@ use std::{
 
 use gix::bstr::ByteSlice as _;
 
-pub use grep::{SearchResult, SearchScope};
+pub use grep::{GrepMatch, SearchResult, SearchScope};
 pub use head::Head;
 
 use crate::{

@@ -83,8 +83,12 @@ pub struct ImportReview {
     pub differences: Vec<String>,
     /// The number of further differences, which are not listed.
     pub more_differences: usize,
-    /// The fields that were removed or changed.
+    /// The fields that were removed or changed. If there are more than 20, those that are mentioned come first, and only
+    /// those that are not are left out.
     pub fields: Vec<ChangedField>,
+    /// The number of further fields, which are not listed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub more_fields: usize,
     /// The files that rely on the contract, from the binding: a path, or a list of paths.
     pub binding: UsedIn,
     /// The binding file; null if the binding is only in the realm.

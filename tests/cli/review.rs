@@ -208,6 +208,41 @@ fn mentions_are_bounded_with_the_binding_file_first() {
 }
 
 #[test]
+fn common_name_does_not_hide_the_mentions_of_another() {
+    let world = world();
+    world.write("access/0many.txt", &"path\n".repeat(5_000));
+    world.write("access/z.txt", "kept\n");
+    world.commit("access", "Many");
+    let text = reads("3.0.0", "path", "integer").replace("kept: { type: string }", "kept: { type: integer }");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    world.commit("fungal", "3.0.0");
+    let text = world.blue(&world.path("access"), &["review"]).stdout;
+    assert!(text.contains("path (changed): at least 100 mentions\n"), "{text}");
+    assert!(text.contains("kept (changed): at least 1 mention\n    z.txt:1: kept\n"), "{text}");
+}
+
+#[test]
+fn mentioned_fields_are_listed_however_many_changed() {
+    let world = world();
+    let many = |version: &str, kind: &str| {
+        let fields: String = (0..60).map(|n| format!("    field{n:02}: {{ type: {kind} }}\n")).collect();
+        let text = reads(version, "path", "string") + "values: free\n";
+        text.replace("    kept: { type: string }\n", &fields)
+    };
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &many("2.1.0", "string"));
+    world.commit("fungal", "2.1.0");
+    world.ok(&world.path("access"), &["contract", "adapted", AT]);
+    world.write("access/deep.py", "x.field55\n");
+    world.commit("access", "Read a field");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &many("3.0.0", "integer"));
+    world.commit("fungal", "3.0.0");
+    let text = world.blue(&world.path("access"), &["review"]).stdout;
+    assert!(text.contains("field55 (changed): 1 mention\n    deep.py:1: x.field55\n"), "{text}");
+    assert!(text.contains("\n  and 40 more fields\n"), "{text}");
+    assert!(text.contains(" (and at least 19 more)\n"), "{text}");
+}
+
+#[test]
 fn path_with_shell_syntax_is_not_in_the_step() {
     let world = World::pair();
     let binding = "{\"role\": \"consumer\", \"imports\": [{\"contract\": \"s3-permissions\", \"version\": \">=1.0.0, <2.0.0\", \"binding\": \"a\\ntouch pwned\", \"adapted_version\": \"1.0.0\"}]}";

@@ -20,7 +20,7 @@ pub fn run(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
 
 fn render(body: &RealmReview, text: &mut Text) {
     for import in &body.imports {
-        render_import(import, text);
+        render_import(body, import, text);
         text.gap();
     }
     text.line(&[plain(summary(body))]);
@@ -57,7 +57,7 @@ fn summary(body: &RealmReview) -> String {
     }
 }
 
-fn render_import(import: &ImportReview, text: &mut Text) {
+fn render_import(body: &RealmReview, import: &ImportReview, text: &mut Text) {
     let version = |version: &Option<crate::model::version::Version>, missing: &str| {
         version.as_ref().map_or_else(|| missing.to_owned(), ToString::to_string)
     };
@@ -97,24 +97,33 @@ fn render_import(import: &ImportReview, text: &mut Text) {
         text.line(&[plain("   "), styled(more, Style::Dim)]);
     }
     for field in &import.fields {
-        text.line(&[plain(" "), plain(field_line(import, field))]);
+        text.line(&[plain(" "), plain(field_line(body, import, field))]);
         for one in import.mentions.iter().filter(|one| one.field == field.name) {
             text.line(&[plain("   "), styled(format!("{}:{}:", one.file, one.line), Style::Bold), plain(&one.text)]);
         }
     }
+    if import.more_fields > 0 {
+        let more = format!("and {}", count(import.more_fields, "more field", "more fields"));
+        text.line(&[plain(" "), styled(more, Style::Dim)]);
+    }
 }
 
-fn field_line(import: &ImportReview, field: &ChangedField) -> String {
+fn field_line(body: &RealmReview, import: &ImportReview, field: &ChangedField) -> String {
     let what = match (field.change, &field.maybe_renamed_to) {
         (FieldChange::Removed, Some(now)) => format!("removed, maybe renamed to {now}"),
         (FieldChange::Removed, None) => "removed".to_owned(),
         (FieldChange::Changed, _) => "changed".to_owned(),
     };
-    let count = import.mentions.iter().filter(|one| one.field == field.name).count();
-    let mentions = match count {
-        0 => "not mentioned".to_owned(),
-        1 => "1 mention".to_owned(),
-        more => format!("{more} mentions"),
+    let found = import.mentions.iter().filter(|one| one.field == field.name).count();
+    // What was not found may only be beyond a limit of the search.
+    let mentions = match (body.searched, found, &body.mentions_cut) {
+        (Searched::Nothing, ..) => return format!("{} ({what})", field.name),
+        (_, 0, Some(_)) => "no mention listed".to_owned(),
+        (_, 0, None) => "not mentioned".to_owned(),
+        (_, found, cut) => {
+            let least = if cut.is_some() { "at least " } else { "" };
+            format!("{least}{}", count(found, "mention", "mentions"))
+        }
     };
     format!("{} ({what}): {mentions}", field.name)
 }

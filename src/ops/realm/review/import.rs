@@ -172,6 +172,7 @@ impl Domain<'_> {
             differences,
             more_differences,
             fields: changes.fields(&first),
+            more_fields: 0,
             binding: import.binding.clone(),
             binding_file: file.map(|file| file.path.clone()),
             binding_line: file.and_then(|file| file.line(&import.contract)),

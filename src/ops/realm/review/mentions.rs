@@ -1,17 +1,23 @@
 //! Finds mentions of changed fields in the user's files.
 
-use std::{collections::BTreeSet, sync::atomic::AtomicBool, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
 
 use crate::{
     error::OpError,
-    repo::{CodeRepo, SearchResult, SearchScope, blue_files::is_plain},
+    repo::{CodeRepo, GrepMatch, SearchResult, SearchScope, blue_files::is_plain},
     wire::{ImportReview, Mention, Searched},
 };
 
 /// The maximum number of mentions in one answer.
 const MAX_PLACES: usize = 200;
 /// The maximum number of names to search for.
-const MAX_WORDS: usize = 50;
+const MAX_WORDS: usize = 200;
+/// The maximum number of fields of an import that are listed although they are not mentioned.
+const MAX_FIELDS: usize = 20;
 /// The maximum length of a name, in bytes.
 const MAX_WORD: usize = 128;
 /// The time limit of the whole search.
@@ -24,11 +30,17 @@ pub struct Search {
     pub cut: Option<String>,
 }
 
-/// Adds the mentions to each import. Once `cancelled` is set, adds only those found so far.
+/// Adds the mentions to each import, and limits its fields. Once `cancelled` is set, adds only those found so far.
 ///
 /// # Errors
 /// Returns an error if git cannot search.
 pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &AtomicBool) -> Result<Search, OpError> {
+    let found = search(code, imports, cancelled)?;
+    imports.iter_mut().for_each(limit_fields);
+    Ok(found)
+}
+
+fn search(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &AtomicBool) -> Result<Search, OpError> {
     let nothing = Search { searched: Searched::Nothing, cut: None };
     let Some(code) = code else { return Ok(nothing) };
     let (words, is_all) = words(imports);
@@ -45,7 +57,7 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &At
     let is_whole = near.is_whole && far.is_whole;
     let is_full = fill(imports, &names, [near, far]);
     let cut = match (is_full, is_whole, is_all) {
-        (true, ..) => Some(format!("only the first {MAX_PLACES} places are listed")),
+        (true, ..) => Some(format!("at most {MAX_PLACES} places are listed, some of each name")),
         (_, false, _) => Some("not all files were searched: the time or size limit was reached".to_owned()),
         (.., false) => Some(format!(
             "only {MAX_WORDS} names were searched for; overlong ones and those that begin or end with \
@@ -69,38 +81,53 @@ fn words(imports: &[ImportReview]) -> (Vec<String>, bool) {
     (words, is_all)
 }
 
-/// Adds to each import the mentions of its fields, those in the binding's own files first. Returns whether there were
-/// more than fit.
+/// Adds to each import the mentions of its fields, those in the binding's own files first. The names share the places,
+/// so that a common one does not crowd out the others. Returns whether there were more than fit.
 fn fill(imports: &mut [ImportReview], words: &[&str], found: [SearchResult; 2]) -> bool {
     let places: Vec<_> = found.into_iter().flat_map(|found| found.places).collect();
-    let mut left = MAX_PLACES;
-    for is_own in [true, false] {
-        for import in &mut *imports {
-            let own = |file: &str| {
-                let is_below = |path: &String| file.strip_prefix(&**path).is_some_and(|rest| rest.starts_with('/'));
-                import.binding.files().iter().any(|path| file == path || is_below(path))
-            };
-            let mut more = Vec::new();
-            for place in places.iter().filter(|place| own(&place.file) == is_own) {
-                for field in place.words.iter().map(|index| words[*index]) {
-                    if !import.fields.iter().any(|one| one.name == field) {
-                        continue;
-                    }
-                    if left == 0 {
-                        import.mentions.append(&mut more);
-                        return true;
-                    }
-                    left -= 1;
-                    more.push(Mention {
-                        file: place.file.clone(),
-                        line: place.line,
-                        field: field.to_owned(),
-                        text: place.text.clone(),
-                    });
+    let mentioned: BTreeSet<&str> = places.iter().flat_map(|place| &place.words).map(|index| words[*index]).collect();
+    let listed = |import: &ImportReview| -> BTreeMap<&str, usize> {
+        let names = import.fields.iter().filter_map(|field| mentioned.get(&*field.name));
+        names.map(|name| (*name, 0)).collect()
+    };
+    let mut counts: Vec<_> = imports.iter().map(listed).collect();
+    let names = counts.iter().map(BTreeMap::len).sum::<usize>();
+    let (share, mut left, mut is_full) = ((MAX_PLACES / names.max(1)).max(1), MAX_PLACES, false);
+    for (import, counts) in imports.iter_mut().zip(&mut counts) {
+        let is_own = |place: &&GrepMatch| {
+            let is_below = |path: &String| place.file.strip_prefix(&**path).is_some_and(|rest| rest.starts_with('/'));
+            import.binding.files().iter().any(|path| place.file == *path || is_below(path))
+        };
+        let (near, far): (Vec<_>, Vec<_>) = places.iter().partition(is_own);
+        for place in near.into_iter().chain(far) {
+            for field in place.words.iter().map(|index| words[*index]) {
+                let Some(count) = counts.get_mut(field) else { continue };
+                if *count == share || left == 0 {
+                    is_full = true;
+                    continue;
                 }
+                (*count, left) = (*count + 1, left - 1);
+                import.mentions.push(Mention {
+                    file: place.file.clone(),
+                    line: place.line,
+                    field: field.to_owned(),
+                    text: place.text.clone(),
+                });
             }
-            import.mentions.append(&mut more);
         }
     }
-    false
+    is_full
+}
+
+/// Limits the number of fields of an import. If there are more, those that are mentioned come first, and all of them
+/// stay.
+fn limit_fields(import: &mut ImportReview) {
+    if import.fields.len() <= MAX_FIELDS {
+        return;
+    }
+    let mentioned: BTreeSet<&str> = import.mentions.iter().map(|one| &*one.field).collect();
+    import.fields.sort_by_key(|field| !mentioned.contains(&*field.name));
+    let kept = mentioned.len().max(MAX_FIELDS);
+    import.more_fields = import.fields.len() - kept;
+    import.fields.truncate(kept);
 }
