@@ -14,6 +14,9 @@ pub const MAX_BYTES: usize = codec::MAX_SCHEMA;
 /// The maximum number of documents in one file.
 const MAX_DOCUMENTS: usize = 100_000;
 
+/// The problem of a file in another format.
+const NEITHER: &str = "it is neither JSON nor YAML";
+
 /// A file that was read, or standard input.
 #[derive(Debug, Clone)]
 pub struct Source {
@@ -127,15 +130,33 @@ fn read_as<T: DeserializeOwned + Into<Json>>(source: &Source) -> Result<Vec<Line
     if has_several {
         return by_line::<T>(&source.bytes).map_err(refuse);
     }
-    // A YAML parser accepts any line of text, and some malformed JSON. So a file with the name of a JSON file is never
-    // read as YAML, and one that begins like JSON only if its name says so.
+    // A YAML parser accepts any text, and some malformed JSON. So a file with the name of a JSON file is never read as
+    // YAML, and one that begins like JSON, or that is a single string, only if its name says so.
     let has_end = |ends: &[&str]| ends.iter().any(|end| source.name.ends_with(end));
+    let (is_json, is_yaml) = (has_end(&[".json", ".jsonl", ".ndjson"]), has_end(&[".yaml", ".yml"]));
+    let is_other = !is_json && !is_yaml && source.name.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    let refuse = |problem: Problem| {
+        let message = if is_other { format!("{NEITHER}: {}", problem.message) } else { problem.message };
+        refuse(Problem { message, ..problem })
+    };
     let is_like_json = matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'['));
-    if has_end(&[".json", ".jsonl", ".ndjson"]) || (is_like_json && !has_end(&[".yaml", ".yml"])) {
+    if is_json || (is_like_json && !is_yaml) {
         return Err(refuse(codec::unresolved(&source.bytes).unwrap_or(problem)));
     }
-    let json: T = codec::value_as(&source.bytes).map_err(refuse)?;
-    Ok(vec![(None, json.into())])
+    let json: Json = codec::value_as::<T>(&source.bytes).map_err(refuse)?.into();
+    if !is_yaml && json.value().is_string() && is_plain(&source.bytes) && (is_other || has_lines(&source.bytes)) {
+        return Err(Problem::whole(NEITHER).in_file(&source.name).into());
+    }
+    Ok(vec![(None, json)])
+}
+
+/// Returns whether a YAML document that is a string has neither quotes nor the indicator of a block.
+fn is_plain(bytes: &[u8]) -> bool {
+    !matches!(bytes.trim_ascii_start().first(), Some(b'"' | b'\'' | b'|' | b'>'))
+}
+
+fn has_lines(bytes: &[u8]) -> bool {
+    bytes.trim_ascii().contains(&b'\n')
 }
 
 /// Returns the error for a document that describes an API instead of being a schema. It names the pointer to the
@@ -194,6 +215,20 @@ mod tests {
             assert!(read(&Source { name: name.into(), ..source("not json") }).is_err());
         }
         assert_eq!(read(&source("not json")).unwrap().len(), 1);
+        let named = |name: &str, text: &str| read(&Source { name: name.into(), ..source(text) });
+        for (name, text) in [
+            ("app.env", "DB_HOST=x\nDB_PORT=5432\n"),
+            ("deploy/.env", "DB_HOST=x\n"),
+            ("standard input", "a,b\n1,2\n"),
+            ("app.toml", "[app]\nname = \"x\"\n"),
+            ("app.ini", "name = x\n[app]\n"),
+        ] {
+            let error = named(name, text).unwrap_err();
+            assert!(error.message.contains("neither JSON nor YAML"), "{name}: {}", error.message);
+        }
+        for (name, text) in [("a.yaml", "some\ntext\n"), ("a.txt", "\"a\n b\"\n"), ("app.conf", "a: 1\n")] {
+            assert_eq!(named(name, text).unwrap().len(), 1, "{name}");
+        }
     }
 
     #[test]
