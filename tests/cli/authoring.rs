@@ -267,6 +267,21 @@ fn bump_keeps_a_higher_version_and_pre_releases() {
 }
 
 #[test]
+fn bump_of_an_outdated_file_does_not_undo_what_was_published() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    world.write("new.yaml", &crate::world::contract("1.1.0"));
+    world.ok(&dir, &["contract", "edit", CONTRACT, "--file", "../new.yaml"]);
+    let before = world.read(&format!("fungal/{CONTRACT_FILE}"));
+    let refused = world.blue(&dir, &["contract", "bump", CONTRACT]).exits(1);
+    assert!(refused.stderr.contains("is unchanged since 1.0.0, and the realm has s3-access/s3-permissions 1.1.0"));
+    assert_eq!(world.read(&format!("fungal/{CONTRACT_FILE}")), before);
+    world.finish_shell(&dir, &world.next_step(&refused)).exits(0);
+    let bump = world.ok(&dir, &["contract", "bump", CONTRACT]);
+    assert!(bump.stdout.contains("1.1.0"), "{bump}");
+}
+
+#[test]
 fn file_that_cannot_be_edited_in_place_is_left_alone() {
     let world = World::pair();
     let dir = world.path("fungal");

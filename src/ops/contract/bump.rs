@@ -99,7 +99,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let _lock = WorkFile::lock(ctx.code()?);
     let (text, document) = read_file(ctx, acting, at, &file)?;
     let mut view = domain::of_contract(acting.store, at)?;
-    if let Some(tip) = view.commit.filter(|_| document.version.is_prerelease()) {
+    if let Some(tip) = view.commit {
+        // The file may be that of a pre-release, or still that of an older version.
         let tree = acting.store.commit(&tip)?.tree;
         read::load_version(acting.store, &mut view, &tree, &at.contract, &document.version)?;
     }
@@ -118,6 +119,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         return Err(automatic(ctx, request, &file, (&view, published), &resolved));
     }
     let need = need(ctx, &view, published, &resolved);
+    let is_old = resolved.version < published.version && view.document(&at.contract, &resolved.version).is_some();
+    if request.level == Part::Auto && need.is_some() && is_old && !view.has_other_content(&resolved) {
+        return Err(outdated(ctx, at, &file, published, &resolved));
+    }
     let old_version = resolved.version.clone();
     let unusable = unusable(&view, published);
     let level = request.level().or_else(|| unusable.filter(|_| need.is_none()).map(|_| Level::Patch));
@@ -212,6 +217,16 @@ fn lacking(at: &ContractRef, published: &Contract, merge: &str) -> OpError {
     OpError::no(ErrorCode::FetchFirst, message)
         .next(merge)
         .next("or choose the level yourself: pass major, minor or patch")
+}
+
+/// Returns the error for a file that still has the content of an older version: a new version would undo what was
+/// published since.
+fn outdated(ctx: &Ctx, at: &ContractRef, file: &WorkFile, published: &Contract, document: &Contract) -> OpError {
+    let (path, old, new) = (file.relative(), &document.version, &published.version);
+    let place = file.argument(ctx);
+    OpError::no(ErrorCode::CannotEdit, format!("{path} is unchanged since {old}, and the realm has {at} {new}"))
+        .next(format!("git blue contract get {at} --format yaml >{place}  # update the file"))
+        .next(format!("git blue contract bump {at} major  # or return to {old}, under a new version"))
 }
 
 /// Returns the error for a file that leaves the choice of the version to publishing.
