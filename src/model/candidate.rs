@@ -49,7 +49,7 @@ pub struct Candidate {
     pub strays: Vec<FileProblem>,
     /// The files that contracts and bindings refer to, each with the path of a document that does.
     pub referred: BTreeMap<String, String>,
-    /// Files in `referred` that git ignores, so that a commit of the working tree lacks them.
+    /// Contracts, bindings, and files in `referred` that git ignores, so that a commit of the working tree lacks them.
     pub ignored: BTreeSet<String>,
     /// Paths that bindings name but the commit does not contain.
     pub missing: BTreeSet<String>,
@@ -157,6 +157,12 @@ impl Candidate {
         let content = |contract: &Contract| (contract.version.clone(), contract.computed_content_hash());
         let before = self.before.get(&(domain.clone(), current.name.clone()));
         (before.map(content) != Some(content(current))).then_some(merge)
+    }
+
+    /// Returns the paths of the contracts and bindings.
+    pub fn documents(&self) -> impl Iterator<Item = &str> {
+        let contracts = self.contracts.values().map(|declared| &*declared.path);
+        contracts.chain(self.bindings.values().map(|declared| &*declared.path))
     }
 
     /// Returns whether the files declare something in a domain, or used to.

@@ -230,6 +230,17 @@ impl CodeRepo {
         found
     }
 
+    /// Returns whether `git add` refuses one of the paths, relative to the root, without `--force`. It also refuses tracked
+    /// files in ignored folders.
+    pub fn needs_force<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> bool {
+        let paths: String = paths.into_iter().flat_map(|path| [path, "\0"]).collect();
+        let command = ["check-ignore", "--no-index", "-z", "--stdin"];
+        let mut is_ignored = false;
+        // git fails if none of them is ignored.
+        let _ = self.git.each_line(&command, paths, |_| is_ignored = true);
+        is_ignored
+    }
+
     /// Returns whether a blob has the content of a working file, whose line ends git may have converted. The blob is not
     /// read, since a partial clone may lack it.
     ///

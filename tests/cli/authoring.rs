@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, World, snapshot};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, Run, World, snapshot};
 
 const CONTRACT: &str = "s3-access/s3-permissions";
 pub const ORDER: &str = "orders/order-placed";
@@ -279,6 +279,35 @@ fn bump_of_an_outdated_file_does_not_undo_what_was_published() {
     world.finish_shell(&dir, &world.next_step(&refused)).exits(0);
     let bump = world.ok(&dir, &["contract", "bump", CONTRACT]);
     assert!(bump.stdout.contains("1.1.0"), "{bump}");
+}
+
+#[test]
+fn steps_add_files_that_git_ignores() {
+    let world = World::pair();
+    let (owner, importer) = (world.path("fungal"), world.path("access"));
+    let follow = |dir: &std::path::Path, run: &Run| {
+        let steps = world.next_steps(run);
+        world.finish_shell(dir, steps.iter().rfind(|step| step.starts_with("git add")).unwrap()).exits(0);
+        assert_eq!(world.line(dir, &["status", "--porcelain", "--ignored", ".blue"]), "");
+    };
+    for repo in ["fungal", "access"] {
+        world.write(&format!("{repo}/.gitignore"), ".blue\n");
+        world.commit(repo, "Ignore the folder");
+    }
+    let text = world.read(&format!("fungal/{CONTRACT_FILE}")).replace("jobs/*", "tasks/*");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    follow(&owner, &world.ok(&owner, &["contract", "bump", CONTRACT]));
+    let check = world.ok(&owner, &["check", "--worktree"]);
+    assert!(!check.stdout.contains("git ignores it"), "{check}");
+    world.write("fungal/.blue/contracts/s3-access/other.yaml", &text.replace("s3-permissions", "other"));
+    let check = world.ok(&owner, &["check", "--worktree"]);
+    assert!(
+        check.stdout.contains("other.yaml: warning: git ignores it, so that no commit has it: git add --force"),
+        "{check}"
+    );
+    follow(&owner, &world.blue(&owner, &["contract", "bump", "s3-access/other"]).exits(1));
+    world.write("good.json", r#"{"read": ["a"]}"#);
+    follow(&importer, &world.ok(&importer, &["contract", "expect", CONTRACT, "--from-samples", "../good.json"]));
 }
 
 #[test]

@@ -26,13 +26,15 @@ pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
         let (domain, contract) = candidate::contract_of(&problem.path).unzip();
         Finding { column: problem.column, domain, contract, ..finding }
     });
-    let ignored = judged.candidate.referred.iter().filter(move |(file, _)| judged.candidate.ignored.contains(*file));
+    let documents = judged.candidate.documents().map(|path| (path, path));
+    let referred = judged.candidate.referred.iter().map(|(file, path)| (&**file, &**path));
+    let ignored = documents.chain(referred).filter(move |(file, _)| judged.candidate.ignored.contains(*file));
     let ignored = ignored.map(move |(file, path)| {
         let (up, (domain, contract)) = (&judged.candidate.up, candidate::contract_of(path).unzip());
-        let message = format!(
-            "it refers to {file}, which git ignores, so that no commit has it: git add --force {} adds it",
-            shell_word(&format!("{up}{file}"))
-        );
+        let what =
+            if file == path { "git ignores it".to_owned() } else { format!("it refers to {file}, which git ignores") };
+        let add = shell_word(&format!("{up}{file}"));
+        let message = format!("{what}, so that no commit has it: git add --force {add} adds it");
         Finding { domain, contract, ..Finding::warning("ignored-file", message).at(path, None) }
     });
     let strays = judged.candidate.strays.iter();

@@ -221,7 +221,7 @@ fn move_to(
     let shown = body.url.clone();
     let mut answer = Answer::new(body);
     if wrote_config {
-        let file = WorkFile::config(ctx)?.pathspec(ctx);
+        let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
         answer = answer.next(format!("git add {file} && git commit -m \"The realm {} has moved\"", known.name));
     }
     let again = format!("git blue realm admin reseed --url {}", shell_word(&shown));

@@ -363,7 +363,7 @@ fn unpublished(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<OpError, 
     let step = match is_committed_as_is(code, file)? {
         true if matches!(Policy::of(code)?, Policy::Ci | Policy::Off) => None,
         true => Some("git blue contract publish  # its file is committed".to_owned()),
-        false => Some(format!("git add {} && git commit -m \"Add the contract {at}\"", file.pathspec(ctx))),
+        false => Some(format!("git add {} && git commit -m \"Add the contract {at}\"", file.pathspecs(ctx, [])?)),
     };
     let sync = auto::before(ctx.acting_repo()?.store, "published");
     Ok(OpError::no(ErrorCode::NotPublished, message).next_all(sync.into_iter().chain(step)))

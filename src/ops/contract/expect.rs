@@ -93,17 +93,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         current_repo: edited.body.current_repo,
         file: file.relative().to_owned(),
         change,
-        binding: edited.body.file,
+        binding: edited.body.file.clone(),
         binding_change: edited.body.change,
         samples: values.len(),
     };
-    let all = file.pathspec(ctx).replace(file.relative(), FOLDER);
+    let paths = file.pathspecs(ctx, [edited.body.file])?;
     let answer = advice.into_iter().fold(Answer::new(body), |answer, advice| answer.next(NextStep::advice(advice)));
     let answer = answer
         .next(format!("edit {}: remove what the code does not read", file.relative()))
         .next("git blue check --worktree  # check that the contract meets the expectations");
     let answer = answer.next_all(widening);
-    Ok(answer.next(format!("git add {all} && git commit -m \"Add expectations for {at}\"")))
+    Ok(answer.next(format!("git add {paths} && git commit -m \"Add expectations for {at}\"")))
 }
 
 fn exists(message: String, at: &ContractRef) -> OpError {
