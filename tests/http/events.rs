@@ -196,6 +196,42 @@ fn realms_beyond_the_limit_are_named() {
 }
 
 #[test]
+fn realm_that_appears_later_is_watched() {
+    let world = World::new();
+    let daemon = Daemon::start(&world);
+    let mut listener = Listener::open(&daemon, "", "");
+    let start = listener.next().id;
+    for name in ["first", "second"] {
+        let folder = world.repo(name);
+        world.ok(&folder, &["init", "--realm", name]);
+        assert_eq!(listener.batch().last().unwrap().data["realm"], name);
+        world.ok(&folder, &["session", "start"]);
+        let mut heard = listener.batch();
+        // Joining may have been more than one change.
+        while heard[0].name == "realm" {
+            heard = listener.batch();
+        }
+        assert_eq!(names(&heard), ["session", "realm"]);
+        assert_eq!(heard[0].data["repo"], name);
+    }
+    assert_eq!(Listener::open(&daemon, "?realm=first", &start).batch()[0].name, "session");
+}
+
+#[test]
+fn realm_that_can_be_read_again_is_announced() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let mut listener = Listener::open(&daemon, "?realm=aperture", "");
+    listener.next();
+    let (store, away) = (world.store(), world.path("away.git"));
+    std::fs::rename(&store, &away).unwrap();
+    assert!(listener.next().data["problem"].is_string());
+    std::fs::rename(&away, &store).unwrap();
+    let event = listener.next().data;
+    assert!(event["state"].is_string() && event["problem"].is_null(), "{event}");
+}
+
+#[test]
 fn invalid_subscription_is_an_error() {
     let world = World::solo();
     let daemon = Daemon::start(&world);

@@ -8,6 +8,7 @@ use crate::{
     locate,
     model::name::{RealmName, RepoName},
     ops::{ctx::Ctx, names},
+    platform::files::Stamp,
 };
 
 /// The maximum time that an answer waits for a lock.
@@ -51,6 +52,12 @@ impl Contexts {
     pub fn realms(&self) -> Result<Vec<RealmName>, OpError> {
         let known = locate::home(&self.env)?.realms()?;
         Ok(known.into_iter().map(|known| known.name).collect())
+    }
+
+    /// Returns a stamp that changes with the realms and repositories of this machine.
+    pub fn realms_stamp(&self) -> Option<Stamp> {
+        let home = locate::home(&self.env).ok()?;
+        Stamp::of(&home.folder().join("config")).ok()
     }
 
     /// Returns the repositories of a realm that are on this machine.

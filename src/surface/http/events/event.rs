@@ -21,6 +21,13 @@ pub struct Checkpoint {
     pub state: String,
 }
 
+impl Checkpoint {
+    /// Returns the checkpoint of a time at which there was no realm.
+    pub fn without_realm(at: i64) -> Self {
+        Self { at, state: "0".repeat(12) }
+    }
+}
+
 /// The position of a client in the stream: the number of events after a checkpoint that it has received. They are
 /// counted within the stream of one repository, or of all repositories. The default is before all events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -180,11 +187,7 @@ impl EventBatch {
 
 /// Returns the start of a stream: the delay before reconnecting and, if nothing was missed, the current id.
 pub fn hello(checkpoint: &Checkpoint, is_all_heard: bool) -> String {
-    let id = if is_all_heard && !checkpoint.state.is_empty() {
-        format!("id: {}-{}\n", checkpoint.at, checkpoint.state)
-    } else {
-        String::new()
-    };
+    let id = if is_all_heard { format!("id: {}-{}\n", checkpoint.at, checkpoint.state) } else { String::new() };
     format!("retry: 2000\n{id}\n")
 }
 

@@ -10,7 +10,7 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    event::{Checkpoint, EventBatch, Position},
+    event::{Changes, Checkpoint, EventBatch, Position},
     history::{Audience, History, Missed, RealmSnapshot},
     locked,
     queue::EventSender,
@@ -22,8 +22,8 @@ use crate::{
     surface::http::context::Contexts,
 };
 
-/// The interval at which the hub checks whether it still has subscribers.
-const STEP: Duration = Duration::from_secs(1);
+/// The interval at which a hub checks whether it still has subscribers, and the daemon looks for new realms.
+pub const STEP: Duration = Duration::from_secs(1);
 /// The delay that combines changes in quick succession.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -54,6 +54,13 @@ pub struct Listener {
 
 /// A new subscription, the checkpoint of the realm at that time, and the events that the client missed.
 pub type Joined = (Listener, Checkpoint, Vec<Missed>);
+
+impl Listener {
+    /// Returns the realm.
+    pub fn realm(&self) -> &RealmName {
+        &self.hub.realm
+    }
+}
 
 impl Drop for Listener {
     fn drop(&mut self) {
@@ -130,6 +137,7 @@ impl Hub {
     /// Reads the realm each time it changes, while there are subscribers.
     fn watch_realm(&self, contexts: &Contexts, mut change_watch: ChangeWatch, stopping: &watch::Receiver<bool>) {
         let begun = Instant::now();
+        let mut has_problem = false;
         loop {
             let moved = change_watch.waited(STEP);
             // The client for which this hub was started may not have subscribed yet.
@@ -139,20 +147,40 @@ impl Hub {
             if !moved {
                 continue;
             }
-            match self.read_changes(contexts) {
+            if has_problem {
+                self.renew(contexts, &mut change_watch);
+            }
+            let read = self.read_changes(contexts);
+            match &read {
                 Ok(true) => std::thread::sleep(PAUSE),
+                Ok(false) if has_problem => self.send_checkpoint(None),
                 Ok(false) => {}
                 Err(error) => {
-                    let checkpoint = locked(&self.history).checkpoint().clone();
-                    let problem = Arc::new(EventBatch::problem(&self.realm, &checkpoint, &error.message));
-                    self.send(|_| Some(&problem));
-                    if let Ok(new) = contexts.without_realm().and_then(|ctx| ChangeWatch::begin(&ctx, &self.realm)) {
-                        change_watch = new;
-                    }
+                    self.send_checkpoint(Some(&error.message));
+                    self.renew(contexts, &mut change_watch);
                     std::thread::sleep(STEP);
                 }
             }
+            has_problem = read.is_err();
         }
+    }
+
+    /// Watches the realm where it is now, if it is anywhere.
+    fn renew(&self, contexts: &Contexts, change_watch: &mut ChangeWatch) {
+        if let Ok(new) = contexts.without_realm().and_then(|ctx| ChangeWatch::begin(&ctx, &self.realm)) {
+            *change_watch = new;
+        }
+    }
+
+    /// Sends all subscribers the last state of the realm, or why it cannot be read.
+    fn send_checkpoint(&self, problem: Option<&str>) {
+        let checkpoint = locked(&self.history).checkpoint().clone();
+        let batch = match problem {
+            Some(problem) => EventBatch::problem(&self.realm, &checkpoint, problem),
+            None => EventBatch::new(&self.realm, [&checkpoint; 2], None, &Changes::default()),
+        };
+        let batch = Arc::new(batch);
+        self.send(|_| Some(&batch));
     }
 
     fn ends(&self, stops: bool, has_begun: bool) -> bool {

@@ -13,7 +13,7 @@ mod stream;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Weak},
 };
 
 use http_body_util::BodyExt as _;
@@ -33,13 +33,14 @@ use super::{
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{ContractRef, RealmName},
+    platform::files::Stamp,
     surface::{arguments::Arguments, locked::locked},
 };
 
 use event::{Checkpoint, EventBatch, EventFilter, Position};
 use hub::{Hub, Listener};
 use queue::EventSender;
-use stream::Stream;
+use stream::{Listeners, Stream};
 
 /// The maximum number of event streams at a time. They do not count against the limit of other connections.
 pub const MAX_STREAMS: usize = 1_024;
@@ -52,15 +53,26 @@ pub struct Events {
     contexts: Contexts,
     hubs: Mutex<BTreeMap<RealmName, Arc<Hub>>>,
     streams: Arc<Semaphore>,
-    /// The queues of clients that watch no realm because there is none. They stay open until the daemon stops.
-    waiting: Mutex<Vec<EventSender>>,
+    /// The clients that named no realm. While there are any, a thread looks for new realms.
+    of_all_realms: Mutex<Vec<OfAllRealms>>,
     stopping: watch::Receiver<bool>,
+}
+
+/// A client that named no realm: it subscribes to those that appear later, too.
+#[derive(Debug)]
+struct OfAllRealms {
+    narrowed: RealmFilter,
+    sender: EventSender,
+    /// The subscriptions, until the client disconnects.
+    listeners: Weak<Mutex<Vec<Listener>>>,
+    /// The stamp of the realms to which it has subscribed.
+    seen: Option<Stamp>,
 }
 
 /// The start of a client's stream.
 #[derive(Default)]
 struct Joined {
-    listeners: Vec<Listener>,
+    listeners: Listeners,
     checkpoint: Checkpoint,
     missed: String,
 }
@@ -73,7 +85,7 @@ impl Events {
             contexts,
             hubs: Mutex::default(),
             streams,
-            waiting: Mutex::default(),
+            of_all_realms: Mutex::default(),
             stopping: stopping.clone(),
         });
         tokio::spawn(end(events.clone(), stopping));
@@ -116,12 +128,13 @@ impl Events {
 
     /// Subscribes to the hubs of the wanted realms.
     fn join(
-        &self,
+        self: &Arc<Self>,
         narrowed: &RealmFilter,
         filter: &EventFilter,
         last: Option<&Position>,
         sender: &EventSender,
     ) -> Result<Joined, OpError> {
+        let seen = self.contexts.realms_stamp();
         let realms = match &narrowed.realm {
             Some(realm) => vec![realm.clone()],
             None => self.contexts.realms()?,
@@ -132,7 +145,7 @@ impl Events {
         for realm in realms {
             match self.join_realm(&realm, narrowed, last, sender) {
                 Ok((listener, checkpoint, missed)) => {
-                    joined.listeners.push(listener);
+                    locked(&joined.listeners).push(listener);
                     joined.checkpoint = checkpoint;
                     missed.iter().for_each(|(told, received)| joined.missed += &told.text_after(*received, filter));
                 }
@@ -144,20 +157,71 @@ impl Events {
                 Err(error) => return Err(error),
             }
         }
-        let is_unknown = joined.listeners.is_empty() && unwatched.is_empty() && !is_unreadable;
+        let is_unknown = locked(&joined.listeners).is_empty() && unwatched.is_empty() && !is_unreadable;
         if let Some(repo) = narrowed.repo.as_ref().filter(|_| is_unknown) {
             return Err(all_realms::unknown_repo(repo));
+        }
+        if joined.checkpoint.state.is_empty() {
+            // A client that reconnects gets what a realm that was created meanwhile has.
+            joined.checkpoint = Checkpoint::without_realm(self.contexts.env().now().as_second());
         }
         for (realm, error) in unwatched {
             let problem = EventBatch::problem(&realm, &joined.checkpoint, &error.message);
             joined.missed += &problem.text_after(0, filter);
         }
-        if joined.listeners.is_empty() {
-            let mut waiting = locked(&self.waiting);
-            waiting.retain(|sender| !sender.is_closed());
-            waiting.push(sender.clone());
+        if narrowed.realm.is_none() {
+            let listeners = Arc::downgrade(&joined.listeners);
+            self.keep(OfAllRealms { narrowed: narrowed.clone(), sender: sender.clone(), listeners, seen })?;
         }
         Ok(joined)
+    }
+
+    /// Keeps a client of all realms until it disconnects, and looks for new realms meanwhile.
+    fn keep(self: &Arc<Self>, client: OfAllRealms) -> Result<(), OpError> {
+        let mut clients = locked(&self.of_all_realms);
+        if clients.is_empty() {
+            let events = self.clone();
+            let watch = move || {
+                while events.join_new_realms() {
+                    std::thread::sleep(hub::STEP);
+                }
+            };
+            let thread = std::thread::Builder::new().name("events".into());
+            thread.spawn(watch).map_err(OpError::io("watch", "the realms"))?;
+        }
+        clients.push(client);
+        Ok(())
+    }
+
+    /// Subscribes the clients of all realms to those that have appeared. Returns whether there are such clients.
+    fn join_new_realms(&self) -> bool {
+        let mut clients = locked(&self.of_all_realms);
+        let now = self.contexts.realms_stamp();
+        clients.retain_mut(|client| {
+            let Some(listeners) = client.listeners.upgrade() else { return false };
+            if client.seen != now {
+                client.seen = now;
+                self.join_others(client, &mut locked(&listeners));
+            }
+            true
+        });
+        !clients.is_empty()
+    }
+
+    /// Subscribes a client to the realms that it does not listen to yet. It gets everything that is pending there,
+    /// since what happened there before the subscription was sent to nobody.
+    fn join_others(&self, client: &OfAllRealms, listeners: &mut Vec<Listener>) {
+        let mut realms = self.contexts.realms().unwrap_or_default();
+        realms.retain(|realm| !listeners.iter().any(|listener| listener.realm() == realm));
+        for realm in realms {
+            let joined = self.join_realm(&realm, &client.narrowed, Some(&Position::default()), &client.sender);
+            // A realm that cannot be read does not hide the others.
+            let Ok((listener, _, missed)) = joined else { continue };
+            listeners.push(listener);
+            for (told, _) in missed {
+                client.sender.send(&told);
+            }
+        }
     }
 
     fn join_realm(
@@ -206,6 +270,6 @@ fn filter(arguments: &Arguments) -> Result<EventFilter, OpError> {
 /// Ends all streams once the daemon stops.
 async fn end(events: Arc<Events>, mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
-    locked(&events.waiting).clear();
+    locked(&events.of_all_realms).clear();
     locked(&events.hubs).values().for_each(|hub| hub.end());
 }

@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     pin::Pin,
+    sync::{Arc, Mutex},
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -19,6 +20,9 @@ use super::{event::EventFilter, hub::Listener, queue::Waiting};
 /// The interval of heartbeats on a silent stream.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
+/// The subscriptions of one client.
+pub type Listeners = Arc<Mutex<Vec<Listener>>>;
+
 /// The event stream of one client.
 pub struct Stream {
     /// Text that is sent before anything else.
@@ -27,7 +31,7 @@ pub struct Stream {
     filter: EventFilter,
     heartbeat: Pin<Box<Sleep>>,
     /// Unsubscribes from the hubs when it is dropped.
-    _listeners: Vec<Listener>,
+    _listeners: Listeners,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -37,7 +41,7 @@ impl Stream {
         first: String,
         waiting: Waiting,
         filter: EventFilter,
-        listeners: Vec<Listener>,
+        listeners: Listeners,
         permit: OwnedSemaphorePermit,
     ) -> Self {
         let heartbeat = Box::pin(sleep(HEARTBEAT));
