@@ -309,6 +309,31 @@ fn published_change_names_its_author() {
     assert_eq!(world.line(&world.store(), &person), "owner mate");
 }
 
+/// The commit that is published only adds a comment, and describes another contract.
+#[test]
+fn published_version_names_who_wrote_it() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let other = "fungal/.blue/contracts/s3-access/other.yaml";
+    world.write(other, &contract("1.0.0").replace("s3-permissions", "other"));
+    world.commit("fungal", "Another");
+    let commit = |author: &str| {
+        let author = format!("{author} <{author}@example.com>");
+        world.git(&fungal, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-am", "x", "--author", &author]);
+    };
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0").replace("jobs/*", "tasks/*"));
+    commit("bob");
+    world.write(
+        &format!("fungal/{CONTRACT_FILE}"),
+        &format!("# Paths\n{}", world.read(&format!("fungal/{CONTRACT_FILE}"))),
+    );
+    world.write(other, &world.read(other).replace("Paths that", "All paths that"));
+    commit("cy");
+    world.ok(&fungal, &["status"]);
+    let version = &world.json(&fungal, &["contract", "timeline", PATHS])["entries"][0];
+    assert_eq!((&version["version"], &version["author"]), (&json!("2.0.0"), &json!("bob <bob@example.com>")));
+}
+
 /// Publishes version 1.1.0 with other content than `publish_as_mate`, as the commit of `fungal`. No hook publishes.
 fn commit_another_version(world: &World) {
     let fungal = world.path("fungal");

@@ -426,7 +426,7 @@ impl Work<'_> {
         decision: (Oid, Decision),
         effects: &mut DecisionEffects,
     ) -> Result<(), OpError> {
-        let changed_by = self.changed_by(name, &decision.0)?;
+        let changed_by = self.changed_by(name, &decision)?;
         let (repo, source) = (Some(self.acting.repo), Some(self.commit));
         let why = Message { repo, source, reason, changed_by, ..Message::default() };
         let (contracts, changed) = (self.contracts(name), self.changed(name));
@@ -446,12 +446,12 @@ impl Work<'_> {
     }
 
     /// Returns who made the changes to a domain, as it was at `tip`. A rollback is made by the one who publishes it.
-    fn changed_by(&self, name: &DomainName, tip: &Oid) -> Result<Option<ChangedBy>, OpError> {
+    fn changed_by(&self, name: &DomainName, (tip, decision): &(Oid, Decision)) -> Result<Option<ChangedBy>, OpError> {
         if self.direction == Direction::Rollback {
             return Ok(None);
         }
         let published = source(self.acting, name, tip)?;
-        changed_by::of(self.code, self.commit, (name, published.as_ref()), self.candidate)
+        changed_by::of(self.code, self.commit, (name, published.as_ref()), self.candidate, &decision.changes)
     }
 }
 

@@ -1,13 +1,21 @@
 //! Finds who made the changes that a publication contains. Whoever pulls a commit publishes it as well, and so may CI.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::{
     error::OpError,
-    model::{candidate::Candidate, domain::Source, name::DomainName, oid::Oid},
+    model::{
+        candidate::Candidate,
+        change::DomainChange,
+        domain::Source,
+        name::{ContractName, DomainName},
+        oid::Oid,
+    },
     repo::{
         CodeRepo,
-        blue_files::{self, CONTRACTS},
+        blue_files::{self, CONTRACTS, contract_path},
     },
-    store::{Objects as _, StoreError, read},
+    store::{Objects as _, StoreError, codec, read},
 };
 
 /// The maximum number of commits that are searched.
@@ -22,8 +30,9 @@ pub struct ChangedBy {
     pub author: String,
 }
 
-/// Returns the newest commit, up to `tip`, that changed files of a domain since they were published. Returns `None` if
-/// none did, as after a reset to an older commit.
+/// Returns the newest commit, up to `tip`, that changed contracts of which `changes` publish a version, or files of the
+/// domain if there are none, since they were published. Returns `None` if none did, as after a reset to an older
+/// commit.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
@@ -32,15 +41,25 @@ pub fn of(
     tip: &Oid,
     (domain, published): (&DomainName, Option<&Source>),
     candidate: &Candidate,
+    changes: &[DomainChange],
 ) -> Result<Option<ChangedBy>, OpError> {
-    let (contracts, binding) = (format!("{CONTRACTS}/{domain}"), blue_files::binding(domain));
-    let is_of_domain = |document: &str| document == binding || document.starts_with(&format!("{contracts}/"));
-    let referred = candidate.referred.iter().filter(|(_, document)| is_of_domain(document)).map(|(file, _)| file);
-    let paths: Vec<&String> = [&contracts, &binding].into_iter().chain(referred).collect();
+    let versions: BTreeSet<&ContractName> = changes.iter().filter_map(version_of).collect();
+    let mut paths: BTreeMap<String, Option<&ContractName>> =
+        versions.iter().map(|name| (contract_path(domain, name), Some(*name))).collect();
+    if versions.is_empty() {
+        paths.extend([(format!("{CONTRACTS}/{domain}"), None), (blue_files::binding(domain), None)]);
+    }
+    let is_one = |document: &str| {
+        paths
+            .keys()
+            .any(|path| document.strip_prefix(&**path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    };
+    let referred: Vec<_> = candidate.referred.iter().filter(|(_, document)| is_one(document)).collect();
+    paths.extend(referred.into_iter().map(|(file, _)| (file.clone(), None)));
     let content = |commit: &Oid| {
         let tree = code.tree_of(commit)?;
-        let of = |path: &&String| Ok(read::lookup(code, &tree, path)?.map(|entry| entry.id));
-        paths.iter().map(of).collect::<Result<Vec<_>, StoreError>>()
+        let of = |path: &String| Ok(read::lookup(code, &tree, path)?.map(|entry| entry.id));
+        paths.keys().map(of).collect::<Result<Vec<_>, StoreError>>()
     };
     let published = published.map(|source| source.commit).filter(|commit| code.has(commit));
     let wanted = content(tip)?;
@@ -51,7 +70,13 @@ pub fn of(
         }
         let info = code.commit(&found)?;
         // A shallow clone lacks the parents of its oldest commits.
-        let is_same = |parent: &&Oid| content(parent).is_ok_and(|content| content == wanted);
+        let is_same = |parent: &&Oid| {
+            let same = |found: Vec<_>| {
+                let mut pairs = found.into_iter().zip(&wanted).zip(paths.values());
+                pairs.all(|((one, other), contract)| one == *other || is_same_version(code, *contract, one, *other))
+            };
+            content(parent).is_ok_and(same)
+        };
         match info.parents.iter().find(is_same) {
             Some(parent) => found = *parent,
             None => {
@@ -61,4 +86,21 @@ pub fn of(
         }
     }
     Ok(None)
+}
+
+fn version_of(change: &DomainChange) -> Option<&ContractName> {
+    match change {
+        DomainChange::Version(contract) => Some(&contract.name),
+        _ => None,
+    }
+}
+
+/// Returns whether two files of a contract have the same version and content, and differ only in comments or
+/// descriptions.
+fn is_same_version(code: &CodeRepo, contract: Option<&ContractName>, one: Option<Oid>, other: Option<Oid>) -> bool {
+    let content = |file: Option<Oid>| {
+        let document = codec::contract(&code.blob(&file?).ok()?, contract?).ok()?;
+        Some((document.version.clone(), document.computed_content_hash()))
+    };
+    content(one).is_some_and(|one| content(other) == Some(one))
 }
