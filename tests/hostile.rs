@@ -95,12 +95,12 @@ impl World {
         assert_eq!(self.listing(), before, "{arguments:?} wrote something");
     }
 
-    /// Returns every file of the sandbox with its content, except lock holders and caches.
+    /// Returns every file of the sandbox with its content, except lock holders, caches and the log of publishing.
     fn listing(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
             for entry in folder.read_dir().unwrap().map(Result::unwrap) {
                 let (path, kind) = (entry.path(), entry.file_type().unwrap());
-                if path.ends_with("blue/locks") || path.ends_with("blue/cache") {
+                if ["blue/locks", "blue/cache", "blue/log"].iter().any(|other| path.ends_with(other)) {
                     continue;
                 }
                 if kind.is_dir() {

@@ -35,6 +35,19 @@ fn commit(world: &World, version: &str, prepare: impl FnOnce(&mut Command)) -> R
 }
 
 #[test]
+fn refusal_of_contract_publish_is_remembered() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("jobs/*", "tasks/*"));
+    world.git(&fungal, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-a", "-m", "x"]);
+    let problem = || world.json(&fungal, &["status", "--peek"])["unpublished"]["problem"].clone();
+    world.blue(&fungal, &["contract", "publish", "--dry-run"]).exits(1);
+    assert!(problem().is_null());
+    world.blue(&fungal, &["contract", "publish"]).exits(1);
+    assert!(problem().as_str().unwrap().contains("already published with different content"), "{}", problem());
+}
+
+#[test]
 fn publishes_once_a_locked_realm_is_free() {
     let world = World::pair();
     let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();

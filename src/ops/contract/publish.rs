@@ -7,11 +7,11 @@ mod refused;
 
 use std::collections::BTreeSet;
 
-use refused::{NOTHING, not_published, refused};
+use refused::{NOTHING, refused, unreadable};
 
 use super::verdict::Upcoming;
 use crate::{
-    error::{ErrorCode, NextStep, OpError, Problem},
+    error::{ErrorCode, NextStep, OpError},
     model::{
         candidate::{Candidate, Judged},
         change::DomainChange,
@@ -32,7 +32,7 @@ use crate::{
             behind,
             candidate::{self, Sources},
             changed_by::{self, ChangedBy},
-            cycles, published, publishing_branch,
+            cycles, publish_log, published, publishing_branch,
             removal::Removal,
         },
         sync::auto,
@@ -93,7 +93,13 @@ pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Resul
     };
     let branch = require_publishing_branch(ctx, code, &commit)?;
     let overview = Overview::if_cached(acting.store)?;
-    publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request)
+    let published = publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request);
+    if let (Err(error), false) = (&published, request.dry_run)
+        && code.reference(&format!("refs/heads/{branch}"))? == Some(commit)
+    {
+        publish_log::record_failure(ctx, acting, commit, error);
+    }
+    published
 }
 
 /// Publishes a commit that is known to be on the publishing branch. `sources` has the last published commit of at least
@@ -465,11 +471,6 @@ fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
         }
         None => Ok(()),
     }
-}
-
-fn unreadable(candidate: &Candidate) -> OpError {
-    let error = OpError::no(ErrorCode::UnreadableFile, not_published(&candidate.problems, NOTHING));
-    candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
 }
 
 fn answer(

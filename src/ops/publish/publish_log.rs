@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ops::ctx::{ActingRepo, Ctx};
 use crate::{
-    error::{NextStep, OpError},
+    error::{ErrorCode, NextStep, OpError},
     model::{
         name::{RealmName, RepoName},
         oid::Oid,
@@ -81,6 +81,16 @@ pub fn record(ctx: &Ctx, acting: ActingRepo<'_>, commit: Oid, outcome: Result<()
     if let (Ok(mut file), Ok(line)) = (open(ctx), serde_json::to_string(&attempt)) {
         // One write call, so that two writers do not mix their lines.
         let _ = file.write_all(format!("{line}\n").as_bytes());
+    }
+}
+
+/// Records that publishing failed, so that commands which publish nothing can say so. The same failure is recorded
+/// once.
+pub fn record_failure(ctx: &Ctx, acting: ActingRepo<'_>, commit: Oid, error: &OpError) {
+    let last = last_failure(ctx, acting).filter(|attempt| attempt.commit == commit);
+    let is_known = last.is_some_and(|attempt| attempt.failed.as_ref() == Some(&error.message));
+    if !is_known && error.code != ErrorCode::Locked {
+        record(ctx, acting, commit, Err(error));
     }
 }
 

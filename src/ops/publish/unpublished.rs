@@ -8,7 +8,7 @@ use super::{
     rollback::Rollback,
 };
 use crate::{
-    error::{ErrorCode, NextStep, OpError},
+    error::{NextStep, OpError},
     model::text::shell_word,
     ops::{
         contract,
@@ -89,7 +89,7 @@ impl CaughtUp {
                     waiting = catch_up::unpublished_commit(acting, code, Scope::All(&after))?;
                 }
                 Err(error) => {
-                    note_failure(ctx, acting, due, &error);
+                    publish_log::record_failure(ctx, acting, due.commit, &error);
                     failed = Some(error);
                 }
             }
@@ -220,15 +220,5 @@ fn reason_to_pull(acting: ActingRepo<'_>, code: &CodeRepo, lacking: &Behind) -> 
     match lacking.domains.first().and_then(absent) {
         Some(absent) => format!("{reason}, {absent}; if it stays missing, it is not pushed yet"),
         None => reason.to_owned(),
-    }
-}
-
-/// Records that publishing failed, so that commands which publish nothing can say so. The same failure is recorded
-/// once.
-fn note_failure(ctx: &Ctx, acting: ActingRepo<'_>, due: &UnpublishedCommit, error: &OpError) {
-    let last = publish_log::last_failure(ctx, acting).filter(|attempt| attempt.commit == due.commit);
-    let is_known = last.is_some_and(|attempt| attempt.failed.as_ref() == Some(&error.message));
-    if !is_known && error.code != ErrorCode::Locked {
-        publish_log::record(ctx, acting, due.commit, Err(error));
     }
 }

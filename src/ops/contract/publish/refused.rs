@@ -26,6 +26,12 @@ pub(super) fn not_published<P: Display>(problems: &[P], effect: &str) -> String 
     }
 }
 
+/// Returns the error for files that cannot be read.
+pub(super) fn unreadable(candidate: &Candidate) -> OpError {
+    let error = OpError::no(ErrorCode::UnreadableFile, not_published(&candidate.problems, NOTHING));
+    candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
+}
+
 /// Returns an error with all refusals, each with its file, and their effect.
 pub(super) fn refused(
     code: &CodeRepo,
