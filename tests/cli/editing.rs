@@ -81,6 +81,14 @@ fn edits_in_gits_editor() {
 }
 
 #[test]
+fn editor_is_not_opened_for_the_contract_of_another_repository() {
+    let world = World::pair();
+    let vars = [("GIT_EDITOR", OsStr::new("touch opened"))];
+    let refused = world.blue_with(&world.path("access"), &["contract", "edit", NAME], &vars).exits(1);
+    assert!(refused.stderr.contains("fungal") && !world.path("access/opened").exists(), "{refused}");
+}
+
+#[test]
 fn edit_applies_the_rules_of_publishing() {
     let world = World::pair();
     let provider = world.path("fungal");

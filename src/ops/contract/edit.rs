@@ -6,7 +6,7 @@ use crate::{
     model::{
         contract::Contract,
         name::ContractRef,
-        publish::{Direction, contract as decide, overlay},
+        publish::{Direction, contract as decide, may_publish, overlay},
     },
     store::codec::{self, Problem},
     wire::{Answer, ContractPublish},
@@ -44,11 +44,12 @@ pub struct Request {
 /// Returns the current document as YAML, for editing.
 ///
 /// # Errors
-/// Returns an error if there is no such contract.
+/// Returns an error if there is no such contract, or this repository may not change it.
 pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
-    let here = ctx.realm()?;
-    let view = domain::get(&*here.store, &contract.domain)?;
+    let acting = ctx.require_writable()?;
+    let view = domain::get(acting.store, &contract.domain)?;
     let current = domain::current(&view, &contract.contract)?;
+    may_publish(&view, acting.repo, &contract.contract)?;
     Ok(codec::render(&codec::Typed::from(current)))
 }
 
