@@ -162,6 +162,9 @@ fn taken_port_is_reported() {
     let run = other.blue(&other.root(), &["daemon", "start", "--port", &daemon.port.to_string()]).exits(128);
     assert!(run.stderr.contains("in use by the daemon of another GIT_BLUE_HOME"), "{run:?}");
     assert!(other.blue(&other.root(), &["daemon", "open"]).exits(1).stderr.contains("is not running"));
+    std::fs::remove_dir_all(world.path("home/blue/daemon")).unwrap();
+    let run = world.blue(&world.root(), &["daemon", "start", "--port", &daemon.port.to_string()]).exits(128);
+    assert!(run.stderr.contains("in use by the daemon of this GIT_BLUE_HOME"), "{run:?}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(&Running)) -> Re
     });
     said?;
     served.map_err(|error| match error.code {
-        ErrorCode::PortTaken => taken(settings.port, error),
+        ErrorCode::PortTaken => taken(env, settings.port, error),
         _ => error,
     })
 }
@@ -83,10 +83,13 @@ pub fn require_default(settings: &Settings, running: &Running) -> Result<(), OpE
         .next(format!("git blue daemon stop && git blue daemon start {}", options.join(" "))))
 }
 
-/// Returns the error for a port that is in use, saying whether the daemon of another home uses it.
-fn taken(port: u16, error: OpError) -> OpError {
+/// Returns the error for a port that is in use, saying whether a daemon uses it, and of which home.
+fn taken(env: &Env, port: u16, error: OpError) -> OpError {
     let health = ask::ask(port, "GET", "/health", None).unwrap_or_default();
     let who = match (health["server"].as_str(), health["home"].as_str()) {
+        (Some("git-blue"), Some(home)) if http::home_id(env).is_ok_and(|own| own == home) => {
+            "the daemon of this GIT_BLUE_HOME, whose files were removed: end its process"
+        }
         (Some("git-blue"), Some(_)) => "the daemon of another GIT_BLUE_HOME",
         _ => "another program",
     };
