@@ -66,22 +66,22 @@ impl Conflict {
         }
     }
 
-    /// Returns the commands that resolve the conflict, in order.
+    /// Returns the steps that resolve the conflict, in order: commands, or advice if another repository has to run them.
     pub fn resolution(&self, domain: Option<&DomainName>, standing: Standing<'_>) -> Vec<String> {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
             Self::Contract(name, version) => {
-                let (first, second) = match standing.elsewhere {
-                    Some(owner) => (format!("in {owner}: "), format!("  # in {owner}")),
-                    None => (String::new(), String::new()),
-                };
                 let bump = format!(
-                    "git blue contract bump {within}{name}  # {first}once its file has the intended content; then commit"
+                    "git blue contract bump {within}{name}  # once its file has the intended content; then commit"
                 );
                 let bump = standing.write_version.unwrap_or(bump);
-                let yank =
-                    format!("git blue contract yank {within}{name} {version} --reason \"published twice\"{second}");
-                (!standing.is_superseded).then_some(bump).into_iter().chain([yank]).collect()
+                let yank = format!("git blue contract yank {within}{name} {version} --reason \"published twice\"");
+                let steps = (!standing.is_superseded).then_some(bump).into_iter().chain([yank]);
+                match standing.elsewhere {
+                    // Commands are run in this repository, which may not change the contract.
+                    Some(owner) => steps.map(|step| format!("in {owner}: {}", step.replace("  # ", ", "))).collect(),
+                    None => steps.collect(),
+                }
             }
             Self::Binding(repo) => vec![format!("git blue contract publish  # in {repo}, at the intended commit")],
             Self::SetAside(record) => vec![
@@ -153,7 +153,7 @@ impl Conflicts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::set_aside::tests::record;
+    use crate::model::{next_step::NextStep, set_aside::tests::record};
 
     #[test]
     fn sentences_name_the_domain() {
@@ -161,6 +161,19 @@ mod tests {
         let binding = Conflict::Binding("shop".parse().unwrap());
         assert_eq!(binding.meaning(Some(&domain)), "two machines wrote the binding of shop in orders independently");
         assert_eq!(binding.meaning(None), "two machines wrote the binding of shop independently");
+    }
+
+    /// As commands they would be run here, where they fail.
+    #[test]
+    fn steps_of_another_repository_are_no_commands() {
+        let (domain, owner) = ("orders".parse().unwrap(), "shop".parse().unwrap());
+        let conflict = Conflict::Contract("placed".parse().unwrap(), "1.1.0".parse().unwrap());
+        let standing = Standing { elsewhere: Some(&owner), ..Standing::default() };
+        let steps = conflict.resolution(Some(&domain), standing);
+        let steps: Vec<_> = steps.iter().map(|step| NextStep::from(step.as_str())).collect();
+        assert!(steps.iter().all(|step| step.command().is_none()), "{steps:?}");
+        let bump = "in shop: git blue contract bump orders/placed, once its file has the intended content; then commit";
+        assert_eq!(steps.first(), Some(&NextStep::advice(bump)));
     }
 
     #[test]

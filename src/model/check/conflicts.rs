@@ -108,8 +108,9 @@ fn finding(conflict: &Conflict, domain: Option<&DomainName>, standing: Standing<
         Conflict::Binding(_) | Conflict::Repo(_) => " && ",
     };
     let place = standing.elsewhere.map(|owner| format!(" in {owner}")).unwrap_or_default();
-    let resolution = conflict.resolution(domain, standing);
-    let commands: Vec<_> = resolution.iter().map(|step| step.split("  # ").next().unwrap_or_default()).collect();
+    let resolution = conflict.resolution(domain, standing.clone());
+    let in_place = conflict.resolution(domain, Standing { elsewhere: None, ..standing });
+    let commands: Vec<_> = in_place.iter().map(|step| step.split("  # ").next().unwrap_or_default()).collect();
     let message = format!("{}; to resolve it{place}: {}", conflict.meaning(domain), commands.join(between));
     let finding = Finding { resolution, ..Finding::error(conflict.code(), message) };
     match conflict {
