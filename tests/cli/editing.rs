@@ -54,6 +54,22 @@ fn edits_from_standard_input() {
     snapshot("edit_stdin_refused", &[&empty, &renamed, &own]);
 }
 
+/// An edit that would be refused does not begin.
+#[test]
+fn editor_is_opened_only_for_an_edit_that_is_possible() {
+    let world = World::pair();
+    let opened = [("GIT_EDITOR", OsStr::new("touch \"$HOME/opened\"; false"))];
+    let edit = |repo: &str, more: &[&str]| {
+        world.blue_with(&world.path(repo), &[&["contract", "edit", NAME], more].concat(), &opened)
+    };
+    let other = edit("access", &[]).exits(1);
+    assert!(other.stderr.contains("only fungal can change it"), "{other}");
+    // The editor would draw on the standard output.
+    let json = edit("fungal", &["--json"]).exits(129);
+    assert!(json.stdout.contains("needs --file"), "{json}");
+    assert!(!world.path("home/opened").exists());
+}
+
 #[test]
 fn edits_in_gits_editor() {
     let world = World::pair();
@@ -169,6 +185,8 @@ fn document_can_be_exported_as_yaml_and_edited_back() {
     let world = World::pair();
     let provider = world.path("fungal");
     let json = world.ok(&provider, &["contract", "get", NAME, "--format", "json"]);
+    // It is the document, not the answer that --json asks for.
+    world.blue(&provider, &["contract", "get", NAME, "--format", "yaml", "--json"]).exits(129);
     let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(document["version"], "1.0.0");
     let yaml = world.ok(&provider, &["contract", "get", NAME, "--format", "yaml"]);

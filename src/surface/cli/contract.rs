@@ -72,7 +72,7 @@ pub struct Get {
     #[command(flatten)]
     request: contract::get::Request,
     /// Print only the document, in this format
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<DocumentFormat>,
     /// Print only the JSON Schema, for other tools
     #[arg(long)]
@@ -213,6 +213,10 @@ impl Edit {
                 let document = read_file(ctx, &file)?;
                 let file = if file == Path::new("-") { "standard input".into() } else { file.display().to_string() };
                 contract::edit::run(ctx, &contract::edit::Request { contract, document, file })?
+            }
+            // The editor would draw on the standard output that belongs to the answer.
+            None if output.json && !output.is_terminal() => {
+                return Err(OpError::usage("--json without a terminal needs --file"));
             }
             None => {
                 let edited = editor::edit(ctx, &contract::edit::template(ctx, &contract)?)?;

@@ -23,7 +23,7 @@ pub struct Topology {
     #[command(flatten)]
     request: realm::topology::Request,
     /// The output format
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
     format: Format,
 }
 
@@ -45,8 +45,8 @@ impl Topology {
         output.json |= self.format == Format::Json;
         let answer = realm::topology::run(ctx, &self.request)?;
         match self.format {
-            Format::Dot if !output.json => output.write(&graph::dot(&answer.body))?,
-            Format::Mermaid if !output.json => output.write(&graph::mermaid(&answer.body))?,
+            Format::Dot => output.write(&graph::dot(&answer.body))?,
+            Format::Mermaid => output.write(&graph::mermaid(&answer.body))?,
             _ => output.answer(&answer, render_topology)?,
         };
         Ok(Verdict::Yes)
