@@ -213,8 +213,9 @@ impl Events {
     fn join_others(&self, client: &OfAllRealms, listeners: &mut Vec<Listener>) {
         let mut realms = self.contexts.realms().unwrap_or_default();
         realms.retain(|realm| !listeners.iter().any(|listener| listener.realm() == realm));
+        let before = Position { checkpoint: Checkpoint::without_realm(0), ..Position::default() };
         for realm in realms {
-            let joined = self.join_realm(&realm, &client.narrowed, Some(&Position::default()), &client.sender);
+            let joined = self.join_realm(&realm, &client.narrowed, Some(&before), &client.sender);
             // A realm that cannot be read does not hide the others.
             let Ok((listener, _, missed)) = joined else { continue };
             listeners.push(listener);
