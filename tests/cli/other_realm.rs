@@ -187,3 +187,22 @@ fn hub_with_sha256_objects_is_not_tried_again() {
     assert!(sync.stderr.contains("git init --bare --object-format=sha1"), "{sync}");
     assert!(!sync.stderr.contains("try again"), "{sync}");
 }
+
+/// A name in a copied or merged file must not take a repository out of its realm.
+#[test]
+fn joined_clone_does_not_join_a_second_realm() {
+    let world = World::pair();
+    let access = world.path("access");
+    let other = world.repo("elsewhere");
+    world.ok(&other, &["init", "--realm", "other"]);
+    let config = world.read("access/.blue/config.yaml");
+    world.write("access/.blue/config.yaml", &config.replace("name: aperture", "name: other"));
+    let refused = world.blue(&access, &["init"]).exits(1);
+    assert!(refused.stderr.contains("joined to the realm aperture as access"), "{refused}");
+    world.write("access/.blue/config.yaml", &config);
+    world.ok(&access, &["check"]);
+    // Once it left, it may join another realm.
+    world.ok(&access, &["leave", "--force"]);
+    world.write("access/.blue/config.yaml", &config.replace("name: aperture", "name: other"));
+    world.ok(&access, &["init", "--realm", "other", "--repo", "access"]);
+}

@@ -23,7 +23,10 @@ use crate::{
         publish::{catch_up, work_file::WorkFile},
         realm,
         realm_context::ActingRepo,
-        repos::{identity, joined},
+        repos::{
+            identity,
+            joined::{self, Joined},
+        },
         runs, sync,
     },
     repo::CodeRepo,
@@ -96,6 +99,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let name = name(ctx, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
     renamed::refuse_entry(&store, &entry)?;
+    refuse_second_realm(ctx, code, &known)?;
     refuse_second_name(ctx, code, &store, &known, &name)?;
     let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
     let (is_new, replaced_url) = write_entry(ctx, &store, &known, &entry, claim)?;
@@ -441,6 +445,21 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         }
         (RepoMatch::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
     }
+}
+
+/// Refuses a second realm for a clone, if the realm that it joined still has its repository.
+fn refuse_second_realm(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm) -> Result<(), OpError> {
+    let Some(joined) = joined::read(&ctx.home, code)?.filter(|joined| joined.realm != known.name) else {
+        return Ok(());
+    };
+    if !joined::is_in_realm(&ctx.home, &joined, ctx.options())? {
+        return Ok(());
+    }
+    let Joined { realm, repo, .. } = joined;
+    let message = format!("this clone is joined to the realm {realm} as {repo}, and a repository is in one realm only");
+    Err(OpError::no(ErrorCode::JoinedAsOther, message)
+        .next(format!("write the realm {realm} and repo: {repo} into {CONFIG}"))
+        .next("git blue leave  # then, if the repository moves to the other realm"))
 }
 
 /// Refuses a second name for a clone that already joined under another name, if the realm still has that name.

@@ -299,6 +299,15 @@ pub fn left(home: &Home, code: &CodeRepo, options: Options) -> Result<Option<Joi
     Ok(Some(joined).filter(|_| has_left == Some(true)))
 }
 
+/// Returns whether the realm that a clone joined is on this machine, and still has its repository.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn is_in_realm(home: &Home, joined: &Joined, options: Options) -> Result<bool, OpError> {
+    let store = store_of(home, joined, options)?;
+    Ok(store.map(|store| has_left(&store, &joined.repo)).transpose()? == Some(false))
+}
+
 fn store_of(home: &Home, joined: &Joined, options: Options) -> Result<Option<GitStore>, OpError> {
     home.realm(&joined.realm)?.map(|known| locate::open(home, &known, options)).transpose()
 }
