@@ -254,6 +254,34 @@ fn member_can_be_removed_when_unused() {
     assert!(run.stderr.contains("access was removed from s3-access"), "{run}");
 }
 
+/// Nobody could push later what was deleted with the store.
+#[test]
+fn realm_with_changes_that_were_not_pushed_stays() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["init", "--url", &world.hub()]);
+    world.git(&fungal, &["rm", "-rq", ".blue/bindings", ".blue/contracts"]);
+    world.commit("fungal", "Leave s3-access");
+    world.ok(&fungal, &["contract", "retire", CONTRACT, "--reason", "gone"]);
+    world.ok(&fungal, &["realm", "admin", "remove-domain", "s3-access"]);
+    world.ok(&fungal, &["realm", "admin", "leave"]);
+    let realm = ["realm", "admin", "remove-realm", REALM];
+    let refused = world.blue(&world.root(), &realm).exits(1);
+    let steps = world.next_steps(&refused);
+    assert_eq!(
+        steps,
+        [
+            "git blue --realm aperture sync  # push them",
+            "git blue --realm aperture realm admin remove-realm aperture --force  # or delete them",
+        ],
+        "{refused}"
+    );
+    for step in steps {
+        assert_eq!(world.finish_shell(&world.root(), &step).code, 0, "{step}");
+    }
+    assert!(!world.store().exists());
+}
+
 #[test]
 fn empty_domain_and_realm_can_be_removed() {
     let world = World::pair();

@@ -56,6 +56,27 @@ pub fn work(world: &World, rfc: &str, repo: &str) {
 }
 
 #[test]
+fn repositories_without_a_clone_are_cloned_by_the_printed_step() {
+    let world = five();
+    for repo in REPOS {
+        world.ok(&world.path(repo), &["init"]);
+    }
+    world.ok(&world.path("aperture"), &["init", "--url", &world.hub()]);
+    let own = world.path("remotes/aperture.git").display().to_string();
+    world.git(&world.root(), &["clone", "-q", &own, "mine"]);
+    let mine = world.on("second").path("mine");
+    world.ok(&mine, &["init", "--realm", REALM, "--repo", "aperture", "--url", &world.hub()]);
+    let failed = world.blue(&mine, &["realm", "worktree", "create", "--rfc", "rfc-1"]).exits(1);
+    let step = world.next_steps(&failed).pop().unwrap();
+    let expected =
+        "git blue realm worktree create --rfc rfc-1 --clone  # clone blue, coral, fungal, and retry what failed";
+    assert_eq!(step, expected, "{failed}");
+    // Without a terminal, nobody can confirm the URLs.
+    let done = world.finish_shell(&mine, &step.replace("--clone", "--clone --yes"));
+    assert_eq!(done.code, 0, "{done}");
+}
+
+#[test]
 fn ssh_does_not_ask_without_a_terminal() {
     let world = five();
     world.script("bin/ssh", "#!/bin/sh\necho \"$*\" >>\"$HOME/ssh.log\"\nexit 255\n");

@@ -9,7 +9,7 @@ use crate::{
         repo_url::without_credentials,
         text::{count, shell_path, shell_word},
     },
-    ops::{Operation, ctx::Ctx, runs},
+    ops::{Operation, ctx::Ctx, runs, sync::remote_status},
     store::{overview::Overview, read},
     wire::{Answer, RealmRemoved},
 };
@@ -28,6 +28,10 @@ pub struct Request {
     /// The realm
     #[cfg_attr(feature = "cli", arg(value_name = "REALM"))]
     pub realm: RealmName,
+    /// Also delete changes that were not pushed
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub force: bool,
 }
 
 runs!(RealmRemoved, run);
@@ -38,11 +42,12 @@ const MAX_NAMED: usize = 5;
 /// Deletes the store if it is still there, and this machine's records of it. Copies on remotes stay.
 ///
 /// # Errors
-/// Returns an error if the realm still has a repository or a domain, or this machine does not know it.
+/// Returns an error if the realm still has a repository or a domain, a remote lacks changes, or this machine does not
+/// know the realm.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError> {
     let known = locate::known(&ctx.home, &request.realm)?;
     if known.path.exists() {
-        delete(ctx, &known)?;
+        delete(ctx, &known, request.force)?;
     }
     ctx.home.forget_realm(&known.name)?;
     let url = known.url.as_deref().map(without_credentials);
@@ -56,7 +61,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
     Ok(Answer::new(body).next_all(step))
 }
 
-fn delete(ctx: &Ctx, known: &KnownRealm) -> Result<(), OpError> {
+fn delete(ctx: &Ctx, known: &KnownRealm, is_forced: bool) -> Result<(), OpError> {
     let store = ctx.open_store(known)?;
     store.delete(|store| {
         let found = read::realm(store)?;
@@ -64,7 +69,15 @@ fn delete(ctx: &Ctx, known: &KnownRealm) -> Result<(), OpError> {
             let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
             return Err(OpError::cannot(ErrorCode::OtherRealm, message));
         }
-        refuse_use(ctx, &Overview::open(store)?, &known.name)
+        refuse_use(ctx, &Overview::open(store)?, &known.name)?;
+        if is_forced || !remote_status::is_unpushed(store)? {
+            return Ok(());
+        }
+        let message =
+            format!("the realm {} has changes that were not pushed: other machines still have it", known.name);
+        Err(OpError::no(ErrorCode::StillNeeded, message)
+            .next(format!("git blue --realm {} sync  # push them", known.name))
+            .next(format!("git blue realm admin remove-realm {} --force  # or delete them", known.name)))
     })
 }
 

@@ -13,7 +13,7 @@ use crate::{
     model::{
         name::{RealmName, RepoName, RfcName},
         repo_url::without_credentials,
-        text::{shell_path, shell_word},
+        text::{comma_separated, shell_path, shell_word},
     },
     ops::{
         Operation,
@@ -286,7 +286,10 @@ fn with_next_steps(here: &RealmContext, request: &Request, body: WorktreeCreate)
     let first = mine.or_else(|| body.paths.values().next()).cloned();
     let needs_name = |error: &RepoProblem| error.next_step.as_deref() == Some(&NextStep::from(OTHER_NAME));
     let (rfc, can_retry) = (body.rfc.clone(), !body.errors.iter().all(needs_name));
-    let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.as_deref().cloned()).collect();
+    let is_missing = |one: &&RepoProblem| !request.clone && one.code == ErrorCode::NotOnThisMachine.as_str();
+    let missing: Vec<_> = body.errors.iter().filter(is_missing).map(|one| one.repo.clone()).collect();
+    let others = body.errors.iter().filter(|one| !is_missing(one));
+    let steps: Vec<_> = others.filter_map(|one| one.next_step.as_deref().cloned()).collect();
     let mut answer = Answer::new(body);
     if let Some(path) = first {
         let path = shell_word(&path);
@@ -298,8 +301,13 @@ fn with_next_steps(here: &RealmContext, request: &Request, body: WorktreeCreate)
     if can_retry {
         let list = |repos: &Vec<RepoName>| repos.iter().map(RepoName::as_str).collect::<Vec<_>>().join(",");
         let repos = request.repos.as_ref().map(|repos| format!(" --repos {}", list(repos))).unwrap_or_default();
-        let clone = if request.clone { " --clone" } else { "" };
-        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}{repos}{clone}  # retry what failed"));
+        let clone = if request.clone || !missing.is_empty() { " --clone" } else { "" };
+        let why = if missing.is_empty() {
+            "retry what failed".to_owned()
+        } else {
+            format!("clone {}, and retry what failed", comma_separated(&missing))
+        };
+        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}{repos}{clone}  # {why}"));
     }
     answer.next_steps.dedup();
     answer
