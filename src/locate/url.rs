@@ -5,7 +5,10 @@ use std::path::Path;
 use crate::{
     error::OpError,
     machine::home::Home,
-    model::repo_url::{RepoUrl, without_credentials},
+    model::{
+        repo_url::{RepoUrl, without_credentials},
+        text::shell_word,
+    },
     platform::paths,
     repo::{CodeRepo, DiscoverOptions},
 };
@@ -85,10 +88,17 @@ pub fn absolute(cwd: &Path, url: &str) -> String {
 /// Converts a URL that the user typed to its recorded form: accepted, absolute, valid for others.
 ///
 /// # Errors
-/// Returns a usage error if the URL is not accepted, or names the store of a realm of this machine.
+/// Returns a usage error if the URL is not accepted, or names a file or the store of a realm of this machine.
 pub fn typed(place: &DiscoverOptions, home: &Home, url: &str) -> Result<String, OpError> {
     let used = CodeRepo::url_for_others(place, accept(url)?);
     let url = absolute(&place.cwd, accept(&used)?);
+    if Path::new(&url).is_file() {
+        let message = format!("{url} is a file, and a realm is shared at a repository");
+        return Err(OpError::usage(message).next(format!(
+            "git blue check --realm-url {}  # a bundle can be read, but not pushed to",
+            shell_word(&url)
+        )));
+    }
     let is_at = |path: &Path| is_same(&url, &path.display().to_string());
     let is_below_home = Path::new(&url).parent().is_some_and(|folder| {
         is_same(&folder.display().to_string(), &home.folder().join("realms").display().to_string())

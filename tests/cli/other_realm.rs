@@ -206,3 +206,15 @@ fn joined_clone_does_not_join_a_second_realm() {
     world.write("access/.blue/config.yaml", &config.replace("name: aperture", "name: other"));
     world.ok(&access, &["init", "--realm", "other", "--repo", "access"]);
 }
+
+/// Nothing can be pushed to a file.
+#[test]
+fn realm_is_not_shared_at_a_bundle() {
+    let world = World::pair();
+    let (fungal, bundle) = (world.path("fungal"), world.path("realm.bundle").display().to_string());
+    world.git(&world.store(), &["bundle", "create", "--quiet", &bundle, "--all"]);
+    let refused = world.blue(&fungal, &["init", "--url", &bundle]).exits(129);
+    assert!(refused.stderr.contains("is a file, and a realm is shared at a repository"), "{refused}");
+    let step = world.next_step(&refused);
+    assert_eq!(world.finish_shell(&fungal, &step).code, 0, "{step}");
+}
