@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     error::{ErrorCode, OpError},
     model::{
+        candidate::contract_path,
         change::{self, DomainChange},
         contract::Contract,
         domain_view::DomainView,
@@ -124,6 +125,23 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
                 .next("git blue contract list  # list the contracts")),
         },
     }
+}
+
+/// Returns the current document of a contract that its owner withdraws or gives away, which needs a release.
+///
+/// # Errors
+/// Returns an error in the cases of [`current`].
+pub fn released<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Contract, OpError> {
+    current(domain, name).map_err(|error| {
+        let newest = domain.versions.get(name).and_then(|versions| versions.last());
+        let Some(newest) = newest.filter(|_| error.code == ErrorCode::OnlyPreReleases) else { return error };
+        let at = &domain.info.name;
+        let message =
+            format!("{at}/{name} has only pre-releases; it can be retired, yanked or transferred once released");
+        let file = contract_path(at, name);
+        OpError::no(ErrorCode::OnlyPreReleases, message)
+            .next(format!("write version: \"{}\" in {file}, and commit, to release it", newest.release()))
+    })
 }
 
 /// The part of a domain to read.

@@ -123,6 +123,26 @@ fn import_refuses_what_cannot_be_meant() {
     assert!(check.stdout.contains("no version is in the range"), "{check}");
 }
 
+/// A contract that was never released is withdrawn and given away by nothing that is suggested.
+#[test]
+fn contract_without_a_release_names_how_to_release_it() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let file = ".blue/contracts/s3-access/next.yaml";
+    world.write(&format!("fungal/{file}"), &contract("1.0.0-beta.1").replace("s3-permissions", "next"));
+    world.commit("fungal", "A candidate");
+    let step = format!("write version: \"1.0.0\" in {file}, and commit, to release it");
+    for args in [
+        &["retire", "s3-access/next", "--reason", "over", "--force"][..],
+        &["yank", "s3-access/next", "1.0.0-beta.1", "--reason", "wrong"],
+        &["transfer", "s3-access/next", "--to", "access"],
+    ] {
+        let run = world.blue(&fungal, &[&["contract"], args].concat()).exits(1);
+        assert!(run.stderr.contains("s3-access/next has only pre-releases"), "{run}");
+        assert!(run.stderr.contains(&format!("hint: {step}\n")), "{run}");
+    }
+}
+
 #[test]
 fn errors_name_what_to_write() {
     let world = World::solo();

@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
     let (mut importers, mut reason) = (Vec::new(), request.reason.clone());
     let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
-        let held = domain::current(view, contract)?;
+        let held = domain::released(view, contract)?;
         let decision = publish::retire(view, acting.repo, held, &request.reason)?;
         reason = held.retired.as_ref().map_or(&request.reason, |retired| &retired.reason).clone();
         importers = view.importers(contract).map(|(repo, _)| repo.clone()).collect();

@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     let repos = read::repos(acting.store)?.repos;
     let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
-        let held = domain::current(view, contract)?;
+        let held = domain::released(view, contract)?;
         if request.to.as_ref() == Some(acting.repo) {
             return Err(to_itself(view, acting.repo, &request.contract, &held.owner, &ctx.up_to_root()));
         }

@@ -63,7 +63,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let only = [contract.clone()].into();
     let part = Part { bases: Some(&only), ..Part::default() };
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
-        let held = domain::current(view, contract)?;
+        let held = domain::released(view, contract)?;
         is_current = held.version == request.version && held.retired.is_none();
         let hit = view.importers(contract).filter(|(_, import)| import.version.matches(&request.version));
         importers = hit.map(|(repo, _)| repo.clone()).collect();
