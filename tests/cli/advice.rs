@@ -144,6 +144,23 @@ fn contract_without_a_release_names_how_to_release_it() {
 }
 
 #[test]
+fn preview_of_a_pre_release_is_about_its_release() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.bump("2.0.0-rc.1");
+    let impact = world.ok(&access, &["contract", "impact", AT, "--to", "2.0.0-rc.1"]);
+    assert!(impact.stdout.contains("before 2.0.0 becomes current\n"), "{impact}");
+    let adapted = ["contract", "adapted", AT, "2.0.0-rc.1"];
+    let edit = "edit .blue/bindings/s3-access.yaml";
+    let outside = world.ok(&access, &adapted);
+    assert!(outside.stdout.contains(edit), "{outside}");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept the next one");
+    let inside = world.ok(&access, &adapted);
+    assert!(!inside.stdout.contains(edit), "{inside}");
+}
+
+#[test]
 fn errors_name_what_to_write() {
     let world = World::solo();
     let fungal = world.path("fungal");

@@ -65,7 +65,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
         };
         before = Import::adapted(import).cloned();
         after = Some(version.clone());
-        accepted = import.version.matches(&version);
+        // No range accepts a pre-release that it does not name, but this one may accept the release.
+        accepted = import.version.matches(&version) || import.version.matches(&version.release());
         if import.adapted_version.as_ref() == Some(&version) {
             return Ok(Decision::default());
         }

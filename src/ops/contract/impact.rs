@@ -257,7 +257,8 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &C
         (true, _) => format!("these repositories are not adapted to {version}"),
         (false, true) => format!("these repositories must adapt before {version} becomes current again"),
         (false, false) => {
-            format!("these repositories must adapt before {version} is published, unless you keep what they rely on")
+            let release = version.release();
+            format!("these repositories must adapt before {release} is published, unless you keep what they rely on")
         }
     };
     let serve = supported.into_iter().map(|(only, repos)| {
@@ -338,6 +339,6 @@ fn own_step(mine: &ImporterImpact, version: &Version, is_current: bool) -> NextS
     if is_current {
         format!("git blue review  # {what}: {fix}").into()
     } else {
-        NextStep::advice(format!("{what}: {fix} before {version} becomes current"))
+        NextStep::advice(format!("{what}: {fix} before {} becomes current", version.release()))
     }
 }
