@@ -161,6 +161,19 @@ fn preview_of_a_pre_release_is_about_its_release() {
 }
 
 #[test]
+fn import_needs_a_version_that_is_served() {
+    let world = World::solo();
+    world.bump("2.0.0");
+    world.ok(&world.path("fungal"), &["contract", "yank", AT, "2.0.0", "--reason", "wrong"]);
+    let access = world.join("access");
+    let run = world.blue(&access, &["import", AT]).exits(1);
+    assert!(run.stderr.contains("2.0.0, the current version of"), "{run}");
+    assert!(run.stderr.contains("was yanked, and no other one is served"), "{run}");
+    assert!(!world.path(&format!("access/{BINDING_FILE}")).exists());
+    world.ok(&access, &["import", AT, ">=1.0.0, <3.0.0"]);
+}
+
+#[test]
 fn errors_name_what_to_write() {
     let world = World::solo();
     let fungal = world.path("fungal");

@@ -62,9 +62,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         (Some(range), ..) => range.clone(),
         (None, Some(held), _) => editing.binding.imports[held].version.clone(),
         (None, None, Some(current)) => {
-            let newest = newest(acting.store, at, current)?;
             // What the code relies on is known, so a later major version is judged by it.
-            if expects.is_some() { Range::at_least(&newest) } else { Range::since(&newest) }
+            let since: fn(&Version) -> Range = if expects.is_some() { Range::at_least } else { Range::since };
+            since(&newest(acting.store, at, current, since)?)
         }
         (None, None, None) => return Err(OpError::usage("a range is required: the contract has no release yet")),
     };
@@ -144,17 +144,28 @@ pub fn widening(at: &ContractRef, range: &Range) -> Option<String> {
     Some(format!("git blue import {at} '{endless}'  # accept every later version that meets the expectations"))
 }
 
-/// Returns the newest version that was not yanked.
-fn newest(store: &dyn crate::store::Store, at: &ContractRef, current: &Contract) -> Result<Version, OpError> {
+/// Returns the newest version that was not yanked. The range that begins there must accept a version that is served.
+fn newest(
+    store: &dyn crate::store::Store,
+    at: &ContractRef,
+    current: &Contract,
+    since: fn(&Version) -> Range,
+) -> Result<Version, OpError> {
     let is_usable = |version: &&Version| !version.is_prerelease() && current.yanked_reason(version).is_none();
     if is_usable(&&current.version) {
         return Ok(current.version.clone());
     }
     let view = domain::of_contract(store, at)?;
-    let newest = view.versions.get(&at.contract).into_iter().flatten().rev().find(is_usable);
-    newest.cloned().ok_or_else(|| {
-        OpError::no(ErrorCode::YankedVersion, format!("every version of {at} was yanked"))
-            .next(format!("git blue contract get {at}  # show why"))
+    let is_served = |version: &&Version| {
+        since(version).matches(&current.version) || current.supported.iter().any(|range| range.matches(version))
+    };
+    let mut usable = view.versions.get(&at.contract).into_iter().flatten().rev().filter(is_usable).peekable();
+    let message = match usable.peek() {
+        Some(_) => format!("{}, the current version of {at}, was yanked, and no other one is served", current.version),
+        None => format!("every version of {at} was yanked"),
+    };
+    usable.find(is_served).cloned().ok_or_else(|| {
+        OpError::no(ErrorCode::YankedVersion, message).next(format!("git blue contract get {at}  # show why"))
     })
 }
 
