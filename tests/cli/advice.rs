@@ -174,6 +174,20 @@ fn import_needs_a_version_that_is_served() {
 }
 
 #[test]
+fn file_that_was_renamed_in_case_only_is_renamed_back() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let other = CONTRACT_FILE.replace("s3-permissions", "S3-permissions");
+    world.git(&fungal, &["mv", CONTRACT_FILE, &other]);
+    world.write(&format!("fungal/{other}"), &contract("1.1.0").replace("name: s3-", "name: S3-"));
+    world.commit("fungal", "Rename it");
+    let steps = world.next_steps(&world.ok(&fungal, &["status"]));
+    let back = format!("git mv {other} {CONTRACT_FILE}  # and write name: s3-permissions in it, then commit");
+    assert!(steps.contains(&back), "{steps:?}");
+    assert!(!steps.iter().any(|step| step.contains("contract retire")), "{steps:?}");
+}
+
+#[test]
 fn errors_name_what_to_write() {
     let world = World::solo();
     let fungal = world.path("fungal");

@@ -433,8 +433,7 @@ fn with_next_steps(
     answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
     let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
-    let has_file = |file: &str| workdir.as_ref().is_some_and(|workdir| workdir.join(file).exists());
-    let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), has_file: &has_file };
+    let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), root: workdir.as_deref() };
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == ImportStanding::Broken).count();
     let has_changed = body.notifications.iter().any(Notification::is_to_review);

@@ -1,6 +1,6 @@
 //! The contracts of a repository that lack their files.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use super::Digests;
 use crate::{
@@ -60,15 +60,17 @@ pub(super) struct Circumstances<'a> {
     pub namesake: Option<&'a RepoName>,
     /// The start of paths in commands.
     pub up: &'a str,
-    /// Whether the working tree has a file, which must not be overwritten.
-    pub has_file: &'a dyn Fn(&str) -> bool,
+    /// The working tree, whose files must not be overwritten.
+    pub root: Option<&'a Path>,
 }
 
 /// Returns the commands that hand over the contracts, retire them or bring back their files.
 pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<String> {
     let up = files.up;
     let of_file = |RemovedFile { domain, contract, file }: &RemovedFile| {
-        if (files.has_file)(file) {
+        if let Some(other) = files.root.and_then(|root| in_other_case(root, file)) {
+            vec![format!("git mv {up}{other} {up}{file}  # and write name: {contract} in it, then commit")]
+        } else if files.root.is_some_and(|root| root.join(file).exists()) {
             vec![format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"")]
         } else {
             let transfer = |namesake| {
@@ -82,4 +84,12 @@ pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<S
         }
     };
     removed.iter().take(3).flat_map(of_file).collect()
+}
+
+/// Returns the file whose name differs from that of `file` only in case. Publishing refuses its contract.
+fn in_other_case(root: &Path, file: &str) -> Option<String> {
+    let (folder, name) = file.rsplit_once('/')?;
+    let mut others = root.join(folder).read_dir().ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let other = others.find(|other| other != name && other.eq_ignore_ascii_case(name))?;
+    Some(format!("{folder}/{other}"))
 }
