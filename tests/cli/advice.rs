@@ -144,6 +144,19 @@ fn contract_without_a_release_names_how_to_release_it() {
 }
 
 #[test]
+fn bump_of_a_retired_contract_says_what_publishes_it_again() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["contract", "retire", AT, "--reason", "over"]);
+    let bump = world.blue(&fungal, &["contract", "bump", AT]).exits(1);
+    let step =
+        format!("remove {CONTRACT_FILE}; to publish the contract again, write a version above 1.0.0 in it, and commit");
+    assert!(bump.stderr.contains(&format!("hint: {step}\n")), "{bump}");
+    world.bump("1.1.0");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["retired"], serde_json::Value::Null);
+}
+
+#[test]
 fn preview_of_a_pre_release_is_about_its_release() {
     let world = World::pair();
     let access = world.path("access");

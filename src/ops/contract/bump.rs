@@ -330,7 +330,13 @@ fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainV
         published => published?,
     };
     match &published.retired {
-        Some(retired) => Err(OpError::no(ErrorCode::Retired, format!("{at} is retired: {}", retired.reason))),
+        Some(retired) => {
+            Err(OpError::no(ErrorCode::Retired, format!("{at} is retired: {}", retired.reason)).next(format!(
+                "remove {}; to publish the contract again, write a version above {} in it, and commit",
+                file.relative(),
+                published.version
+            )))
+        }
         None => Ok(published),
     }
 }
