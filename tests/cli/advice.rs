@@ -112,6 +112,7 @@ fn import_refuses_what_cannot_be_meant() {
     let access = world.join("access");
     for (args, says) in [
         (&["--used-in", "."][..], ". is a directory: name its files"),
+        (&["--used-in", ".git/config"], ".git/config is not in "),
         (&[">=2.0.0, <1.0.0"], "no version is in the range >=2.0.0, <1.0.0: it starts at 2.0.0 and ends before 1.0.0"),
     ] {
         let run = world.blue(&access, &[&["import", AT], args].concat());

@@ -256,7 +256,7 @@ pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     let relative = folder.join(name);
     let relative = relative.strip_prefix(&root).ok().and_then(Path::to_str);
     let outside = || OpError::no(ErrorCode::NotInRepo, format!("{} is not in {}", file.display(), root.display()));
-    relative.map(str::to_owned).ok_or_else(outside)
+    relative.filter(|path| !path.starts_with(".git/")).map(str::to_owned).ok_or_else(outside)
 }
 
 /// Returns the path of a file relative to the root, if a sparse checkout leaves it out of the working tree. Its folder
