@@ -474,6 +474,7 @@ fn misspelled_folder_is_a_warning() {
     let world = World::pair();
     world.write("fungal/.blue/contract/s3-access/other.yaml", &contract("1.0.0"));
     world.write("fungal/.blue/binding/s3-access.yaml", "role: consumer\n");
+    world.write("fungal/.blue/config.yml", "repo: fungal\n");
     world.commit("fungal", "Slip");
     let check = world.blue(&world.path("fungal"), &["check"]).exits(0);
     for (path, meant) in [("contract/s3-access/other.yaml", "contracts"), ("binding/s3-access.yaml", "bindings")] {
@@ -481,4 +482,5 @@ fn misspelled_folder_is_a_warning() {
             format!(".blue/{path}: warning: it is not read: the directory must be called .blue/{meant} [stray-file]");
         assert!(check.stdout.contains(&line), "{check}");
     }
+    assert!(check.stdout.contains(".blue/config.yml: warning: it is not read: "), "{check}");
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{behind, references};
-use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FileSource, Files, Item, is_read};
+use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FOLDER, FileSource, Files, Item, is_read};
 use crate::{
     error::OpError,
     model::{
@@ -71,7 +71,7 @@ pub fn read(
         }
     }
     candidate.problems.extend(colliding(&candidate));
-    candidate.strays.extend(misspelt_folders(files)?);
+    candidate.strays.extend(misspelt(files)?);
     removed(&all, sources, &mut published, &mut candidate)?;
     missing(files, &mut candidate)?;
     if let Files::Worktree(_, Some(code)) = files {
@@ -249,14 +249,18 @@ fn stray(path: &str, item: &Item) -> Option<String> {
     Some(format!("it is not read: {why}"))
 }
 
-/// Finds files in folders whose names are a letter off.
-fn misspelt_folders(files: &Files<'_>) -> Result<Vec<FileProblem>, OpError> {
+/// Finds files in folders whose names are a letter off, and a configuration that has the other extension.
+fn misspelt(files: &Files<'_>) -> Result<Vec<FileProblem>, OpError> {
     let mut found = Vec::new();
     for meant in [CONTRACTS, BINDINGS] {
         let folder = format!("{}/", meant.trim_end_matches('s'));
         let first = files.below(folder.trim_end_matches('/'))?.into_keys().find(|path| path.starts_with(&folder));
         let message = || Problem::whole(format!("it is not read: the directory must be called {meant}"));
         found.extend(first.map(|path| message().in_file(&path)));
+    }
+    let config = format!("{FOLDER}/config.yml");
+    if files.exists(&config)? {
+        found.push(Problem::whole("it is not read: the file must be called config.yaml").in_file(&config));
     }
     Ok(found)
 }
