@@ -45,7 +45,7 @@ pub use external::{ExternalReference, refers_outside, replace_external};
 pub(super) use forest::index;
 pub use forest::{Forest, PartId, Tree};
 pub use keyword_warning::{KeywordKind, KeywordWarning};
-pub use keywords::{is_keyword, schemas_of_api, warnings};
+pub use keywords::{is_keyword, schemas_within, warnings};
 pub use payloads::{Failure, payloads};
 pub use problem::{Part, Problem};
 

@@ -149,6 +149,7 @@ fn documents_that_are_no_schema_are_named() {
     let world = world();
     for (text, hint) in [
         (r#"{"openapi": "3.1.0", "components": {}}"#, "#/components/schemas/NAME"),
+        (r#"{"name": "a", "version": "1.0.0", "owner": "b", "schema": {}}"#, "#/schema"),
         (r#"{"swagger": "2.0", "definitions": {}}"#, "#/definitions/NAME"),
     ] {
         world.write("api.json", text);

@@ -131,7 +131,7 @@ fn schema_file_is_read_as_by_other_commands() {
     );
     world.write("fungal/part.json", r#"{"type": "string"}"#);
     let api = impact("api.yaml").exits(128);
-    assert!(api.stderr.contains("describes an API and is not a JSON Schema"), "{api}");
+    assert!(api.stderr.contains("has schemas, but is not a JSON Schema"), "{api}");
     let part = world.json(&dir, &["contract", "impact", CONTRACT, "--schema", "api.yaml#/components/schemas/Paths"]);
     assert_eq!((&part["source"], &part["version"]), (&json!("schema"), &json!("2.0.0")));
 }

@@ -61,15 +61,17 @@ fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
     })
 }
 
-/// Returns the pointer to the schemas of a document that is OpenAPI, AsyncAPI or a resource of Kubernetes rather than a
-/// schema. `has` returns whether the document has a string under a name.
-pub fn schemas_of_api(has: impl Fn(&str) -> bool) -> Option<&'static str> {
+/// Returns the pointer to the schemas of a document that is OpenAPI, AsyncAPI, a resource of Kubernetes or a contract
+/// rather than a schema. `has` returns whether the document has a string under a name.
+pub fn schemas_within(has: impl Fn(&str) -> bool) -> Option<&'static str> {
     if has("swagger") {
         Some("/definitions/NAME")
     } else if has("openapi") || has("asyncapi") {
         Some("/components/schemas/NAME")
     } else if has("apiVersion") && has("kind") {
         Some("/spec/versions/0/schema/openAPIV3Schema")
+    } else if ["name", "version", "owner"].into_iter().all(&has) && !has("type") && !has("$schema") {
+        Some("/schema")
     } else {
         None
     }

@@ -159,10 +159,10 @@ fn has_lines(bytes: &[u8]) -> bool {
     bytes.trim_ascii().contains(&b'\n')
 }
 
-/// Returns the error for a document that describes an API instead of being a schema. It names the pointer to the
-/// schemas.
+/// Returns the error for a document that has schemas, such as those of an API, instead of being one. It names the pointer
+/// to them.
 pub fn not_a_schema(file: &str, pointer: &str) -> OpError {
-    let message = format!("{file} describes an API and is not a JSON Schema; name a schema in it: {file}#{pointer}");
+    let message = format!("{file} has schemas, but is not a JSON Schema; name a schema in it: {file}#{pointer}");
     OpError::cannot(ErrorCode::UnreadableSchema, message)
 }
 

@@ -24,10 +24,10 @@ use crate::{
 ///
 /// # Errors
 /// Returns an error if a file cannot be read, nothing is at the pointer, the schema has a number that a contract must
-/// not have, or the file describes an API.
+/// not have, or the file has schemas instead of being one.
 pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Json, BTreeSet<String>), OpError> {
     let first = documents::generated(source)?;
-    if let (true, Some(at)) = (pointer.is_empty(), schemas_of_api(&first)) {
+    if let (true, Some(at)) = (pointer.is_empty(), schemas_within(&first)) {
         return Err(documents::not_a_schema(&source.name, at));
     }
     let mut first = Some(first);
@@ -56,10 +56,10 @@ pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Js
     Ok((schema, read))
 }
 
-/// Returns the JSON Pointer to the schemas of a document, if it describes an API.
-fn schemas_of_api(document: &Json) -> Option<&'static str> {
+/// Returns the JSON Pointer to the schemas of a document, if it has some instead of being one.
+fn schemas_within(document: &Json) -> Option<&'static str> {
     let (forest, [root]) = Forest::of_json([document]);
-    schema::schemas_of_api(|word| forest.tree(root).get(word).and_then(Tree::as_str).is_some())
+    schema::schemas_within(|word| forest.tree(root).get(word).and_then(Tree::as_str).is_some())
 }
 
 /// Returns the same as [`read`], without the files, if it is a valid JSON Schema.
