@@ -51,7 +51,12 @@ pub fn push(text: &str, list: &str, fields: &[Field<'_>]) -> Option<String> {
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
         return Some(format!("{text}{gap}{list}:{newline}{}", block_item("  ", fields, newline)));
     }
-    let found = find_list(text, list)?;
+    let Some(found) = find_list(text, list) else {
+        // The key has no value; if it has one, the caller notices it.
+        let key = find_key(&lines(text), list)?;
+        let gap = if text[..key.end].ends_with('\n') { "" } else { newline };
+        return Some(replaced(text, key.end..key.end, &format!("{gap}{}", block_item("  ", fields, newline))));
+    };
     match &found.style {
         Style::Flow { open } => {
             let item = flow_item(fields);
@@ -397,6 +402,7 @@ mod tests {
                 "imports: [\n  { contract: 'a, ]' }, # x ]\n]\n".into(),
                 format!("imports: [\n  {{ contract: 'a, ]' }}, {flow}, # x ]\n]\n"),
             ),
+            ("imports: # none\nb: 1\n".into(), format!("imports: # none\n{block}b: 1\n")),
             ("imports:\n  - contract: a".into(), format!("imports:\n  - contract: a\n{block}")),
         ] {
             assert_eq!(push(&text, "imports", &item()).as_deref(), Some(&*expected), "{text}");
