@@ -111,8 +111,8 @@ pub struct Receivers {
 /// A receiver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReceiverLine {
-    /// The name of the receiver.
-    pub name: ReaderName,
+    /// The name of the receiver, which may be invalid.
+    pub name: String,
     /// `webhook`, `slack`, `mattermost`, `email` or `command`; null if its configuration is invalid.
     pub kind: Option<String>,
     /// The destination, without secrets: a host, addresses or a command.

@@ -70,6 +70,7 @@ mod notifications;
 mod notify;
 mod notify_forge;
 mod notify_forge_pulls;
+mod notify_names;
 mod other_realm;
 mod ownership;
 mod prepare;

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::Path, str::FromStr};
 
 use crate::{
     env::Env,
-    error::{ErrorCode, NextStep, OpError},
+    error::{NextStep, OpError},
     forge::{self, Secret},
     locate,
     machine::{
@@ -14,9 +14,9 @@ use crate::{
         user_config::{self, Values},
     },
     model::{
-        name::{DomainName, ReaderName, RealmName, RepoName},
+        name::{DomainName, NameError, ReaderName, RealmName, RepoName},
         rank::Rank,
-        text::comma_separated,
+        text::{comma_separated, shell_path, shell_word},
     },
     ops::{ctx::Ctx, repos::forges},
     platform::{files, process},
@@ -79,8 +79,8 @@ enum SecretPlace {
     File(String),
 }
 
-/// A configured receiver, or the error in its configuration.
-pub type Configured = (ReaderName, Result<Receiver, String>);
+/// The name of a configured receiver, which may be invalid, and the receiver or the error in its configuration.
+pub type Configured = (String, Result<Receiver, String>);
 
 /// Returns the receivers for a realm, sorted by name.
 ///
@@ -97,9 +97,35 @@ pub fn of_realm(ctx: &Ctx, realm: &RealmName) -> Result<Vec<Configured>, OpError
 /// # Errors
 /// Returns an error if the configuration cannot be read.
 pub fn other_realms(ctx: &Ctx, name: &ReaderName) -> Result<Option<String>, OpError> {
-    let found = all(&ctx.env, &ctx.home)?.into_iter().find(|(found, _)| found == name);
+    let found = all(&ctx.env, &ctx.home)?.into_iter().find(|(found, _)| *found == name.as_str());
     let realms = found.and_then(|(_, one)| one.ok()).map(|one| one.filter.realms).unwrap_or_default();
     Ok((!realms.is_empty()).then(|| comma_separated(&realms)))
+}
+
+/// Returns the names and errors of the receivers that are not used.
+///
+/// # Errors
+/// Returns an error if the configuration cannot be read.
+pub fn problems(ctx: &Ctx) -> Result<Vec<(String, String)>, OpError> {
+    Ok(all(&ctx.env, &ctx.home)?.into_iter().filter_map(|(name, one)| Some((name, one.err()?))).collect())
+}
+
+/// Returns the step for a receiver that is not used: the one that renames it if its name is invalid, else the one that
+/// shows its configuration.
+///
+/// # Errors
+/// Returns an error if the configuration cannot be read.
+pub fn correction(ctx: &Ctx, name: &str) -> Result<NextStep, OpError> {
+    let is_at_home = ctx.home.subsections("notify.")?.iter().any(|(known, _)| known == name);
+    let place =
+        if is_at_home { format!("--file {}", shell_path(&ctx.home.config_path())) } else { "--global".to_owned() };
+    Ok(if name.parse::<ReaderName>().is_ok() {
+        format!("git config {place} --get-regexp '^blue.notify.{name}.'  # show how it is configured")
+    } else {
+        let section = shell_word(&format!("blue.notify.{name}"));
+        format!("git config {place} --rename-section {section} blue.notify.NAME  # give the receiver a valid name")
+    }
+    .into())
 }
 
 /// Returns a remark for each name in a filter that does not exist, which may be misspelled.
@@ -138,12 +164,14 @@ fn all(env: &Env, home: &Home) -> Result<Vec<Configured>, OpError> {
     for (name, values) in own.into_iter().chain(home.subsections("notify.")?) {
         sections.entry(name).or_default().extend(values);
     }
-    let named = |(name, values): (String, Values)| {
-        let name: ReaderName =
-            name.parse().map_err(|error| OpError::cannot(ErrorCode::Usage, format!("blue.notify.{name}: {error}")))?;
-        Ok((name.clone(), Receiver::read(name, &values)))
+    let read = |(name, values): (String, Values)| {
+        let receiver = match name.parse() {
+            Ok(name) => Receiver::read(name, &values),
+            Err(error) => Err(NameError { kind: "receiver", ..error }.to_string()),
+        };
+        (name, receiver)
     };
-    sections.into_iter().map(named).collect()
+    Ok(sections.into_iter().map(read).collect())
 }
 
 fn accepts<T: PartialEq>(wanted: &[T], one: &T) -> bool {

@@ -89,7 +89,7 @@ fn require_requeued(ids: &[String], done: &RunTotals) -> Result<(), OpError> {
 pub fn list(ctx: &Ctx) -> Result<Receivers, OpError> {
     let here = ctx.realm()?;
     let line = |(name, one): Configured| match one {
-        Ok(receiver) => Ok(line(&receiver, &Queue::of(&*here.store, &name)?, 0)),
+        Ok(receiver) => Ok(line(&receiver, &Queue::of(&*here.store, &receiver.name)?, 0)),
         Err(problem) => Ok(invalid_receiver(name, problem)),
     };
     let lines = receiver::of_realm(ctx, &here.realm)?.into_iter().map(line).collect::<Result<Vec<_>, OpError>>()?;
@@ -107,12 +107,13 @@ fn receivers(realm: &RealmName, receivers: Vec<ReceiverLine>) -> Receivers {
 /// Returns an error if the store or the configuration cannot be read.
 pub fn is_due(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, OpError> {
     let receivers = receiver::of_realm(ctx, realm)?;
-    if receivers.iter().all(|(_, one)| one.is_err()) {
+    let mut usable = receivers.iter().filter_map(|(_, one)| one.as_ref().ok()).peekable();
+    if usable.peek().is_none() {
         return Ok(false);
     }
     let (seen, now) = (collect::refs_fingerprint(store)?, ctx.env.now());
-    for (name, _) in receivers.iter().filter(|(_, one)| one.is_ok()) {
-        let queue = Queue::of(store, name)?;
+    for receiver in usable {
+        let queue = Queue::of(store, &receiver.name)?;
         if queue.seen != seen || queue.next_per_domain().iter().any(|head| head.next <= now) {
             return Ok(true);
         }
@@ -126,19 +127,19 @@ pub fn is_due(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, O
 /// Returns an error if a name is unknown, or no receiver is configured.
 pub fn chosen(ctx: &Ctx, realm: &RealmName, only: &[ReaderName]) -> Result<Vec<Configured>, OpError> {
     let all = receiver::of_realm(ctx, realm)?;
-    let known = || all.iter().map(|(name, _)| name);
-    if let Some(missing) = only.iter().find(|wanted| !known().any(|name| name == *wanted)) {
+    let is = |name: &String, wanted: &ReaderName| name == wanted.as_str();
+    if let Some(missing) = only.iter().find(|wanted| !all.iter().any(|(name, _)| is(name, wanted))) {
         if let Some(realms) = receiver::other_realms(ctx, missing)? {
             let message =
                 format!("the receiver {missing} is not for this realm: blue.notify.{missing}.realm is {realms}");
             return Err(OpError::no(ErrorCode::UnknownReceiver, message)
                 .next(format!("git config --global blue.notify.{missing}.realm {realm}")));
         }
-        let meant = did_you_mean(missing, known());
+        let meant = did_you_mean(&missing.to_string(), all.iter().map(|(name, _)| name));
         return Err(OpError::no(ErrorCode::UnknownReceiver, format!("there is no receiver {missing}{meant}"))
             .next(format!("git config --global blue.notify.{missing}.url https://URL")));
     }
-    Ok(all.into_iter().filter(|(name, _)| only.is_empty() || only.contains(name)).collect())
+    Ok(all.into_iter().filter(|(name, _)| only.is_empty() || only.iter().any(|wanted| is(name, wanted))).collect())
 }
 
 /// One receiver during a run.
@@ -318,7 +319,7 @@ fn until(next: Timestamp, now: Timestamp) -> Duration {
 
 fn line(receiver: &Receiver, queue: &Queue, sent: usize) -> ReceiverLine {
     ReceiverLine {
-        name: receiver.name.clone(),
+        name: receiver.name.to_string(),
         kind: Some(receiver.channel.kind().to_owned()),
         destination: Some(receiver.channel.destination()),
         filter: receiver.filter.to_string(),
@@ -329,7 +330,7 @@ fn line(receiver: &Receiver, queue: &Queue, sent: usize) -> ReceiverLine {
     }
 }
 
-fn invalid_receiver(name: ReaderName, problem: String) -> ReceiverLine {
+fn invalid_receiver(name: String, problem: String) -> ReceiverLine {
     ReceiverLine {
         name,
         kind: None,

@@ -2,7 +2,12 @@
 
 use crate::{
     error::OpError,
-    ops::{Operation, ctx::Ctx, delivery, runs},
+    ops::{
+        Operation,
+        ctx::Ctx,
+        delivery::{self, receiver},
+        runs,
+    },
     wire::{Answer, Receivers},
 };
 
@@ -31,7 +36,9 @@ pub fn run(ctx: &Ctx) -> Result<Answer<Receivers>, OpError> {
 /// # Errors
 /// Returns an error if the realm or the configuration cannot be read.
 pub(super) fn with_next_steps(ctx: &Ctx, body: Receivers, is_list: bool) -> Result<Answer<Receivers>, OpError> {
-    let unknown = delivery::receiver::unknown_names(ctx)?;
+    let unknown = receiver::unknown_names(ctx)?;
+    let invalid = body.receivers.iter().filter(|one| one.problem.is_some());
+    let corrections = invalid.map(|one| receiver::correction(ctx, &one.name)).collect::<Result<Vec<_>, _>>()?;
     let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());
     let has_failed = body.receivers.iter().any(|one| !one.failed.is_empty());
     let is_empty = body.receivers.is_empty() && unknown.is_empty();
@@ -42,6 +49,7 @@ pub(super) fn with_next_steps(ctx: &Ctx, body: Receivers, is_list: bool) -> Resu
     };
     Ok(Answer::new(body)
         .next_all(unknown)
+        .next_all(corrections)
         .next_if(is_empty, "git config --global blue.notify.NAME.url https://URL  # configure the first receiver")
         .next_if(waits, of_waiting)
         .next_if(has_failed, "git blue notify retry --all  # resend failed events"))

@@ -2,12 +2,12 @@
 
 use crate::{
     error::{ErrorCode, OpError},
-    model::{name::ReaderName, text::shell_path},
+    model::name::ReaderName,
     ops::{
         Operation,
         ctx::Ctx,
         delivery::{
-            collect, deliver,
+            collect, deliver, receiver,
             run::{self, RunOptions},
         },
         runs,
@@ -39,14 +39,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyTest>, OpError> 
     let name = &request.name;
     let found = run::chosen(ctx, &here.realm, std::slice::from_ref(name))?.into_iter().next();
     let Some((_, receiver)) = found else { unreachable!("an unknown name is an error") };
-    let is_at_home = ctx.home.subsections("notify.")?.iter().any(|(known, _)| *known == name.to_string());
-    let place =
-        if is_at_home { format!("--file {}", shell_path(&ctx.home.config_path())) } else { "--global".to_owned() };
-    let wrong = |problem: String| {
-        let show = format!("git config {place} --get-regexp '^blue.notify.{name}.'  # show how it is configured");
-        OpError::no(ErrorCode::NotDelivered, format!("{name}: {problem}")).next(show)
-    };
-    let receiver = receiver.map_err(wrong)?;
+    let show = receiver::correction(ctx, name.as_str())?;
+    let wrong = |problem: String| OpError::no(ErrorCode::NotDelivered, format!("{name}: {problem}")).next(show.clone());
+    let receiver = receiver.map_err(&wrong)?;
     let event = collect::test(ctx, &here.realm, &receiver);
     deliver::deliver(ctx, &receiver, &event).map_err(wrong)?;
     run::run(ctx, &RunOptions { only: vec![name.clone()], ..RunOptions::default() })?;

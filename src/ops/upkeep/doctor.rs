@@ -23,6 +23,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{Ctx, RealmContext},
+        delivery::receiver,
         hooks,
         publish::catch_up::{self, Policy},
         sync::auto,
@@ -62,6 +63,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     for known in ctx.home.realms()? {
         realm(ctx, request, &known, &mut checks);
     }
+    checks.extend(receivers(ctx)?);
     checks.extend(unknown_realm(ctx));
     checks.extend(ctx.realm.as_ref().ok().and_then(unrecorded_url));
     checks.extend(doctor_sessions::of_work_tree(ctx, request));
@@ -242,6 +244,14 @@ fn last_syncs(known: &KnownRealm, store: &dyn Store) -> Vec<DoctorCheck> {
         advise(found, problem.next_step.unwrap_or_else(|| "git blue sync  # try again".to_owned()))
     };
     problems.map(report).collect()
+}
+
+/// Reports the receivers that get nothing, because of errors in their configuration.
+fn receivers(ctx: &Ctx) -> Result<Vec<DoctorCheck>, OpError> {
+    let report = |(name, problem): (String, String)| {
+        Ok(advise(check("receiver", Some(&name), Health::Warning, problem), receiver::correction(ctx, &name)?))
+    };
+    receiver::problems(ctx)?.into_iter().take(MAX_PROBLEMS).map(report).collect()
 }
 
 /// Reports a store whose file `HEAD` is missing, and writes it again on request.
