@@ -85,6 +85,7 @@ mod removed_config;
 mod renames;
 mod reports;
 mod review;
+mod rfc_files;
 mod schema_budget;
 mod scripts;
 mod sessions;

@@ -9,13 +9,13 @@ use crate::{
     world::{BINDING_FILE, CONTRACT_FILE, REALM, World, contract, importing, snapshot},
 };
 
-const RFC: &str = "rfc-7";
+pub const RFC: &str = "rfc-7";
 
-fn tree(world: &World, repo: &str) -> PathBuf {
+pub fn tree(world: &World, repo: &str) -> PathBuf {
     world.path(&format!("home/blue/worktrees/{REALM}/{RFC}/{repo}"))
 }
 
-fn commit(world: &World, folder: &Path, file: &str, text: &str) {
+pub fn commit(world: &World, folder: &Path, file: &str, text: &str) {
     std::fs::write(folder.join(file), text).unwrap();
     world.git(folder, &["commit", "-q", "-a", "-m", "Change"]);
 }

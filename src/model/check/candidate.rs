@@ -10,7 +10,7 @@ use crate::model::{
     contract::Contract,
     domain_view::{Damage, DomainView},
     fault::Fault,
-    name::{ContractName, DomainName},
+    name::{ContractName, DomainName, RepoName},
     next_version,
     publish::{self, Direction, Reason, Refusal},
     range::Range,
@@ -85,6 +85,7 @@ pub(super) fn apply_candidate<'d>(
     let mut findings = Vec::new();
     let mut changes = Vec::new();
     for one in judged {
+        let before = findings.len();
         for (contract, declared) in one.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
             if judge.values().is_cancelled() {
                 break;
@@ -103,6 +104,7 @@ pub(super) fn apply_candidate<'d>(
                 }
             }
         }
+        in_files_of(one.repo, &mut findings[before..]);
     }
     let mut is_changed = !changes.is_empty();
     let mut after = overlaid(Cow::Borrowed(domain), &changes);
@@ -113,7 +115,7 @@ pub(super) fn apply_candidate<'d>(
                 Ok(decision) => changes = decision.changes,
                 Err(refusal) => {
                     let finding = Finding::error(refusal.code(), refusal.to_string()).domain(name).repo(one.repo);
-                    findings.push(finding.at(&declared.path, None));
+                    findings.push(Finding { file_repo: Some(one.repo.clone()), ..finding.at(&declared.path, None) });
                 }
             }
         }
@@ -262,10 +264,22 @@ pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Points a finding at the file of the judged repository where it can be fixed: the repository's own import, or its
-/// own contract that the imports of others do not accept.
+/// Records that the files of findings are a repository's.
+pub(super) fn in_files_of(repo: &RepoName, findings: &mut [Finding]) {
+    findings.iter_mut().for_each(|finding| finding.file_repo = finding.file.is_some().then(|| repo.clone()));
+}
+
+/// Points a finding without a file at the file of the judged repository where it can be fixed: the repository's own
+/// import, or its own contract that the imports of others do not accept.
 pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
-    let (None, Some(domain)) = (&finding.file, &finding.domain) else {
+    if finding.file.is_none() {
+        point_at_file(finding, judged);
+        in_files_of(judged.repo, std::slice::from_mut(finding));
+    }
+}
+
+fn point_at_file(finding: &mut Finding, judged: Judged<'_>) {
+    let Some(domain) = &finding.domain else {
         return;
     };
     let own = finding.repo.as_ref() == Some(judged.repo);

@@ -52,8 +52,11 @@ pub struct Finding {
     /// Details: a value that shows the problem, the files it affects, a range to write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The file to change in the checked repository, or the stored file.
+    /// The file to change in the checked repository, or in `file_repo`, or the stored file.
     pub file: Option<String>,
+    /// The repository that the file is in, if it is another one, whose branch was checked too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_repo: Option<RepoName>,
     /// The line in the file, from 1.
     pub line: Option<u32>,
     /// The column in the line, from 1.
@@ -96,6 +99,13 @@ impl Finding {
     /// Returns the message and all notes, for output that shows a finding as one text.
     pub fn text(&self) -> String {
         std::iter::once(&self.message).chain(&self.notes).map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Returns the file, the line and the column, after the repository that the file is in if it is another one.
+    pub fn location(&self) -> Option<String> {
+        let repo = self.file_repo.as_ref().map(|repo| format!("{repo}: ")).unwrap_or_default();
+        let numbers = [self.line, self.column].into_iter().flatten();
+        self.file.as_ref().map(|file| numbers.fold(format!("{repo}{file}"), |place, n| format!("{place}:{n}")))
     }
 
     /// Adds notes.

@@ -307,8 +307,11 @@ impl<'a> Check<'a> {
         for judged in judged {
             let mut findings: Vec<_> = candidate::unreadable(*judged).collect();
             findings.extend(candidate::unknown_domains(&domains, damage, *judged));
+            let mut missing = candidate::missing_files(*judged);
+            candidate::in_files_of(judged.repo, &mut findings);
+            candidate::in_files_of(judged.repo, &mut missing);
             findings.append(&mut report.findings);
-            findings.extend(candidate::missing_files(*judged));
+            findings.append(&mut missing);
             report.findings = findings;
             report.findings.iter_mut().for_each(|finding| candidate::locate(finding, *judged));
         }
@@ -337,6 +340,12 @@ impl Report {
     /// Returns whether there are any errors.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// Leaves out the repository of files that are in the checked one.
+    pub fn shown_in(&mut self, checked: &RepoName) {
+        let own = self.findings.iter_mut().filter(|finding| finding.file_repo.as_ref() == Some(checked));
+        own.for_each(|finding| finding.file_repo = None);
     }
 
     /// Adds findings.

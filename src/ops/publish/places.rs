@@ -27,10 +27,10 @@ pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u3
     elsewhere.unwrap_or_else(|| (path.to_owned(), codec::line_at(&bytes, pointer)))
 }
 
-/// Adds lines to findings that have only a pointer into a document, and the file if it is a different one. Adds the
+/// Adds lines to findings that have only a pointer into a document of these files, and the file if it is a different one. Adds the
 /// file to write a version into.
 pub fn locate(files: &Files<'_>, findings: &mut [Finding]) {
-    for finding in findings {
+    for finding in findings.iter_mut().filter(|finding| finding.file_repo.is_none()) {
         if let (Some(path), Some(_)) = (&finding.file, &finding.bump) {
             finding.version_in = version_in(files, path);
         }

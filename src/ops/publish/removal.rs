@@ -111,7 +111,8 @@ fn served(store: &dyn Store, name: &DomainName, repo: &RepoName) -> Result<Optio
 
 /// Explains in findings about files of a repository that their domains were removed.
 pub fn explain(store: &dyn Store, code: &CodeRepo, repo: &RepoName, findings: &mut [Finding]) {
-    let is_own = |finding: &&mut Finding| finding.repo.as_ref().is_none_or(|of| of == repo);
+    let is_own =
+        |finding: &&mut Finding| finding.repo.as_ref().or(finding.file_repo.as_ref()).is_none_or(|of| of == repo);
     let about = |finding: &&mut Finding| matches!(&*finding.code, "unknown-domain" | "not-member");
     for finding in findings.iter_mut().filter(is_own).filter(about) {
         let Some(name) = finding.domain.clone() else { continue };

@@ -170,6 +170,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         branches.into_iter().filter(|(branch, _)| judged.iter().all(|judged| *judged.repo != branch.repo)).unzip();
     judged.extend(branches.iter().map(rfc::Branch::judged));
     let mut report = work.judge(&judged, request.listed)?;
+    let checked = found.as_ref().map(|found| found.repo.clone()).or_else(|| work.asking(&shown));
+    if let Some(checked) = &checked {
+        report.shown_in(checked);
+    }
     if request.rfc.is_some() {
         report.add(rfc::between_merges(ctx, here, &overview, &judged, &report.findings)?);
     }
@@ -201,7 +205,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         }
         _ => Vec::new(),
     };
-    Ok(work.answer(report, found.as_ref(), candidate.as_ref(), (base, shown, scripts)))
+    Ok(work.answer(report, (checked, found.as_ref(), candidate.as_ref()), (base, shown, scripts)))
 }
 
 /// A check in progress.
@@ -276,8 +280,7 @@ impl<'a> Work<'a> {
     fn answer(
         &self,
         report: Report,
-        found: Option<&Found<'_>>,
-        candidate: Option<&Candidate>,
+        (checked, found, candidate): (Option<RepoName>, Option<&Found<'_>>, Option<&Candidate>),
         (base, branches, scripts): (check_base::Base, Vec<wire::RfcBranch>, Vec<wire::ScriptRun>),
     ) -> Answer<RealmCheck> {
         let Self { ctx, here, overview, request, .. } = self;
@@ -289,7 +292,7 @@ impl<'a> Work<'a> {
             report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
         let body = RealmCheck {
             realm: here.realm.clone(),
-            current_repo: found.map(|found| found.repo.clone()).or_else(|| self.asking(&branches)),
+            current_repo: checked,
             read_only: self.read_only(),
             judged: match (found, request.all) {
                 _ if request.rfc.is_some() => wire::Judged::Rfc,

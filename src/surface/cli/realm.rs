@@ -276,10 +276,7 @@ fn by_range(imports: usize) -> String {
 /// Prints a finding in the format of compilers, so that editors and CI find the location.
 fn render_finding(finding: &Finding, label: Word, text: &mut Text) {
     let mut words = Vec::new();
-    if let Some(file) = &finding.file {
-        let numbers = [finding.line, finding.column].into_iter().flatten();
-        words.push(styled(numbers.fold(file.clone(), |place, n| format!("{place}:{n}")) + ":", Style::Bold));
-    }
+    words.extend(finding.location().map(|place| styled(format!("{place}:"), Style::Bold)));
     words.extend([label, plain(&finding.message), styled(format!("[{}]", finding.code), Style::Dim)]);
     text.line(&words);
     for note in &finding.notes {

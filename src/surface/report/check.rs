@@ -61,8 +61,8 @@ fn entry(finding: &Finding, prefix: &str) -> Entry {
         Some(contract) => format!("{domain}/{contract}"),
         None => domain.to_string(),
     });
-    // A file in the realm's store does not exist on the runner.
-    let file = finding.file.as_deref().filter(|file| !file.starts_with("refs/"));
+    // Files in the realm's store and in other repositories do not exist on the runner.
+    let file = finding.file.as_deref().filter(|file| !file.starts_with("refs/") && finding.file_repo.is_none());
     let place = file.map(|file| Place { file: below(prefix, file), line: finding.line, column: finding.column });
     Entry {
         level: match finding.severity {
@@ -72,7 +72,10 @@ fn entry(finding: &Finding, prefix: &str) -> Entry {
         rule: finding.code.to_string(),
         meaning: None,
         case: case(subject.as_deref(), finding.verdict.as_ref()),
-        message: finding.text(),
+        message: match finding.location().filter(|_| finding.file_repo.is_some()) {
+            Some(place) => format!("{place}: {}", finding.text()),
+            None => finding.text(),
+        },
         place,
         old: finding.verdict.as_ref().zip(subject.as_deref()).and_then(|(verdict, of)| old(verdict, of)),
         is_undecided: matches!(&*finding.code, "compatibility-unknown" | "undecided" | "script-undecided"),
@@ -84,7 +87,7 @@ fn entry(finding: &Finding, prefix: &str) -> Entry {
 
 /// Returns the identity of a finding: its rule, its subject and location, and the values on both sides.
 fn of_finding(finding: &Finding, subject: Option<&str>) -> String {
-    let repo = finding.repo.as_ref().map(ToString::to_string).unwrap_or_default();
+    let repo = finding.repo.as_ref().or(finding.file_repo.as_ref()).map(ToString::to_string).unwrap_or_default();
     let difference = finding.verdict.as_ref().and_then(|verdict| verdict.difference.as_ref());
     let id = difference.and_then(|one| one.id.as_deref()).unwrap_or_default();
     // A finding without a contract is identified by its file.

@@ -141,12 +141,16 @@ fn in_a_joined_clone(step: NextStep) -> NextStep {
     }
 }
 
+/// Returns whether an error is about this repository or the realm, not about another repository or its branch.
+fn is_own(body: &RealmCheck, error: &Finding) -> bool {
+    error.file_repo.is_none() && (error.repo.is_none() || error.repo == body.current_repo)
+}
+
 /// Returns the command that keeps the version of a change that breaks a promise.
 fn approval(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
-    let is_own = error.repo.is_none() || error.repo == body.current_repo;
     let (domain, contract) = (error.domain.as_ref()?, error.contract.as_ref()?);
     // An error with another resolution may be no break.
-    let fingerprint = error.fingerprint.as_ref().filter(|_| is_own && error.resolution.is_empty())?;
+    let fingerprint = error.fingerprint.as_ref().filter(|_| is_own(body, error) && error.resolution.is_empty())?;
     Some(approve(&format!("{domain}/{contract}"), fingerprint))
 }
 
@@ -164,7 +168,7 @@ fn is_misnamed(error: &Finding) -> bool {
 /// Counts the other files that have an error like this one.
 fn and_others(body: &RealmCheck, error: &Finding) -> String {
     let is_like = |other: &&Finding| other.code == error.code && is_misnamed(other) == is_misnamed(error);
-    let files: BTreeSet<_> = body.errors.iter().filter(is_like).map(|other| &other.file).collect();
+    let files: BTreeSet<_> = body.errors.iter().filter(is_like).map(|other| (&other.file_repo, &other.file)).collect();
     match files.len().saturating_sub(1) {
         0 => String::new(),
         others => format!(" and {}", count(others, "other file", "other files")),
@@ -177,8 +181,9 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
         (Some(file), None) => file.clone(),
         (None, _) => "the binding".to_owned(),
     };
+    let place = error.file_repo.iter().fold(place, |place, repo| format!("{place} of {repo}"));
     let (domain, contract) = (error.domain.as_ref(), error.contract.as_ref());
-    let is_own = error.repo.is_none() || error.repo == body.current_repo;
+    let is_own = is_own(body, error);
     match (&*error.code, domain, contract) {
         ("not-member", Some(domain), _) => {
             let repo = error.repo.as_ref().or(body.current_repo.as_ref())?;
@@ -217,7 +222,7 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
             )
         }
         ("unknown-domain", Some(domain), _) => {
-            let repo = body.current_repo.as_ref()?;
+            let repo = error.file_repo.as_ref().or(body.current_repo.as_ref())?;
             let is_binding = error.file.as_ref().is_some_and(|file| file.starts_with(BINDINGS));
             let named = if is_binding { "the file" } else { "its directory" };
             let why = format!("create the domain of {place}, or rename {named}");

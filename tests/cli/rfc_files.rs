@@ -1,0 +1,29 @@
+//! `check --rfc` reads the files of several repositories. Errors name the repository whose file they are in.
+
+use serde_json::json;
+
+use super::merge_steps::{RFC, commit, tree};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
+
+#[test]
+fn place_in_another_repository_is_named_with_it() {
+    let world = World::pair();
+    world.ok(&world.path("fungal"), &["realm", "worktree", "create", "--rfc", RFC]);
+    let fungal = tree(&world, "fungal");
+    commit(&world, &fungal, CONTRACT_FILE, &contract("2.0.0"));
+    let text = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);
+    let place = format!("access: {BINDING_FILE}:4");
+    assert!(text.stdout.starts_with(&format!("{place}: error: access imports")), "{text}");
+    let error = world.blue(&fungal, &["check", "--rfc", RFC, "--json"]).exits(1).json()["errors"][0].clone();
+    assert_eq!((&error["file"], &error["file_repo"]), (&json!(BINDING_FILE), &json!("access")));
+    let annotations = world.blue(&fungal, &["check", "--rfc", RFC, "--format", "github"]).exits(1).stdout;
+    assert!(annotations.contains(&place) && !annotations.contains(&format!("file={BINDING_FILE}")), "{annotations}");
+    let own = world.blue(&tree(&world, "access"), &["check", "--rfc", RFC]).exits(1);
+    assert!(own.stdout.starts_with(&format!("{BINDING_FILE}:4: error: access imports")), "{own}");
+
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <<3.0.0"));
+    let unreadable = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);
+    assert!(unreadable.stdout.contains(&format!("{place}:")), "{unreadable}");
+    let step = format!("correct {BINDING_FILE}:4 of access (unreadable-file), and check again");
+    assert!(unreadable.stdout.contains(&step), "{unreadable}");
+}
