@@ -99,6 +99,7 @@ fn error(name: &RepoName, newer: &RepoName) -> OpError {
         .next(format!("git blue realm admin rename {name} {newer}  # otherwise: write it here"))
 }
 
-fn was_renamed(name: &RepoName, newer: &RepoName) -> OpError {
+/// Returns the error for a name that its repository no longer has.
+pub fn was_renamed(name: &RepoName, newer: &RepoName) -> OpError {
     OpError::cannot(ErrorCode::Renamed, format!("{name} was renamed to {newer} in the realm"))
 }

@@ -69,6 +69,7 @@ mod notification_texts;
 mod notifications;
 mod notify;
 mod notify_forge;
+mod notify_forge_answers;
 mod notify_forge_pulls;
 mod notify_names;
 mod other_realm;

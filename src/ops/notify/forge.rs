@@ -8,10 +8,12 @@ use super::{
     pulls::{Done, Pulls},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     forge::{Address, Forge, ForgeError, Issue, Listed},
+    locate::renamed,
     model::{
         name::{ContractRef, RepoName},
+        nearest::did_you_mean,
         realm::Repo,
         version::Version,
     },
@@ -66,7 +68,8 @@ runs!(NotifyForge, run);
 /// Writes the issues and pull requests.
 ///
 /// # Errors
-/// Returns an error if the realm cannot be read. Failures in individual repositories are part of the answer.
+/// Returns an error if the realm cannot be read, or does not have the requested repository. Failures in individual
+/// repositories are part of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     match &request.realm_url {
         Some(url) => tell(&ephemeral_realm::clone_temporary(ctx, url)?.ctx, request),
@@ -77,6 +80,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError>
 fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
+    if let Some(only) = request.repo.as_ref().filter(|only| !overview.repos().contains_key(*only)) {
+        return Err(unknown_repo(here, &overview, only)?);
+    }
     let importers = importers::past_and_present(&*here.store)?;
     let mut telling = IssueRun {
         ctx,
@@ -103,6 +109,15 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
         unread: telling.unread,
     };
     Ok(Answer::new(body).next_all(ignored))
+}
+
+/// Returns the error for a repository that the realm does not have, or has under another name.
+fn unknown_repo(here: &RealmContext, overview: &Overview<'_>, name: &RepoName) -> Result<OpError, OpError> {
+    if let Some(newer) = renamed::newer(&*here.store, name)? {
+        return Ok(renamed::was_renamed(name, &newer).next(format!("pass --repo {newer}")));
+    }
+    let message = format!("{name} is not in the realm {}{}", here.realm, did_you_mean(name, overview.repos().keys()));
+    Ok(OpError::no(ErrorCode::UnknownRepo, message).next("git blue realm status  # list the repositories"))
 }
 
 struct IssueRun<'a> {

@@ -115,6 +115,9 @@ fn render_forge(body: &NotifyForge, text: &mut Text) {
     }
     let rows = body.issues.iter().map(|one| {
         let (word, style) = match one.outcome {
+            IssueOutcome::Opened if body.dry_run => ("would open", Style::Dim),
+            IssueOutcome::Updated if body.dry_run => ("would update", Style::Dim),
+            IssueOutcome::Closed if body.dry_run => ("would close", Style::Dim),
             IssueOutcome::Opened => ("opened", Style::Green),
             IssueOutcome::Updated => ("updated", Style::Green),
             IssueOutcome::Unchanged => ("unchanged", Style::Dim),
