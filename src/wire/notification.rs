@@ -9,6 +9,7 @@ use crate::model::{
     contract::Deprecated,
     name::{ContractName, DomainName, RealmName, RepoName},
     notification::ChangeType,
+    oid::Oid,
     rank::Rank,
     verdict::{ImportEffect, Verdict},
     version::Version,
@@ -52,6 +53,9 @@ pub struct Notification {
     pub by_other_clone: bool,
     /// The versions before and after.
     pub changes: VersionChange,
+    /// The blob of the document before, if its version stayed the same.
+    #[serde(skip)]
+    pub former: Option<Oid>,
     /// Whether the version went down.
     pub rollback: bool,
     /// The number of published versions that the notification summarizes; of a yank, the number of yanked versions.
@@ -107,7 +111,13 @@ impl Notification {
             )
         };
         let holds = self.import_state == Some(ImportEffect::Satisfied);
-        self.affects_me && !self.changed_by_other && (!holds || self.kinds().any(is_shown))
+        self.affects_me && !self.changed_by_other && !self.is_in_place() && (!holds || self.kinds().any(is_shown))
+    }
+
+    /// Returns whether the content of a version was changed, which a review cannot compare with the former one.
+    pub fn is_in_place(&self) -> bool {
+        let VersionChange { old_version, new_version } = &self.changes;
+        self.change_type == ChangeType::VersionChanged && old_version == new_version
     }
 
     /// Returns whether the change withdraws what the import uses.
@@ -146,7 +156,9 @@ impl Notification {
 
     /// Returns whether the owner changed together with the version. Either owner may have changed the version.
     pub fn is_changed_and_taken_over(&self) -> bool {
-        self.change_type == ChangeType::VersionChanged && self.also.contains(&ChangeType::OwnerChanged)
+        self.change_type == ChangeType::VersionChanged
+            && !self.is_in_place()
+            && self.also.contains(&ChangeType::OwnerChanged)
     }
 
     /// Returns the highest yanked version, and the number of the others.
@@ -180,6 +192,7 @@ impl Notification {
             ChangeType::VersionChanged if self.is_changed_and_taken_over() => {
                 format!("{from} took over {contract}, which went {old} -> {new}{behind}")
             }
+            ChangeType::VersionChanged if self.is_in_place() => format!("{from} changed {contract} {new} in place"),
             ChangeType::VersionChanged if self.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
             ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
             ChangeType::ContractRetired => format!("{from} retired {contract}"),

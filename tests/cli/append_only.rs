@@ -1,6 +1,7 @@
 //! Changes that anyone with push access can make at the hub with plain git: those that break a rule are set aside,
 //! the hub is repaired, and the conflict is settled.
 
+mod accepted;
 mod renames;
 
 use std::path::{Path, PathBuf};

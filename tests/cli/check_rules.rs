@@ -347,9 +347,13 @@ fn schema_changed_under_its_version_with_its_hash() {
     assert_ne!(world.stored("contracts/s3-permissions.json")["schema_hash"], fresh);
     tamper(&world, |document| document["schema_hash"] = fresh.clone());
     finds(&world, "access", &[], &["schema-changed"]);
-    // Nobody is notified of it.
-    let pending = world.json(&world.path("access"), &["notifications", "list"])["notifications"].clone();
-    assert_eq!(pending, json!([]));
+    // Its consumers are notified of it.
+    let told = world.json(&world.path("access"), &["notifications", "list"])["notifications"][0].clone();
+    assert_eq!(
+        (&told["change_type"], &told["import_state"]),
+        (&json!("VersionChanged"), &json!("satisfied")),
+        "{told}"
+    );
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::{
         domain_view::{AvailableVersions, DomainView, ImportResolution},
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
-        verdict::{ImportState, Judge, Outcome, States, needed_versions},
+        verdict::{ImportState, Judge, Outcome, States, needed_versions, of_documents},
         version::Version,
     },
     ops::progress::cancelled,
@@ -131,6 +131,26 @@ impl<'a> Documents<'a> {
             STATES.put(key, state.clone(), STATE_WEIGHT);
         }
         Ok(state)
+    }
+
+    /// Returns the state of an import of a version whose content was changed: `former` is the document before.
+    ///
+    /// # Errors
+    /// Returns an error if a tree cannot be read.
+    pub fn since(
+        &self,
+        former: Oid,
+        state: ImportState,
+        import: &Import,
+        judge: &Judge<'_>,
+    ) -> Result<ImportState, OpError> {
+        let path = state.resolution.resolved().map(|version| layout::version(&import.contract, version));
+        let entry = path.map(|path| read::lookup(self.store, self.tree, path.as_str())).transpose()?.flatten();
+        let current = entry.map(|entry| self.document(entry.id)).transpose()?.flatten();
+        Ok(match (self.document(former)?, current) {
+            (Some(old), Some(new)) => ImportState { verdict: of_documents(import, Some(&old), &new, judge), ..state },
+            _ => state,
+        })
     }
 
     /// Returns the state of an import, and whether all documents that decide it can be read.

@@ -9,7 +9,7 @@ use crate::{
         domain_summary::DomainSummary,
         oid::Oid,
         rank::Rank,
-        verdict::{ImportState, Judge, Outcome},
+        verdict::{Judge, Outcome},
     },
     ops::{contract::verdict::Documents, ctx::ActingRepo},
     store::overview::Overview,
@@ -54,12 +54,16 @@ pub fn in_domain<'n>(
     for one in shown.filter(|one| one.affects_me) {
         let import = one.contract.as_ref().and_then(|name| imports.get(name)).copied();
         let Some(import) = import else { continue };
-        let state = documents.state(domain, (acting.repo, import), judge)?;
+        let mut state = documents.state(domain, (acting.repo, import), judge)?;
+        let former = one.former.filter(|_| state.resolution.resolved() == one.changes.new_version.as_ref());
+        if let Some(former) = former {
+            state = documents.since(former, state, import, judge)?;
+        }
         one.import_state = Some(state.effect());
         one.judged_by = Some(JudgedBy::of(&state));
         let offered = domain.contracts.get(&import.contract);
         one.rank = Rank::of_import(import, &state, offered.is_some_and(|offered| offered.is_discouraged_for(import)));
-        one.verdict = ImportState::between_versions(&state)
+        one.verdict = if former.is_some() { state.verdict.as_ref() } else { state.between_versions() }
             .filter(|one| one.verdict != Outcome::Compatible || state.lacks_properties())
             .cloned();
     }

@@ -214,7 +214,9 @@ impl Pending {
                 continue;
             }
             let import = change.contract.as_ref().and_then(|contract| imports.get(contract)).copied();
-            self.notifications.push(notification(acting, (domain, import), (change, origin, writer), arrived_at, now));
+            let one = notification(acting, (domain, import), (change, origin, writer), arrived_at, now);
+            let former = difference.old.filter(|_| one.is_in_place());
+            self.notifications.push(Notification { former, ..one });
             self.paths.push((name.clone(), difference.path.clone(), difference.old));
         }
         if arrivals.known != Some(tree) {
@@ -416,6 +418,7 @@ fn notification(
         changed_by_other,
         by_other_clone: change.is_mine && writer == Writer::OtherClone,
         changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
+        former: None,
         rollback: change.rollback,
         version_count: change.version_count,
         yanked: change.yanked,

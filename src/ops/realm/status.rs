@@ -440,8 +440,11 @@ fn with_next_steps(
     let mut by_others: Vec<_> = body
         .notifications
         .iter()
-        .filter(|one| one.changed_by_other)
-        .filter_map(|one| Some(format!("git blue contract log {}/{}", one.domain, one.contract.as_ref()?)))
+        .filter(|one| one.changed_by_other || one.is_in_place())
+        .filter_map(|one| {
+            let what = if one.changed_by_other { "this repository's contract" } else { "it in place" };
+            Some(format!("git blue contract log {}/{}  # show who changed {what}", one.domain, one.contract.as_ref()?))
+        })
         .collect();
     by_others.dedup();
     by_others.truncate(3);
@@ -461,9 +464,7 @@ fn with_next_steps(
         .next_all(offers.into_iter().map(|command| format!("{command}  # committing it accepts the contract")))
         .next_if(has_conflicts, check::SHOW_CONFLICTS)
         .next_if(ahead > 0 || behind > 0, "git blue sync  # sync with the remotes")
-        .next_all(
-            by_others.into_iter().map(|command| format!("{command}  # show who changed this repository's contract")),
-        );
+        .next_all(by_others);
     let answer = first.into_iter().fold(answer, Answer::next_once);
     let has_nothing = answer.next_steps.is_empty();
     answer.next_if(has_nothing && is_idle && joined, START_A_SESSION)
