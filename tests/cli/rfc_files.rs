@@ -27,3 +27,21 @@ fn place_in_another_repository_is_named_with_it() {
     let step = format!("correct {BINDING_FILE}:4 of access (unreadable-file), and check again");
     assert!(unreadable.stdout.contains(&step), "{unreadable}");
 }
+
+#[test]
+fn branch_that_lacks_a_published_version_is_merged_first() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("1.1.0").replace("read", "scan"));
+    world.bump("1.1.0");
+    let published = world.git(&fungal, &["rev-parse", "--short=10", "HEAD"]).stdout.trim().to_owned();
+    let merge = format!("git -C {} merge {published}", tree(&world, "fungal").display());
+    for repo in ["fungal", "access"] {
+        let check = world.blue(&tree(&world, repo), &["check", "--rfc", RFC]).exits(1);
+        assert!(check.stdout.contains("was published with different content in the meantime"), "{check}");
+        assert!(world.next_step(&check).starts_with(&merge), "{check}");
+    }
+    let status = world.ok(&fungal, &["realm", "pr", "status", "--rfc", RFC]).stdout;
+    assert!(status.contains(&merge) && !status.contains("bump to"), "{status}");
+}

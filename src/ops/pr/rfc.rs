@@ -10,10 +10,13 @@ use crate::{
     model::{
         candidate::{Candidate, Judged},
         check::Finding,
+        contract::Contract,
+        domain_view::DomainView,
         name::{ContractName, DomainName, RepoName, RfcName},
         oid::Oid,
-        publish::{self, Direction},
+        publish::{self, Direction, Refusal},
         pull::plan::{BrokenBetween, Plan, Proposed},
+        text::shell_path,
         version::Version,
     },
     ops::{
@@ -39,7 +42,7 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// Reads the files at a commit of a repository.
+    /// Reads the files at a commit of a repository. `folder` is where its branch can be merged into.
     ///
     /// # Errors
     /// Returns an error if they cannot be read, or the request is cancelled.
@@ -47,11 +50,15 @@ impl Branch {
         (ctx, here): (&Ctx, &RealmContext),
         overview: &Overview<'_>,
         repo: &RepoName,
-        (code, commit): (&CodeRepo, &Oid),
+        (code, commit, folder): (&CodeRepo, &Oid, &Path),
     ) -> Result<Self, OpError> {
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: None };
         let sources = contract::publish::sources(acting, Some(overview))?;
-        let candidate = candidate::read(code, &Files::at(code, commit)?, &sources, &ctx.progress())?;
+        let mut candidate = candidate::read(code, &Files::at(code, commit)?, &sources, &ctx.progress())?;
+        candidate::mark_behind(code, commit, &sources, &mut candidate)?;
+        for step in candidate.behind.values_mut().filter(|step| step.starts_with("git ")) {
+            *step = step.replace("git ", &format!("git -C {} ", shell_path(folder)));
+        }
         Ok(Self { repo: repo.clone(), candidate })
     }
 
@@ -84,12 +91,14 @@ pub fn branches(
     rfc: &RfcName,
 ) -> Result<Vec<(Branch, RfcBranch)>, OpError> {
     let branch = worktree::rfc_worktrees::branch(ctx, rfc)?;
-    let mut branches = Vec::new();
+    let (mut branches, root) = (Vec::new(), worktree::rfc_worktrees::root(ctx, &here.realm));
     for found in all_found(ctx, here)?.0 {
         let Some(code) = ctx.other_repo(&found.folder)? else { continue };
         for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
             if let Some(commit) = code.reference(&name)? {
-                let read = Branch::read((ctx, here), overview, &found.name, (&code, &commit))?;
+                let tree = worktree::rfc_worktrees::path(&root, rfc, &found.name);
+                let folder = if tree.exists() { &tree } else { &found.folder };
+                let read = Branch::read((ctx, here), overview, &found.name, (&code, &commit, folder))?;
                 branches.push((read, RfcBranch { repo: found.name, branch: name, commit }));
                 break;
             }
@@ -138,14 +147,30 @@ fn overlay(
                     after.insert(branch.repo.clone(), publish::overlay(&published, &decision.changes));
                 }
                 Err(refusals) => {
-                    let refused = refusals.iter().map(|refusal| (branch.repo.clone(), refusal.to_string()));
-                    laid.refused.extend(refused);
+                    let told =
+                        |refusal: &Refusal| (branch.repo.clone(), refused(&published, branch.candidate, refusal));
+                    laid.refused.extend(refusals.iter().map(told));
                 }
             }
         }
         laid.domains.push(Proposed { published, branches: after });
     }
     Ok(laid)
+}
+
+/// Returns why a contract cannot be published: the branch lacks its current version, or else what the refusal says.
+fn refused(published: &DomainView, candidate: &Candidate, refusal: &Refusal) -> String {
+    let current = refusal.contract.as_ref().and_then(|name| published.contracts.get(name));
+    let merge = current.and_then(|current| Some((current, candidate.merge_first(&refusal.domain, current)?)));
+    merge.map_or_else(
+        || refusal.to_string(),
+        |(Contract { name, version, .. }, merge)| {
+            format!(
+                "the branch lacks {}/{name} {version}, which was published in the meantime: {merge}",
+                refusal.domain
+            )
+        },
+    )
 }
 
 /// The tip of a branch of the RFC.
@@ -185,7 +210,7 @@ pub fn plan(
     for Head { repo, folder, commit } in heads {
         let Ok(commit) = commit.parse() else { continue };
         let code = open(ctx, folder);
-        match code.and_then(|code| Branch::read((ctx, here), &overview, repo, (&code, &commit))) {
+        match code.and_then(|code| Branch::read((ctx, here), &overview, repo, (&code, &commit, folder))) {
             Ok(branch) => branches.push(branch),
             Err(error) => errors.push(paths::failed(repo, error)),
         }
