@@ -71,10 +71,7 @@ pub fn same_url(
     let is_known = code.is_none_or(|code| has_repository(known, config, code, options));
     Err(match has_followed {
         _ if !is_known => error
-            .next(format!(
-                "GIT_BLUE_HOME=DIR git blue init --url {}  # if that is a different realm with this name: keep it separate",
-                shell_word(proposed)
-            ))
+            .next(keep_separate(proposed))
             .next(move_there("or move it, if it is at that URL, and you trust that URL")),
         true => error
             .next(move_there("if the realm has moved there, and you trust that URL"))
@@ -83,6 +80,34 @@ pub fn same_url(
             .next(format!("{}  # write that URL into {CONFIG}, if the realm has moved there", reseed(recorded)))
             .next(move_there("or move it, if it is at that URL, and you trust that URL")),
     })
+}
+
+/// Refuses to join a realm without a URL in a clone that says where its realm is shared, unless the realm has the clone's
+/// repository: it may be a different realm with the same name.
+///
+/// # Errors
+/// Returns the refusal.
+pub fn refuse_namesake(
+    known: &KnownRealm,
+    proposed: Option<&Config>,
+    code: &CodeRepo,
+    options: Options,
+) -> Result<(), OpError> {
+    let url = unrecorded_url(known, proposed).zip(proposed);
+    let Some((url, _)) = url.filter(|(_, config)| !has_repository(known, config, code, options)) else { return Ok(()) };
+    let message = format!(
+        "{CONFIG} says that the realm {} is shared at {url}, but the realm of that name on this machine has no URL and not \
+         this repository",
+        known.name
+    );
+    Err(OpError::cannot(ErrorCode::OtherUrl, message)
+        .next(format!("git blue init --url {}  # if it is the same realm", shell_word(&url)))
+        .next(keep_separate(&url)))
+}
+
+fn keep_separate(url: &str) -> String {
+    let reason = "if that is a different realm with this name: keep it separate";
+    format!("GIT_BLUE_HOME=DIR git blue init --url {}  # {reason}", shell_word(url))
 }
 
 /// Returns whether this machine's realm has the clone's repository under the name that the clone

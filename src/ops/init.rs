@@ -2,7 +2,11 @@
 
 use crate::{
     error::{ErrorCode, OpError},
-    locate::{self, config::same_realm, unknown},
+    locate::{
+        self,
+        config::{refuse_namesake, same_realm},
+        unknown,
+    },
     model::{
         name::{RealmName, RepoName},
         text::shell_word,
@@ -67,6 +71,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let mut enter = || {
         // This is checked before anything is created: a repository that cannot join needs no realm.
         same_realm(&realm, proposed.as_ref())?;
+        if let (None, Some(known)) = (&request.url, ctx.home.realm(&realm)?) {
+            refuse_namesake(&known, proposed.as_ref(), code, ctx.options())?;
+        }
         admin::join::name(ctx, &join, proposed.as_ref())?;
         provide(ctx, request, &realm, proposed.as_ref(), &mut new)?;
         admin::join::join(ctx, &join)

@@ -218,3 +218,18 @@ fn realm_is_not_shared_at_a_bundle() {
     let step = world.next_step(&refused);
     assert_eq!(world.finish_shell(&fungal, &step).code, 0, "{step}");
 }
+
+#[test]
+fn clone_of_a_shared_realm_does_not_join_another_of_the_same_name() {
+    let (world, hub) = shared();
+    let trial = trial(&world);
+    world.git(&world.root(), &["clone", "--quiet", "fungal", "copy"]);
+    let copy = world.path("copy");
+    world.write("copy/.blue/config.yaml", &world.read("fungal/.blue/config.yaml"));
+    let refused = world.blue(&copy, &["init"]).exits(128);
+    assert!(refused.stderr.contains(&format!("is shared at {hub}, but the realm of that name")), "{refused}");
+    assert!(refused.stderr.contains("GIT_BLUE_HOME=DIR git blue init --url"), "{refused}");
+    let step = world.next_step(&refused);
+    assert!(world.finish_shell(&copy, &step).stderr.contains(OTHER), "{step}");
+    assert_eq!(world.json(&trial, &["realm", "list"])["realms"][0]["repos"], 1);
+}
