@@ -130,7 +130,7 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
 /// Returns the current document of a contract that its owner withdraws or gives away, which needs a release.
 ///
 /// # Errors
-/// Returns an error in the cases of [`current`].
+/// Returns an error in the cases of [`current()`].
 pub fn released<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Contract, OpError> {
     current(domain, name).map_err(|error| {
         let newest = domain.versions.get(name).and_then(|versions| versions.last());
