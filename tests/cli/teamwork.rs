@@ -148,7 +148,7 @@ fn member_that_another_machine_added_is_notified_of_what_follows() {
     assert_eq!(list["notifications"][0]["changes"]["new_version"], "1.1.0", "{list}");
 }
 
-/// What is in a new domain is news to its members on other machines, although both arrive together.
+/// Members of a new domain on other machines are notified of its contracts, although the domain arrives with them.
 #[test]
 fn member_of_a_new_domain_is_notified_of_the_contracts_that_arrive_with_it() {
     let (world, _) = team();

@@ -42,7 +42,7 @@ pub struct Verdict {
     pub value_difference: Option<Box<SchemaDifference>>,
     /// The number of further differences that were found in this direction.
     pub more: usize,
-    /// Whether there may be even more differences.
+    /// Whether there may be more differences than `more` counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more_differences: bool,
     /// The reason that the result is unknown.
