@@ -9,11 +9,12 @@ use super::{ctx::Ctx, domain, history::arrivals::arrivals, realm_context::RealmC
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
-    model::{clock::Moment, name::ContractRef, oid::Oid, version::Version},
+    model::{clock::Moment, name::ContractRef, next_step::NextStep, oid::Oid, version::Version},
     store::{
         Objects as _, Store as _, StoreRef,
         store_at::{self, StoreAt},
     },
+    wire::Answer,
 };
 
 /// A moment in the history of a realm, as users write it.
@@ -168,6 +169,15 @@ impl Ctx {
         Err(domain::never_published(contract, version, arrived.keys().map(ToString::to_string).collect()))
     }
 
+    /// Returns an answer whose next steps fit the state of the realm that it shows. For an earlier state, these are only
+    /// commands that read the same state: the others act on the present.
+    pub(super) fn with_past_steps<T>(&self, mut answer: Answer<T>) -> Answer<T> {
+        if let Some(moment) = self.as_of {
+            answer.next_steps = answer.next_steps.iter().filter_map(|step| past_step(step, moment)).collect();
+        }
+        answer
+    }
+
     /// Refuses to write in a context that reads an earlier state of the realm.
     pub(super) fn in_present(&self) -> Result<(), OpError> {
         let refuse = |moment| {
@@ -175,6 +185,18 @@ impl Ctx {
         };
         self.as_of.map_or(Ok(()), |moment| Err(refuse(moment)))
     }
+}
+
+/// Returns the step with a command that reads the realm as of `moment`, or `None` if it does not read an earlier state.
+fn past_step(step: &NextStep, moment: Timestamp) -> Option<NextStep> {
+    let NextStep::Command { command, reason } = step else { return None };
+    let rest = command.strip_prefix("git blue ")?;
+    let words: Vec<_> = rest.split(' ').collect();
+    let is_this = |command: &[&str]| words.starts_with(command);
+    let mut readers = super::TABLE.iter().filter(|operation| operation.reads_past);
+    readers
+        .any(|operation| is_this(operation.cli) || operation.cli.strip_prefix(&["realm"]).is_some_and(is_this))
+        .then(|| NextStep::Command { command: format!("git blue --at {moment:.0} {rest}"), reason: reason.clone() })
 }
 
 /// Formats a moment for people, to the second.

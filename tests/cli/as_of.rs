@@ -130,6 +130,25 @@ fn reading_the_past_marks_and_changes_nothing() {
 }
 
 #[test]
+fn next_steps_read_the_same_past() {
+    let world = grown();
+    let dir = world.path("access");
+    let step = |arguments: &[&str]| {
+        let steps = world.json(&dir, arguments)["next_steps"].clone();
+        let first = steps.as_array().unwrap().first();
+        first.map(|step| step["command"].as_str().unwrap().to_owned())
+    };
+    let diff = step(&["contract", "diff", CONTRACT, "--at", "2099-01-01T00:00:00Z"]).unwrap();
+    assert!(diff.starts_with("git blue --at 2099-01-01T00:00:00Z contract impact"), "{diff}");
+    world.finish_shell(&dir, &diff).exits(0);
+    world.bump("2.0.0");
+    for arguments in [&["status"][..], &["contract", "impact", CONTRACT]] {
+        assert_eq!(step(arguments).as_deref(), Some("git blue review"));
+        assert_eq!(step(&[arguments, &["--at", "2099-01-01"]].concat()), None, "it acts on the present");
+    }
+}
+
+#[test]
 fn invalid_at_is_refused() {
     let world = World::pair();
     let dir = world.path("access");

@@ -157,7 +157,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     };
     let impact = format!("git blue contract impact {at} {look_at}  # show the affected consumers");
     let answer = Answer::new(body);
-    Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
+    let is_changed = answer.body.content_changed;
+    Ok(ctx.with_past_steps(answer.next_if(is_changed, impact)))
 }
 
 /// Returns who published each side; `None` for one that was not published.

@@ -159,7 +159,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         next = next_steps(me, view.owner(name), &helped, &body);
     }
     let steps = bump.map(NextStep::from).into_iter().chain(next);
-    Ok(Answer::new(body).next_all(steps))
+    Ok(ctx.with_past_steps(Answer::new(body).next_all(steps)))
 }
 
 /// Returns the document to judge as if it were current, and where it is from. A draft whose version was published with

@@ -64,11 +64,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError
         unreadable_domains,
     });
     let answer = if is_damaged { answer.next(status::REPAIR) } else { answer };
-    Ok(match (total, request.words().is_empty()) {
+    Ok(ctx.with_past_steps(match (total, request.words().is_empty()) {
         (0, true) if !is_damaged => answer.next("git blue contract new …/…  # create one"),
         (0, false) => answer.next("git blue contract list  # list all"),
         _ => answer,
-    })
+    }))
 }
 
 impl Request {

@@ -334,7 +334,7 @@ impl<'a> Work<'a> {
         let answer = steps::answer(&*here.store, body, (first, nothing), request);
         let mut answer = answer.next_all(former);
         answer.next_steps.splice(0..0, to_catch_up);
-        answer
+        self.ctx.with_past_steps(answer)
     }
 
     /// Returns the commands for repositories that published under a former name while they were renamed.

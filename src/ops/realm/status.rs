@@ -225,7 +225,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         }
         _ => None,
     };
-    let answer = with_next_steps(ctx, first, (joined, namesake.as_ref()), answer);
+    let answer = ctx.with_past_steps(with_next_steps(ctx, first, (joined, namesake.as_ref()), answer));
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer, receipt, cursors })
 }

@@ -91,7 +91,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         unreadable: if is_first { status::unreadable(&overview)? } else { Vec::new() },
     });
     let check = check::command(here.repo.as_ref());
-    Ok(if broken > 0 { answer.next(format!("{check}  # show why")) } else { answer })
+    Ok(ctx.with_past_steps(answer.next_if(broken > 0, format!("{check}  # show why"))))
 }
 
 /// Returns the contracts of a domain, including those that are imported but not provided.

@@ -189,6 +189,9 @@ fn call(words: &[String]) -> Option<(&'static Operation, Map<String, Value>)> {
         let folder = words.next().filter(|folder| folder.starts_with('/'))?;
         arguments.insert("cwd".into(), json!(folder));
     }
+    if words.next_if_eq(&"--at").is_some() {
+        arguments.insert("at".into(), json!(words.next()?));
+    }
     let line: Vec<&str> = words.collect();
     let mut forms = FORMS.iter();
     let (rest, (operation, options, positions)) = forms.find_map(|form| Some((after(&line, form.0)?, form)))?;
@@ -256,6 +259,7 @@ mod tests {
                 tool("contract_impact", at(json!({"to": "2.0.0"})), "show the affected consumers"),
             ),
             ("git blue check --worktree", tool("realm_check", json!({"worktree": true}), "")),
+            ("git blue --at 2026-03-03 check", tool("realm_check", json!({"at": "2026-03-03"}), "")),
             ("git blue review", tool("realm_review", json!({}), "")),
             ("git blue realm status", tool("realm_status", json!({}), "")),
             ("git blue status", tool("realm_status", json!({}), "")),
