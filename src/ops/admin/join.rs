@@ -1,6 +1,8 @@
 //! `realm_admin_join`: adds this repository to a realm. Joining twice does nothing.
 
-use std::collections::BTreeMap;
+mod claim;
+
+use claim::Claim;
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
@@ -11,7 +13,7 @@ use crate::{
         realm::{Repo, RepoMatch},
         repo_url::RepoUrl,
         repo_url::without_credentials,
-        text::{shell_path, shell_word},
+        text::shell_word,
     },
     ops::{
         Operation,
@@ -23,10 +25,7 @@ use crate::{
         publish::{catch_up, work_file::WorkFile},
         realm,
         realm_context::ActingRepo,
-        repos::{
-            identity,
-            joined::{self, Joined},
-        },
+        repos::{identity, joined},
         runs, sync,
     },
     repo::CodeRepo,
@@ -99,8 +98,8 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     let name = name(ctx, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
     renamed::refuse_entry(&store, &entry)?;
-    refuse_second_realm(ctx, code, &known)?;
-    refuse_second_name(ctx, code, &store, &known, &name)?;
+    claim::refuse_second_realm(ctx, code, &known)?;
+    claim::refuse_second_name(ctx, code, &store, &known, &name)?;
     let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
     let (is_new, replaced_url) = write_entry(ctx, &store, &known, &entry, claim)?;
     let joined = is_new || !matches!(claim, Claim::Joined);
@@ -346,11 +345,11 @@ fn write_entry(
                 identity::with_facts(&Repo { url, ..held.clone() }, entry)
             }
             Some(held) => {
-                same_repository(ctx, code, known, held, claim)?;
+                claim::same_repository(ctx, code, known, held, claim)?;
                 identity::with_facts(held, entry)
             }
             None => {
-                refuse_collision(&realm.repos, entry)?;
+                claim::refuse_collision(&realm.repos, entry)?;
                 entry.clone()
             }
         };
@@ -363,144 +362,4 @@ fn write_entry(
         Ok(Some((vec![(layout::repo(&entry.name), Edit::Put(codec::encode(&document)))], message)))
     })?;
     Ok((is_changed, replaced))
-}
-
-/// The evidence that a clone may use a name that the realm already has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Claim {
-    /// The user already joined this clone under that name.
-    Joined,
-    /// The clone's `.blue/config.yaml` names the realm and the repository.
-    Proposed,
-    /// Only the command line names it.
-    Typed,
-}
-
-impl Claim {
-    fn of(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, name: &RepoName, is_proposed: bool) -> Result<Self, OpError> {
-        let is_joined = joined::read(&ctx.home, code)?.is_some_and(|joined| joined.is_of(&known.name, name));
-        Ok(if is_joined {
-            Self::Joined
-        } else if is_proposed {
-            Self::Proposed
-        } else {
-            Self::Typed
-        })
-    }
-}
-
-/// Checks that a clone belongs to the repository that has the name in the realm. Forks, and repositories made from one
-/// template, share a root commit: without URLs, the file that names the repository must agree.
-fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, claim: Claim) -> Result<(), OpError> {
-    let name = &held.name;
-    let taken = |why: &str| {
-        let whose = identity::place(held);
-        OpError::no(ErrorCode::NameTaken, format!("another repository{whose} has the name {name} in this realm{why}"))
-    };
-    match (identity::match_repo(code, held)?, claim) {
-        (RepoMatch::Same, _) | (RepoMatch::SharedRoot, Claim::Proposed) => Ok(()),
-        // If no other clone has joined under the name, this may be the clone that was interrupted while it joined.
-        (RepoMatch::SharedRoot, _) if joined::other_joined_clone(&ctx.home, code, &known.name, name)?.is_none() => {
-            Ok(())
-        }
-        (RepoMatch::SharedRoot, _) => {
-            let why = "; it shares a root commit with this one, as forks and templates do";
-            Err(taken(why)
-                .next("choose another name with --repo NAME")
-                .next(format!("git pull  # if this is a clone of {name}, to get its {CONFIG}; then try again")))
-        }
-        (RepoMatch::Unknown, _) if code.is_shallow()? => {
-            let message = format!("cannot tell whether this is {name}: the clone is shallow");
-            Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow").next("git blue init"))
-        }
-        // The name was reserved, or its repository joined before its first commit existed.
-        (RepoMatch::Unknown, _) => match joined::other_joined_clone(&ctx.home, code, &known.name, name)? {
-            None => Ok(()),
-            Some(folder) if !held.roots.is_empty() => {
-                let why = format!(": {}; this one has no commits yet to compare with it", folder.display());
-                Err(taken(&why)
-                    .next("choose another name with --repo NAME")
-                    .next(format!("if this is a clone of {name}, pull its commits first, and try again")))
-            }
-            Some(folder) => {
-                let (folder, quoted) = (folder.display(), shell_path(&folder));
-                Err(taken(&format!(": {folder}, which has no commits or URL to identify it yet"))
-                    .next(format!(
-                        "if this is a clone of it, make a first commit there, and run git -C {quoted} blue status"
-                    ))
-                    .next("choose another name with --repo NAME"))
-            }
-        },
-        (RepoMatch::Different, Claim::Proposed) => {
-            let message = format!("{}; {}", taken(""), identity::facts(code, held));
-            let record = identity::record_elsewhere(code, held)?;
-            if identity::has_a_root(code, held)? {
-                return Err(OpError::no(ErrorCode::Fork, message)
-                    .next("git blue status  # in a fork: it can read and check, but not write")
-                    .next(format!("or edit repo in {CONFIG}, if this is a separate repository in the realm"))
-                    .next_all(record.map(|record| format!("or {record}"))));
-            }
-            let rename = format!("give this repository a unique name: edit repo in {CONFIG}");
-            Err(OpError::no(ErrorCode::NameTaken, message).next(record.unwrap_or(rename)))
-        }
-        (RepoMatch::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
-    }
-}
-
-/// Refuses a second realm for a clone, if the realm that it joined still has its repository.
-fn refuse_second_realm(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm) -> Result<(), OpError> {
-    let Some(joined) = joined::read(&ctx.home, code)?.filter(|joined| joined.realm != known.name) else {
-        return Ok(());
-    };
-    if !joined::is_in_realm(&ctx.home, &joined, ctx.options())? {
-        return Ok(());
-    }
-    let Joined { realm, repo, .. } = joined;
-    let message = format!("this clone is joined to the realm {realm} as {repo}, and a repository is in one realm only");
-    Err(OpError::no(ErrorCode::JoinedAsOther, message)
-        .next(format!("write the realm {realm} and repo: {repo} into {CONFIG}"))
-        .next("git blue leave  # then, if the repository moves to the other realm"))
-}
-
-/// Refuses a second name for a clone that already joined under another name, if the realm still has that name.
-fn refuse_second_name(
-    ctx: &Ctx,
-    code: &CodeRepo,
-    store: &dyn Store,
-    known: &KnownRealm,
-    name: &RepoName,
-) -> Result<(), OpError> {
-    let Some(joined) = joined::read(&ctx.home, code)?.filter(|joined| joined.realm == known.name) else {
-        return Ok(());
-    };
-    let old = &joined.repo;
-    let repos = read::repos(store)?.repos;
-    let Some(held) = repos.get(old).filter(|_| old != name) else { return Ok(()) };
-    // If two repositories have the name, either may take another one.
-    let is_other = identity::match_repo(code, held)? == RepoMatch::Different;
-    if is_other || read::names_taken_twice(store, &repos)?.contains(old) {
-        return Ok(());
-    }
-    Err(OpError::no(ErrorCode::AlreadyJoined, format!("this repository is already in the realm as {old}"))
-        .next(format!("write repo: {old} in {CONFIG}"))
-        .next(format!("git blue realm admin rename {old} {name}  # or rename it to {name} everywhere")))
-}
-
-/// Refuses a name that differs from another one only in case, and a second name for a URL.
-fn refuse_collision(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
-    if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
-        let message = format!("{} differs from the repository {other} only in case", entry.name);
-        return Err(OpError::no(ErrorCode::NameCollision, message).next("choose another name with --repo NAME"));
-    }
-    let place = entry.url.as_deref().map(RepoUrl::of);
-    let same_url = |held: &&Repo| place.is_some() && held.url.as_deref().map(RepoUrl::of) == place;
-    match repos.values().find(same_url) {
-        Some(held) => {
-            let message = format!("this repository{} is in the realm already, as {}", identity::place(held), held.name);
-            Err(OpError::no(ErrorCode::AlreadyJoined, message)
-                .next(format!("git blue init --repo {}", held.name))
-                .next(format!("if {CONFIG} has another name, edit it")))
-        }
-        None => Ok(()),
-    }
 }
