@@ -329,6 +329,7 @@ impl From<Refusal> for OpError {
             Reason::OtherOwner { .. }
             | Reason::Collides(_)
             | Reason::NotPublished(_)
+            | Reason::PreRelease(_)
             | Reason::Invalid(_)
             | Reason::Undecided(_) => error,
         }

@@ -207,8 +207,11 @@ impl<'a> AvailableVersions<'a> {
         newest_first.find(|version| import.version.matches(version) && self.serves(version))
     }
 
-    /// Returns whether an older version is still served.
+    /// Returns whether this is an older version that is still served.
     fn serves(&self, version: &Version) -> bool {
+        if version >= self.current {
+            return false;
+        }
         let is_yanked = self.yanked.iter().any(|yanked| yanked.version == *version);
         !is_yanked && self.supported.iter().any(|range| range.matches(version))
     }

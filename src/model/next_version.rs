@@ -51,20 +51,29 @@ pub fn approved<'d>(
     promise.approved(approvals.iter()).filter(|_| promise.unknown.is_empty())
 }
 
-/// Returns the next unused version above every release.
+/// Returns the next version for a change of the current content. It skips published versions: after a rollback, there
+/// are some above the current one.
 pub fn free_version(domain: &DomainView, document: &Contract, bump: VersionBump) -> Version {
-    let released = domain.versions.get(&document.name).into_iter().flatten().filter(|version| !version.is_prerelease());
-    let held = domain.contracts.get(&document.name).map(|held| &held.version);
-    let highest = released.chain(held).max().unwrap_or(&document.version);
-    bump.after(highest)
+    let held = domain.contracts.get(&document.name).map_or(&document.version, |held| &held.version);
+    free(domain, &document.name, bump.after(held), |version| bump.after(version))
+}
+
+/// Returns the first version from `version` on that was never published. `next` returns the one after another.
+pub fn free(
+    domain: &DomainView,
+    name: &ContractName,
+    mut version: Version,
+    next: impl Fn(&Version) -> Version,
+) -> Version {
+    while domain.versions.get(name).is_some_and(|known| known.contains(&version)) {
+        version = next(&version);
+    }
+    version
 }
 
 /// Returns the first pre-release from `version` on that was never published.
-pub fn free_prerelease(domain: &DomainView, name: &ContractName, mut version: Version) -> Version {
-    while domain.versions.get(name).is_some_and(|known| known.contains(&version)) {
-        version = version.next_prerelease();
-    }
-    version
+pub fn free_prerelease(domain: &DomainView, name: &ContractName, version: Version) -> Version {
+    free(domain, name, version, Version::next_prerelease)
 }
 
 /// Returns a document with its version, chosen if it is `auto`.

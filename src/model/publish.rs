@@ -64,9 +64,7 @@ pub fn contract(
     judge: &Judge<'_>,
 ) -> Result<Decision, Refusal> {
     let decision = ignoring_promise(domain, acting, document, direction, judge)?;
-    if direction == Direction::Forward {
-        check_promise(domain, document, judge)?;
-    }
+    check_promise(domain, document, judge)?;
     Ok(decision)
 }
 
@@ -173,7 +171,7 @@ fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Res
     if !domain.info.has_member(acting) {
         return Err(not_member(domain, acting));
     }
-    if domain.is_damaged(name) {
+    if domain.is_damaged(name) && !domain.contracts.contains_key(name) {
         return Err(refuse(domain, name, Reason::Damaged));
     }
     is_distinct(domain, name)
@@ -199,6 +197,10 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
     let version = document.version.clone();
     let current = domain.contracts.get(&document.name);
     let is_current = current.is_some_and(|current| current.version == version);
+    let is_known = domain.versions.get(&document.name).is_some_and(|versions| versions.contains(&version));
+    if is_known && domain.is_damaged(&document.name) && domain.document(&document.name, &version).is_none() {
+        return Err(refuse(domain, &document.name, Reason::Damaged));
+    }
     if let Some(published) = domain.document(&document.name, &version)
         && published.computed_content_hash() != document.computed_content_hash()
     {
@@ -231,12 +233,14 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
         refuse(domain, &name, Reason::Down { current, version, is_published, is_supported })
     };
     if version.is_prerelease() {
-        // Its release could never be published.
-        if let Some(current) = held.filter(|current| current.version > version && !is_published) {
-            return Err(match direction {
-                Direction::Forward => down(current),
-                Direction::Rollback => refuse(domain, &name, Reason::NotPublished(version)),
-            });
+        if let Some(current) = held.filter(|current| current.version > version) {
+            match direction {
+                // Its release could never be published.
+                Direction::Forward if !is_published => return Err(down(current)),
+                Direction::Forward => {}
+                Direction::Rollback if is_published => return Err(refuse(domain, &name, Reason::PreRelease(version))),
+                Direction::Rollback => return Err(refuse(domain, &name, Reason::NotPublished(version))),
+            }
         }
         let events = keep.iter().map(|_| Event::Prerelease(name.clone(), version.clone())).collect();
         return Ok(Decision { changes: keep.into_iter().collect(), events });
@@ -312,7 +316,7 @@ pub fn binding(
 }
 
 /// Decides on everything that a repository's files declare for one domain. Files that did not change since the last
-/// published commit have no effect.
+/// published commit have no effect, except that a rollback restores all contracts of the repository.
 ///
 /// # Errors
 /// Returns all refusals, in the order of the files.
@@ -326,7 +330,9 @@ pub fn candidate(
     let mut refusals = Vec::new();
     let mut decision = Decision::default();
     let name = &domain.info.name;
-    for (_, declared) in judged.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
+    let is_restored = |contract| direction == Direction::Rollback && domain.owner(contract) == Some(judged.repo);
+    let contracts = judged.candidate.contracts_in(name);
+    for (_, declared) in contracts.filter(|(contract, declared)| declared.changed || is_restored(contract)) {
         match contract(domain, judged.repo, &declared.document, direction, judge) {
             Ok(part) => decision.add(part),
             Err(refusal) => refusals.push(refusal),

@@ -10,12 +10,20 @@ use super::{
 /// The length limit of a range, in characters.
 pub const MAX_LEN: usize = 256;
 
-/// A range of versions. The original spelling is kept.
-#[derive(Clone, PartialEq, Eq)]
+/// A range of versions. The original spelling is kept, but does not distinguish ranges.
+#[derive(Clone)]
 pub struct Range {
     written: Box<str>,
     req: semver::VersionReq,
 }
+
+impl PartialEq for Range {
+    fn eq(&self, other: &Self) -> bool {
+        self.req == other.req
+    }
+}
+
+impl Eq for Range {}
 
 /// The error for text that is not a range. It says what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -113,11 +113,7 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
     let at = || ContractRef { domain: domain.info.name.clone(), contract: name.clone() };
     match domain.contracts.get(name) {
         Some(contract) => Ok(contract),
-        None if domain.is_damaged(name) => {
-            let damage = domain.damage.iter().find(|damage| damage.subject.is_contract(name));
-            let problem = damage.map(|damage| format!("{}: {}", damage.file, damage.problem)).unwrap_or_default();
-            Err(OpError::cannot(ErrorCode::Damaged, format!("{} cannot be read: {problem}", at())))
-        }
+        None if domain.is_damaged(name) => Err(unreadable(domain, name)),
         None => match domain.versions.get(name).and_then(|versions| versions.last()) {
             Some(version) => Err(OpError::no(ErrorCode::OnlyPreReleases, format!("{} has no release yet", at()))
                 .next(format!("git blue contract get {} --version {version}", at()))),
@@ -125,6 +121,14 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
                 .next("git blue contract list  # list the contracts")),
         },
     }
+}
+
+/// Returns the error for a contract of which a document cannot be read.
+pub fn unreadable(domain: &DomainView, name: &ContractName) -> OpError {
+    let at = ContractRef { domain: domain.info.name.clone(), contract: name.clone() };
+    let damage = domain.damage.iter().find(|damage| damage.subject.is_contract(name));
+    let problem = damage.map(|damage| format!(": {}: {}", damage.file, damage.problem)).unwrap_or_default();
+    OpError::cannot(ErrorCode::Damaged, format!("{at} cannot be read{problem}"))
 }
 
 /// Returns the current document of a contract that its owner withdraws or gives away, which needs a release.

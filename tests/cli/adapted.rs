@@ -159,3 +159,18 @@ fn range_edited_before_its_version_is_judged_against_that_version() {
     world.commit("access", "Narrow the range");
     assert_eq!(import(&world)["adapted_version"], "2.0.0");
 }
+
+#[test]
+fn spelling_of_a_range_does_not_adapt_the_code() {
+    let world = World::pair();
+    let with = |range: &str| {
+        world.write(&format!("access/{BINDING_FILE}"), &importing(range));
+        world.commit("access", range);
+    };
+    with(">=1.0.0,<3.0.0");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0").replace("required: [read]", "required: []"));
+    world.commit("fungal", "Break it");
+    with(">=1.0.0, <3.0.0");
+    assert_eq!(import(&world)["adapted_version"], "1.0.0");
+    world.blue(&world.path("access"), &["check"]).exits(1);
+}

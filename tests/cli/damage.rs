@@ -45,6 +45,38 @@ fn published_versions_of_it_stay_readable() {
 }
 
 #[test]
+fn version_that_cannot_be_read_is_never_replaced_by_the_current_one() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.plant("versions/s3-permissions/1.0.0.json", "{\"newer\": 1}");
+    world.write("access/payload.json", "{\"read\": []}");
+    let at = "s3-access/s3-permissions";
+    for arguments in [
+        &["contract", "get", at, "--version", "1.0.0"][..],
+        &["contract", "validate", at, "--version", "1.0.0", "payload.json"],
+        &["contract", "validate", at, "--range", ">=1.0.0", "payload.json"],
+        &["contract", "diff", at, "1.0.0", "1.1.0"],
+        &["contract", "impact", at, "--to", "1.0.0"],
+        &["contract", "blame", at],
+    ] {
+        let run = world.blue(&world.path("access"), arguments).exits(128);
+        assert!(run.stderr.contains("s3-access/s3-permissions cannot be read"), "{run}");
+    }
+    world.ok(&world.path("access"), &["contract", "get", at]);
+}
+
+#[test]
+fn version_that_cannot_be_read_does_not_prevent_newer_ones() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.plant("versions/s3-permissions/1.0.0.json", "{\"newer\": 1}");
+    let next = world.bump("1.2.0");
+    assert_eq!(next.stderr, "git blue: published s3-access/s3-permissions 1.1.0 -> 1.2.0\n");
+    let again = world.bump("1.0.0");
+    assert!(again.stderr.contains("is damaged in the realm and was not overwritten"), "{again}");
+}
+
+#[test]
 fn rest_of_the_realm_works() {
     let world = damaged();
     assert_eq!(world.bump("1.1.0").stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");

@@ -87,6 +87,7 @@ mod renames;
 mod reports;
 mod review;
 mod rfc_files;
+mod rollbacks;
 mod schema_budget;
 mod scripts;
 mod sessions;

@@ -131,63 +131,6 @@ fn older_commit_does_not_restore_an_older_binding() {
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <3.0.0");
 }
 
-/// Returns the short id of a commit, as in output.
-fn short(world: &World, revision: &str) -> String {
-    world.line(&world.path("fungal"), &["rev-parse", "--short=10", revision])
-}
-
-#[test]
-fn rollback_holds_until_the_branch_changes_the_contract() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.bump("1.1.0");
-    let (old, new) = (short(&world, "HEAD~1"), short(&world, "HEAD"));
-    let back = publish(&world, "fungal", &["--commit", "HEAD~1", "--rollback", "--reason", "broke the masks"]).exits(0);
-    let revert = format!("git revert --no-edit {new}  # main still has it, and its next change would publish it again");
-    assert!(back.stdout.contains(&revert), "{back}");
-    // Neither status nor a hook publishes the branch again.
-    let status = world.ok(&provider, &["status"]);
-    assert!(status.stdout.contains(&format!("not published: it has what was rolled back to {old}\n")), "{status}");
-    assert!(status.stdout.contains(&revert) && status.stdout.contains("git blue contract publish  # or"), "{status}");
-    world.write("fungal/other.txt", "elsewhere\n");
-    world.commit("fungal", "Elsewhere");
-    world.git(&provider, &["switch", "--quiet", "-c", "side"]);
-    world.git(&provider, &["switch", "--quiet", "main"]);
-    world.ok(&provider, &["status"]);
-    assert_eq!(world.version(), "1.0.0");
-    // A commit that has the same content is held as well, and says so.
-    world.git(&provider, &["revert", "--no-edit", &new]);
-    let again = world.git(&provider, &["revert", "--no-edit", "HEAD"]);
-    let line =
-        format!("not published: it has what was rolled back to {old}; git blue contract publish  # publish it again");
-    assert!(again.stderr.contains(&line), "{again}");
-    assert_eq!(world.version(), "1.0.0");
-    // A commit that changes the contract is published.
-    world.bump("1.2.0");
-    assert_eq!(world.version(), "1.2.0");
-}
-
-#[test]
-fn revert_makes_a_rollback_last() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.bump("1.1.0");
-    world.bump("1.2.0");
-    world.write("fungal/other.txt", "elsewhere\n");
-    world.commit("fungal", "Elsewhere");
-    let old = short(&world, "HEAD~3");
-    let back = publish(&world, "fungal", &["--commit", &old, "--rollback", "--reason", "broke the masks"]).exits(0);
-    let step = format!("git restore --source={old} --staged --worktree :/.blue && git commit -m 'Roll back to {old}'");
-    assert!(back.stdout.contains(&format!("{step}  # main still has it")), "{back}");
-    world.feed("sh", &provider, &["-c", &step], "").exits(0);
-    assert!(world.path("fungal/other.txt").is_file(), "other commits stay");
-    let status = world.ok(&provider, &["status"]);
-    assert!(!status.stdout.contains("unpublished"), "{status}");
-    assert_eq!(world.version(), "1.0.0");
-    world.bump("1.3.0");
-    assert_eq!(world.version(), "1.3.0");
-}
-
 #[test]
 fn all_refusals_are_reported_with_their_place() {
     let world = World::pair();
@@ -216,25 +159,6 @@ fn version_has_only_one_content() {
     assert!(answer["message"].as_str().unwrap().contains("bump to 1.0.1"), "{answer}");
     snapshot("version_reused", &[&commit, &run]);
     assert_eq!(world.tip(DOMAIN_REF), before);
-}
-
-#[test]
-fn version_goes_down_only_with_rollback() {
-    let world = World::pair();
-    world.bump("1.1.0");
-    let down = world.bump("1.0.0");
-    assert!(down.stderr.contains("would go back from 1.1.0 to 1.0.0"), "{down}");
-    assert_eq!(world.version(), "1.1.0");
-    let without = publish(&world, "fungal", &["--rollback"]).exits(129);
-    let dry = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks", "--dry-run"]).exits(0);
-    assert_eq!(world.version(), "1.1.0");
-    let run = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks"]).exits(0);
-    assert_eq!(world.version(), "1.0.0");
-    assert!(world.git(&world.store(), &["log", "-1", DOMAIN_REF]).stdout.contains("broke the masks"));
-    // A rollback must go to a published version.
-    world.bump("0.9.0");
-    let never = publish(&world, "fungal", &["--rollback", "--reason", "no"]).exits(1);
-    snapshot("rollback", &[&down, &without, &dry, &run, &never]);
 }
 
 #[test]

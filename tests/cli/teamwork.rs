@@ -449,3 +449,29 @@ fn domain_that_a_teammate_created_is_fetched_first() {
     world.ok(&mate, &["sync"]);
     world.ok(&mate, &["check"]);
 }
+
+/// No clone has the commits of a branch that was rewritten elsewhere, so only a user can say that they are gone.
+#[test]
+fn published_commit_that_was_dropped_elsewhere_is_replaced_on_request() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    push(&world);
+    world.on("second").git(&mate, &["fetch", "--quiet"]);
+    world.on("home").git(&fungal, &["config", "blue.publish", "off"]);
+    world.git(&fungal, &["commit", "--quiet", "--amend", "--message", "Without the secret"]);
+    world.git(&fungal, &["push", "--quiet", "--force", "origin", "main"]);
+    world.on("second").ok(&mate, &["sync"]);
+    world.git(&mate, &["fetch", "--quiet"]);
+    world.git(&mate, &["reset", "--quiet", "--hard", "origin/main"]);
+    world.git(&mate, &["reflog", "expire", "--expire=now", "--all"]);
+    world.git(&mate, &["config", "blue.publish", "off"]);
+    world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.2.0"));
+    world.commit("mate", "Paths 1.2.0");
+    let refused = world.blue(&mate, &["contract", "publish"]).exits(1);
+    let steps = world.next_steps(&refused);
+    let step = steps.iter().find(|step| step.contains("--rollback --reason")).unwrap().replace('…', "it had a secret");
+    let again = world.finish_shell(&mate, &step).exits(0);
+    assert!(again.stdout.contains("1.1.0 -> 1.2.0"), "{again}");
+    world.ok(&mate, &["status"]);
+}

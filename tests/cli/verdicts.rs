@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, importing, snapshot};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
 
 const AT: &str = "s3-access/s3-permissions";
 
@@ -448,4 +448,26 @@ fn auto_selects_the_version_that_the_change_needs() {
     );
     world.commit("fungal", "More");
     assert_eq!(world.stored("contracts/more.json")["version"], "1.0.0");
+}
+
+#[test]
+fn impact_of_a_draft_knows_the_yanked_versions() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.ok(&provider, &["contract", "yank", AT, "1.0.0", "--reason", "wrong"]);
+    let text = contract("2.0.0").replace("values: free", "values: free\nsupported: [\"^1\"]");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    let impact = world.json(&provider, &["contract", "impact", AT, "--worktree"]);
+    assert_eq!(impact["importers"][0]["state"], "broken", "{impact}");
+}
+
+#[test]
+fn impact_of_a_published_pre_release_is_that_of_its_release() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.bump("1.1.0-rc.1");
+    for candidate in [&["--to", "1.1.0-rc.1"][..], &["--commit", "HEAD"], &["--worktree"]] {
+        let impact = world.json(&provider, &[&["contract", "impact", AT], candidate].concat());
+        assert_eq!(impact["broken"], 0, "{candidate:?}: {impact}");
+    }
 }

@@ -90,6 +90,9 @@ pub enum Reason {
     /// The version to roll back to, or to yank, was never published.
     #[error("{0} was never published")]
     NotPublished(Version),
+    /// The version to roll back to is a pre-release.
+    #[error("cannot be rolled back to {0}: a pre-release never becomes the current version")]
+    PreRelease(Version),
     /// The version was yanked.
     #[error("{version} was yanked ({why}): bump to {bump}")]
     Yanked {
@@ -158,6 +161,7 @@ impl Refusal {
             | Reason::UndecidedVersion { .. }
             | Reason::Down { .. }
             | Reason::NotPublished(_)
+            | Reason::PreRelease(_)
             | Reason::Yanked { .. } => Some("version"),
             _ => None,
         }
@@ -172,7 +176,7 @@ impl Refusal {
             Reason::Republished { .. } => ErrorCode::VersionReused,
             Reason::BreaksPromise { .. } => ErrorCode::BreaksPromise,
             Reason::Down { .. } => ErrorCode::VersionDown,
-            Reason::NotPublished(_) => ErrorCode::NotPublished,
+            Reason::NotPublished(_) | Reason::PreRelease(_) => ErrorCode::NotPublished,
             Reason::Yanked { .. } => ErrorCode::YankedVersion,
             Reason::Invalid(_) => ErrorCode::InvalidContract,
             Reason::Undecided(_) | Reason::UndecidedVersion { .. } => ErrorCode::Undecided,

@@ -12,7 +12,7 @@ use crate::{
         contract::{Contract, Values},
         domain_view::DomainView,
         name::ContractRef,
-        next_version::{self, free_prerelease},
+        next_version::{self, free_prerelease, free_version},
         publish,
         verdict::{Basis, Promise, VersionBump, needed_bump},
         version::{Level, Version},
@@ -134,7 +134,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
             let (new, changes) = match (need, level) {
                 (None, None) => (published.version.clone(), &[][..]),
                 _ => {
-                    let wanted = free(&view, at, wanted(at, level, &published.version, need.as_ref())?);
+                    let wanted = wanted(at, level, (&view, published), need.as_ref())?;
                     let is_chosen = request.level().is_some();
                     let new = if is_chosen { wanted } else { kept(&view, published, &resolved.version, wanted) };
                     (new, &request.message[..])
@@ -184,7 +184,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let may_lack = answer.body.changed && history.unknown.contains(&at.domain);
     let answer = answer.next_if(may_lack, unshallow);
     Ok(match (is_enough, answer.body.changed) {
-        (false, _) => answer.next(format!("git blue contract bump {at} major  # it breaks a promise")),
+        (false, _) => {
+            answer.next(format!("git blue contract bump {at}  # it breaks a promise: let the change decide the level"))
+        }
         (true, false) => answer,
         (true, true) => answer
             .next("git blue check --worktree  # show which consumers it would break")
@@ -238,7 +240,7 @@ fn automatic(
     document: &Contract,
 ) -> OpError {
     let path = file.relative();
-    let raised = |level| free(view, &request.contract, (published.version.raised(level), level));
+    let raised = |level| raised(view, published, level);
     let write = |version: &Version| format!("write version: \"{version}\" in {path}");
     if let Some(need) = need(ctx, view, published, document).filter(|need| need.bump == VersionBump::Unknown) {
         let message = format!("{path} says version: auto, but publishing cannot choose the version: {}", need.reason);
@@ -435,37 +437,24 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
 fn wanted(
     at: &ContractRef,
     level: Option<Level>,
-    from: &Version,
+    (view, published): (&DomainView, &Contract),
     need: Option<&Need>,
-) -> Result<(Version, Level), OpError> {
-    let level = match (level, need.map(|need| need.bump)) {
-        (Some(level), _) => return Ok((from.raised(level), level)),
-        (None, Some(VersionBump::Unknown) | None) => {
+) -> Result<Version, OpError> {
+    match (level, need) {
+        (Some(level), _) => Ok(raised(view, published, level)),
+        (None, Some(need)) if need.bump != VersionBump::Unknown => Ok(free_version(view, published, need.bump)),
+        (None, need) => {
             let reason = need.map(|need| need.reason.as_str()).unwrap_or_default();
-            return Err(OpError::no(ErrorCode::Undecided, format!("cannot choose the level: {reason}"))
+            Err(OpError::no(ErrorCode::Undecided, format!("cannot choose the level: {reason}"))
                 .next(format!("git blue contract bump {at} major  # if it may break consumers"))
-                .next(format!("git blue contract bump {at} minor  # if it does not")));
+                .next(format!("git blue contract bump {at} minor  # if it does not")))
         }
-        (None, Some(VersionBump::Major)) => Level::Major,
-        (None, Some(VersionBump::Minor)) => Level::Minor,
-        (None, Some(VersionBump::Patch)) => Level::Patch,
-    };
-    // Below 1.0.0, a minor bump is a breaking change and a patch bump is not.
-    let level = match (level, from.semver().major) {
-        (Level::Major, 0) => Level::Minor,
-        (Level::Minor, 0) => Level::Patch,
-        (level, _) => level,
-    };
-    Ok((from.raised(level), level))
+    }
 }
 
-/// Returns the first version from `version` on that was never published.
-fn free(view: &DomainView, at: &ContractRef, (mut version, level): (Version, Level)) -> Version {
-    let known = view.versions.get(&at.contract);
-    while known.is_some_and(|known| known.contains(&version)) {
-        version = version.raised(level);
-    }
-    version
+/// Returns the first version above the published one by this level that was never published.
+fn raised(view: &DomainView, published: &Contract, level: Level) -> Version {
+    next_version::free(view, &published.name, published.version.raised(level), |version| version.raised(level))
 }
 
 /// Returns the version that the file has if it is unpublished and not below the `wanted` one. A pre-release is followed by

@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     // `check` reports a damaged record of transfers.
     let transfers =
         read::file::<Transfers>(&*here.store, &StoreRef::Domain(domain_name.clone()), &tree, &layout::transfers(name));
-    let offered_to = transfers.ok().flatten().and_then(|transfers| transfers.offered(&contract.owner).cloned());
+    let offered_to = transfers.ok().flatten().and_then(|transfers| transfers.offered(view.owner(name)?).cloned());
     let body = ContractGet {
         realm: here.realm.clone(),
         domain: domain_name.clone(),
@@ -106,18 +106,19 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
 /// # Errors
 /// Returns an error if that version was never published, or cannot be read.
 pub fn at_version(view: &DomainView, name: &ContractName, version: &Version) -> Result<Contract, OpError> {
-    if let Some(document) = view.published.get(&(name.clone(), version.clone())) {
+    let published = view.published.get(&(name.clone(), version.clone()));
+    if let Some(document) = published.or_else(|| view.document(name, version)) {
         return Ok(document.clone());
     }
-    if view.is_damaged(name) {
-        return domain::current(view, name).cloned();
+    let known = view.versions.get(name).into_iter().flatten();
+    if known.clone().any(|one| one == version) {
+        return Err(domain::unreadable(view, name));
+    }
+    if known.clone().next().is_none() {
+        domain::current(view, name)?;
     }
     let at = ContractRef { domain: view.info.name.clone(), contract: name.clone() };
-    let known: Vec<_> = view.versions.get(name).into_iter().flatten().map(ToString::to_string).collect();
-    if known.is_empty() {
-        return domain::current(view, name).cloned();
-    }
-    Err(domain::never_published(&at, version, known))
+    Err(domain::never_published(&at, version, known.map(ToString::to_string).collect()))
 }
 
 fn bindings(roles: Vec<ContractRole>) -> Vec<ContractBinding> {

@@ -130,7 +130,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let promise = promise.and_then(|current| Promise::of(current, &candidate, &judge));
     let mut then = view.clone();
     if !is_preview {
-        then.replace(candidate);
+        // Only the current document records what was yanked. No range has a pre-release in it, so its release is judged.
+        let yanked = current.map(|current| current.yanked.clone()).unwrap_or_default();
+        then.replace(Contract { yanked, version: version.release(), ..candidate });
         // The candidate may serve other versions than the current one.
         let tree = here.store.commit(&tip)?.tree;
         verdict::load_bases(&*here.store, &mut then, &tree, Some(&only), &Upcoming::default())?;

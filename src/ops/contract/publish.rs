@@ -4,10 +4,12 @@
 //! commit, and again under the lock of each domain.
 
 mod refused;
+mod restored;
 
 use std::collections::BTreeSet;
 
 use refused::{NOTHING, refused, unreadable};
+use restored::restored;
 
 use super::verdict::Upcoming;
 use crate::{
@@ -119,7 +121,10 @@ pub fn publish(
     if !candidate.problems.is_empty() {
         return Err(unreadable(&candidate));
     }
-    let direction = if request.rollback.is_some() { Direction::Rollback } else { Direction::Forward };
+    let (candidate, direction) = match request.rollback {
+        Some(_) => (restored(acting.store, candidate)?, Direction::Rollback),
+        None => (candidate, Direction::Forward),
+    };
     let judge = &ctx.judge();
     let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, judge };
 
@@ -351,6 +356,10 @@ impl Work<'_> {
             let error = OpError::no(ErrorCode::Shallow, message).next(pull);
             return Err(error.next("git fetch --unshallow  # otherwise, then publish again"));
         }
+        // No clone may have the commits of a branch that was rewritten elsewhere, so the user decides.
+        if self.direction == Direction::Rollback {
+            return Ok(Lineage::Replaced);
+        }
         let message = format!(
             "{} was published from {}, which is not in the history of {}: fetch first, then merge it",
             view.info.name,
@@ -362,8 +371,13 @@ impl Work<'_> {
             None => "then publish again".to_owned(),
         };
         let pull = behind::pull(self.code, self.branch, &source.commit, &reason)?;
+        let rewritten = format!(
+            "git blue contract publish --commit {} --rollback --reason \"…\"  # if the branch was rewritten without that commit",
+            self.commit.short()
+        );
         Err(OpError::no(ErrorCode::FetchFirst, message)
             .next(pull)
+            .next(rewritten)
             .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
     }
 
@@ -374,8 +388,10 @@ impl Work<'_> {
         }
         let (domain, commit) = (&view.info.name, self.commit.short());
         let message = format!("{domain} was already published from {}, and {commit} is older", source.commit.short());
-        let is_published =
-            |(name, version)| view.versions.get(name).is_some_and(|known: &BTreeSet<Version>| known.contains(version));
+        let is_published = |(name, version): (_, &Version)| {
+            let is_known = || view.versions.get(name).is_some_and(|known| known.contains(version));
+            version.is_auto() || (!version.is_prerelease() && is_known())
+        };
         let mut wanted = self.candidate.contracts_in(domain).map(|(name, one)| (name, &one.document.version));
         Err(OpError::no(ErrorCode::OlderCommit, message).next(if wanted.all(is_published) {
             format!("git blue contract publish --commit {commit} --rollback --reason \"…\"  # roll back")

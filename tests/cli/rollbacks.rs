@@ -1,0 +1,190 @@
+//! Rollbacks: a version goes back only to a published one, and stays back until the branch changes the contract.
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, Run, World, contract, importing, snapshot};
+
+const CONTRACT: &str = "s3-access/s3-permissions";
+
+/// Publishes by command, as after a git command that runs no hook.
+fn publish(world: &World, repo: &str, more: &[&str]) -> Run {
+    world.blue(&world.path(repo), &[&["contract", "publish"], more].concat())
+}
+
+/// Returns the short id of a commit, as in output.
+fn short(world: &World, revision: &str) -> String {
+    world.line(&world.path("fungal"), &["rev-parse", "--short=10", revision])
+}
+
+#[test]
+fn rollback_holds_until_the_branch_changes_the_contract() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.bump("1.1.0");
+    let (old, new) = (short(&world, "HEAD~1"), short(&world, "HEAD"));
+    let back = publish(&world, "fungal", &["--commit", "HEAD~1", "--rollback", "--reason", "broke the masks"]).exits(0);
+    let revert = format!("git revert --no-edit {new}  # main still has it, and its next change would publish it again");
+    assert!(back.stdout.contains(&revert), "{back}");
+    // Neither status nor a hook publishes the branch again.
+    let status = world.ok(&provider, &["status"]);
+    assert!(status.stdout.contains(&format!("not published: it has what was rolled back to {old}\n")), "{status}");
+    assert!(status.stdout.contains(&revert) && status.stdout.contains("git blue contract publish  # or"), "{status}");
+    world.write("fungal/other.txt", "elsewhere\n");
+    world.commit("fungal", "Elsewhere");
+    world.git(&provider, &["switch", "--quiet", "-c", "side"]);
+    world.git(&provider, &["switch", "--quiet", "main"]);
+    world.ok(&provider, &["status"]);
+    assert_eq!(world.version(), "1.0.0");
+    // A commit that has the same content is held as well, and says so.
+    world.git(&provider, &["revert", "--no-edit", &new]);
+    let again = world.git(&provider, &["revert", "--no-edit", "HEAD"]);
+    let line =
+        format!("not published: it has what was rolled back to {old}; git blue contract publish  # publish it again");
+    assert!(again.stderr.contains(&line), "{again}");
+    assert_eq!(world.version(), "1.0.0");
+    // A commit that changes the contract is published.
+    world.bump("1.2.0");
+    assert_eq!(world.version(), "1.2.0");
+}
+
+#[test]
+fn revert_makes_a_rollback_last() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.bump("1.1.0");
+    world.bump("1.2.0");
+    world.write("fungal/other.txt", "elsewhere\n");
+    world.commit("fungal", "Elsewhere");
+    let old = short(&world, "HEAD~3");
+    let back = publish(&world, "fungal", &["--commit", &old, "--rollback", "--reason", "broke the masks"]).exits(0);
+    let step = format!("git restore --source={old} --staged --worktree :/.blue && git commit -m 'Roll back to {old}'");
+    assert!(back.stdout.contains(&format!("{step}  # main still has it")), "{back}");
+    world.feed("sh", &provider, &["-c", &step], "").exits(0);
+    assert!(world.path("fungal/other.txt").is_file(), "other commits stay");
+    let status = world.ok(&provider, &["status"]);
+    assert!(!status.stdout.contains("unpublished"), "{status}");
+    assert_eq!(world.version(), "1.0.0");
+    world.bump("1.3.0");
+    assert_eq!(world.version(), "1.3.0");
+}
+
+#[test]
+fn version_goes_down_only_with_rollback() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let down = world.bump("1.0.0");
+    assert!(down.stderr.contains("would go back from 1.1.0 to 1.0.0"), "{down}");
+    assert_eq!(world.version(), "1.1.0");
+    let without = publish(&world, "fungal", &["--rollback"]).exits(129);
+    let dry = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks", "--dry-run"]).exits(0);
+    assert_eq!(world.version(), "1.1.0");
+    let run = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks"]).exits(0);
+    assert_eq!(world.version(), "1.0.0");
+    assert!(world.git(&world.store(), &["log", "-1", DOMAIN_REF]).stdout.contains("broke the masks"));
+    // A rollback must go to a published version.
+    world.bump("0.9.0");
+    let never = publish(&world, "fungal", &["--rollback", "--reason", "no"]).exits(1);
+    snapshot("rollback", &[&down, &without, &dry, &run, &never]);
+}
+
+/// Commits a contract with this version and another schema.
+fn commit(world: &World, version: &str, schema: (&str, &str)) -> Run {
+    let text = contract(version).replace(&format!("\"v{version}\""), "\"v1.0.0\"");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text.replace(schema.0, schema.1));
+    world.commit("fungal", version)
+}
+
+const SAME: (&str, &str) = ("", "");
+/// Consumers of the schema read a property that may be missing now.
+const BREAK: (&str, &str) = ("required: [read]", "required: []");
+const OPTIONAL: (&str, &str) = ("  properties:\n", "  properties:\n    extra: { type: string }\n");
+
+fn roll_back(world: &World, commit: &str) -> Run {
+    publish(world, "fungal", &["--commit", commit, "--rollback", "--reason", "broke the masks"])
+}
+
+#[test]
+fn automatic_versions_are_rolled_back_to_the_one_that_was_published() {
+    let world = World::pair();
+    commit(&world, "auto", SAME);
+    commit(&world, "auto", BREAK);
+    assert_eq!(world.version(), "2.0.0");
+    let refused = publish(&world, "fungal", &["--commit", "HEAD~1"]).exits(1);
+    assert!(refused.all().contains("--rollback --reason"), "{refused}");
+    roll_back(&world, "HEAD~1").exits(0);
+    assert_eq!(world.version(), "1.0.0");
+    world.git(
+        &world.path("fungal"),
+        &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--allow-empty", "-m", "x"],
+    );
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("auto").replace("type: string", "type: integer"));
+    world
+        .git(&world.path("fungal"), &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-am", "Never published"]);
+    let never = publish(&world, "fungal", &["--rollback", "--reason", "no"]).exits(1);
+    assert!(never.stderr.contains("this content was never published"), "{never}");
+}
+
+#[test]
+fn versions_after_a_rollback_follow_the_current_one() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    commit(&world, "1.0.0", SAME);
+    commit(&world, "2.0.0", BREAK);
+    roll_back(&world, "HEAD~1").exits(0);
+    world.git(&provider, &["revert", "--no-edit", "HEAD"]);
+    let text = contract("1.0.0").replace(OPTIONAL.0, OPTIONAL.1);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("bump to 1.1.0"), "{check}");
+    assert_eq!(world.json(&provider, &["contract", "bump", CONTRACT])["new_version"], "1.1.0");
+    commit(&world, "auto", OPTIONAL);
+    assert_eq!(world.version(), "1.1.0");
+    // A published version is not used again.
+    commit(&world, "auto", BREAK);
+    assert_eq!(world.version(), "3.0.0");
+}
+
+#[test]
+fn rollback_keeps_the_promise_of_a_higher_version() {
+    let world = World::pair();
+    let refused = commit(&world, "1.1.0", BREAK);
+    assert!(refused.stderr.contains("breaks its promise"), "{refused}");
+    let run = publish(&world, "fungal", &["--rollback", "--reason", "not a way around"]).exits(1);
+    assert!(run.stderr.contains("breaks its promise"), "{run}");
+    assert_eq!(world.version(), "1.0.0");
+}
+
+#[test]
+fn pre_release_is_never_rolled_back_to() {
+    let world = World::pair();
+    world.bump("1.1.0-rc.1");
+    world.bump("1.1.0");
+    let older = publish(&world, "fungal", &["--commit", "HEAD~1"]).exits(1);
+    assert!(!older.all().contains("--rollback"), "{older}");
+    let run = roll_back(&world, "HEAD~1").exits(1);
+    assert!(run.stderr.contains("a pre-release never becomes the current version"), "{run}");
+    assert!(!world.ok(&world.path("fungal"), &["status"]).stdout.contains("rolled back"));
+}
+
+#[test]
+fn version_that_was_rolled_back_is_not_served() {
+    let world = World::pair();
+    for version in ["1.1.0", "2.0.0"] {
+        commit(&world, version, ("values: free", "values: free\nsupported: [\">=1.0.0\"]"));
+    }
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
+    world.commit("access", "Read 2.0.0");
+    roll_back(&world, "HEAD~1").exits(0);
+    let status = world.json(&world.path("access"), &["status"]);
+    assert_eq!(status["imports"][0]["state"], "broken", "{status}");
+    world.blue(&world.path("access"), &["check"]).exits(1);
+}
+
+#[test]
+fn rollback_restores_what_a_command_changed() {
+    let world = World::pair();
+    world.write("fungal/next.yaml", &contract("1.1.0"));
+    world.ok(&world.path("fungal"), &["contract", "edit", CONTRACT, "--file", "next.yaml"]);
+    assert_eq!(world.version(), "1.1.0");
+    roll_back(&world, "HEAD").exits(0);
+    assert_eq!(world.version(), "1.0.0");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["value"]["read"][1], "v1.0.0");
+}
