@@ -39,7 +39,8 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
     }
 }
 
-/// Compares the URL that a repository proposes with the one that the user recorded.
+/// Compares the URL that a repository proposes with the one that the user recorded. A URL from before the user moved the
+/// realm is accepted, since other branches and older commits still have it.
 ///
 /// # Errors
 /// Returns an error if it proposes another URL for the realm. The message contains both.
@@ -53,7 +54,8 @@ pub fn same_url(
     let (Some(recorded), Some(config)) = (&known.url, config) else { return Ok(()) };
     let Some(proposed) = &config.realm.url else { return Ok(()) };
     let used = |url: &str| code.map_or_else(|| url.to_owned(), |code| code.rewritten(url));
-    if url::is_same(recorded, proposed) || url::is_same(&used(recorded), &used(proposed)) {
+    let is_same = |known: &String| url::is_same(known, proposed) || url::is_same(&used(known), &used(proposed));
+    if is_same(recorded) || known.former_urls.iter().any(is_same) {
         return Ok(());
     }
     let realm = &known.name;
@@ -141,9 +143,22 @@ pub fn unrecorded_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<S
     proposed.and_then(|config| config.realm.url.clone()).filter(|url| url::accept(url).is_ok())
 }
 
+/// Returns the URL of a realm that the user moved, if the repository still proposes the former one.
+pub fn moved_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<String> {
+    let proposed = proposed.filter(|config| config.realm.name == known.name)?.realm.url.as_ref()?;
+    let is_proposed = |url: &String| url::is_same(url, proposed);
+    let url = known.url.as_ref().filter(|url| !is_proposed(url))?;
+    known.former_urls.iter().any(is_proposed).then(|| url.clone())
+}
+
 /// Returns the step for a URL in `.blue/config.yaml` that no command accepts.
 pub fn not_accepted() -> String {
     format!("the URL in {CONFIG} is not accepted: ask its author")
+}
+
+/// Returns the command that writes the recorded URL of a realm into `.blue/config.yaml`.
+pub fn write_url(url: &str) -> String {
+    format!("git blue realm admin reseed --url {}  # write that URL into {CONFIG}", shell_word(url))
 }
 
 /// Returns the command that records a URL.

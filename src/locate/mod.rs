@@ -41,6 +41,8 @@ pub struct Located {
     pub repo: Option<RepoName>,
     /// The URL at which the realm is shared according to the repository, if this machine has not recorded one.
     pub unrecorded_url: Option<String>,
+    /// The URL to which the user moved the realm, if the repository still has the former one.
+    pub moved_url: Option<String>,
 }
 
 /// Returns the user's own folder.
@@ -85,7 +87,7 @@ pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options
             return Err(unknown::repo(realm, repo, overview.repos().keys()));
         }
     }
-    Ok(Located { realm: realm.clone(), store, repo: repo.cloned(), unrecorded_url: None })
+    Ok(Located { realm: realm.clone(), store, repo: repo.cloned(), unrecorded_url: None, moved_url: None })
 }
 
 /// Finds the realm, and the name of the repository that contains the folder of `env`.
@@ -129,7 +131,8 @@ pub fn find(
         result => result.map(|()| repo)?,
     };
     let unrecorded_url = config::unrecorded_url(&known, proposed.as_ref());
-    Ok(Located { realm, store, repo, unrecorded_url })
+    let moved_url = config::moved_url(&known, proposed.as_ref());
+    Ok(Located { realm, store, repo, unrecorded_url, moved_url })
 }
 
 /// Returns the realm that is used if the user names none.

@@ -28,6 +28,16 @@ pub struct KnownRealm {
     pub path: PathBuf,
     /// The URL at which it is shared.
     pub url: Option<String>,
+    /// The URLs at which it was shared before this machine moved it.
+    pub former_urls: Vec<String>,
+}
+
+/// The key of the URLs at which a realm was shared before.
+const FORMER_URL: &str = "formerUrl";
+
+/// Returns the subsection of a realm.
+fn section(realm: &RealmName) -> String {
+    format!("realm.{realm}")
 }
 
 impl Home {
@@ -97,12 +107,17 @@ impl Home {
     /// # Errors
     /// Returns an error if the configuration cannot be read.
     pub fn realms(&self) -> Result<Vec<KnownRealm>, StoreError> {
+        let config = self.config()?;
+        let former_urls = |name: &RealmName| {
+            let values = config.raw_values_by("blue", Some(section(name).as_str().into()), FORMER_URL);
+            values.into_iter().flatten().map(|value| value.to_string()).collect()
+        };
         let realm = |(name, mut values): (String, Values)| {
             let name = name.parse().ok()?;
             let (path, url) = (self.present_store(&name, values.remove("path")?.into()), values.remove("url"));
-            Some(KnownRealm { name, path, url })
+            Some(KnownRealm { former_urls: former_urls(&name), name, path, url })
         };
-        let mut realms: Vec<_> = self.subsections("realm.")?.into_iter().filter_map(realm).collect();
+        let mut realms: Vec<_> = subsections_of(&config, "realm.")?.into_iter().filter_map(realm).collect();
         realms.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(realms)
     }
@@ -120,10 +135,9 @@ impl Home {
     /// # Errors
     /// Returns an error if the configuration cannot be read.
     pub fn auto_sync(&self, name: &RealmName) -> Result<Option<String>, StoreError> {
-        let section = format!("realm.{name}");
         let value = self
             .config()?
-            .raw_value_by("blue", Some(section.as_str().into()), "autoSync")
+            .raw_value_by("blue", Some(section(name).as_str().into()), "autoSync")
             .ok()
             .map(|value| value.to_string());
         Ok(value)
@@ -134,7 +148,7 @@ impl Home {
     /// # Errors
     /// Returns an error if the configuration cannot be read or written.
     pub fn record_auto_sync(&self, name: &RealmName, wanted: bool) -> Result<(), StoreError> {
-        self.change(&format!("realm.{name}"), &[("autoSync", wanted.to_string())])
+        self.change(&section(name), &[("autoSync", wanted.to_string())])
     }
 
     /// Returns the subsections of `blue` whose names start with `prefix`, with the prefix removed.
@@ -150,10 +164,29 @@ impl Home {
     /// # Errors
     /// Returns an error if the configuration cannot be read or written.
     pub fn record_realm(&self, realm: &KnownRealm) -> Result<(), StoreError> {
-        let section = format!("realm.{}", realm.name);
         let mut values = vec![("path", recordable(&realm.path)?.to_owned())];
         values.extend(realm.url.clone().map(|url| ("url", url)));
-        self.change(&section, &values)
+        self.change(&section(&realm.name), &values)
+    }
+
+    /// Records that a realm is no longer shared at its recorded URL, but at this one.
+    ///
+    /// # Errors
+    /// Returns an error if the configuration cannot be read or written.
+    pub fn record_move(&self, realm: &KnownRealm, url: &str) -> Result<(), StoreError> {
+        self.record_realm(&KnownRealm { url: Some(url.to_owned()), ..realm.clone() })?;
+        let Some(former) = realm.url.as_ref().filter(|former| *former != url && !realm.former_urls.contains(former))
+        else {
+            return Ok(());
+        };
+        self.edit(|config| {
+            let section = section(&realm.name);
+            let mut section = config
+                .section_mut_or_create_new("blue", Some(section.as_str().into()))
+                .map_err(StoreError::git("record a former URL"))?;
+            section.push(FORMER_URL, former.as_str()).map_err(StoreError::git("record a former URL"))?;
+            Ok(())
+        })
     }
 
     /// Removes the record of a realm.
@@ -161,7 +194,7 @@ impl Home {
     /// # Errors
     /// Returns an error if the configuration cannot be read or written.
     pub fn forget_realm(&self, name: &RealmName) -> Result<(), StoreError> {
-        self.forget(&format!("realm.{name}"))
+        self.forget(&section(name))
     }
 
     pub(super) fn forget(&self, subsection: &str) -> Result<(), StoreError> {
@@ -217,12 +250,30 @@ mod tests {
             name: name.parse().unwrap(),
             path: format!("/stores/{name} ä.git").into(),
             url: url.map(str::to_owned),
+            former_urls: Vec::new(),
         };
         home.record_realm(&realm("b.c", None)).unwrap();
         std::fs::write(home.config_path(), std::fs::read_to_string(home.config_path()).unwrap() + "# mine\n").unwrap();
         home.record_realm(&realm("a", Some("https://host/\"x\\y;#z"))).unwrap();
         assert_eq!(home.realms().unwrap(), [realm("a", Some("https://host/\"x\\y;#z")), realm("b.c", None)]);
         assert!(std::fs::read_to_string(home.config_path()).unwrap().contains("# mine"));
+    }
+
+    #[test]
+    fn former_urls_of_a_moved_realm_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path().join("home"));
+        let name: RealmName = "a".parse().unwrap();
+        let realm = KnownRealm { name: name.clone(), path: "/stores/a.git".into(), url: None, former_urls: Vec::new() };
+        home.record_realm(&realm).unwrap();
+        for url in ["/one", "/two", "/one", "/three"] {
+            home.record_move(&home.realm(&name).unwrap().unwrap(), url).unwrap();
+        }
+        let held = home.realm(&name).unwrap().unwrap();
+        assert_eq!(
+            (held.url.as_deref(), held.former_urls),
+            (Some("/three"), vec!["/one".to_owned(), "/two".to_owned()])
+        );
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl Ctx {
             return Err(OpError::no(ErrorCode::BeforeRealm, message)
                 .next(format!("git blue realm log --realm {realm} --all  # its history")));
         }
-        let here = RealmContext { realm, store: Box::new(past), repo, unrecorded_url: None };
+        let here = RealmContext { realm, store: Box::new(past), repo, unrecorded_url: None, moved_url: None };
         Ok(Self { realm: Ok(here), as_of: Some(moment.time), ..self })
     }
 

@@ -54,8 +54,8 @@ pub struct Ctx {
 
 impl From<Located> for RealmContext {
     fn from(found: Located) -> Self {
-        let Located { realm, store, repo, unrecorded_url } = found;
-        Self { realm, store: Box::new(store), repo, unrecorded_url }
+        let Located { realm, store, repo, unrecorded_url, moved_url } = found;
+        Self { realm, store: Box::new(store), repo, unrecorded_url, moved_url }
     }
 }
 

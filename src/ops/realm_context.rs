@@ -19,6 +19,8 @@ pub struct RealmContext {
     pub repo: Option<RepoName>,
     /// The realm's URL in the repository's configuration, if this machine has not recorded it.
     pub unrecorded_url: Option<String>,
+    /// The URL to which this machine moved the realm, if the repository's configuration still has the former one.
+    pub moved_url: Option<String>,
 }
 
 impl RealmContext {

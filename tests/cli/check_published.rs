@@ -115,7 +115,7 @@ fn reused_version_is_refused_on_a_branch_that_is_behind() {
         let answer = world.json(&provider, &["check"]);
         assert_eq!(codes(&answer, "errors"), [pair("version-reused", "this-change")]);
         let check = world.blue(&provider, &["check"]);
-        let own = "or, on a branch of an older version, publish it as a contract of its own\n";
+        let own = "or, for a patch of an older version, add a contract of its own on the publishing branch\n";
         assert!(world.next_step(&check).starts_with("git merge "), "{check}");
         assert_eq!(check.stdout.contains(own), is_older_line, "{check}");
     }

@@ -219,3 +219,48 @@ fn moving_names_what_the_new_place_lacked() {
         assert_eq!(moved["restored"].as_array().unwrap().len(), restored, "{url}: {moved}");
     }
 }
+
+/// Other branches, tags and repositories still have the former URL.
+#[test]
+fn commits_from_before_a_move_still_belong_to_the_realm() {
+    let (world, _) = settled();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["branch", "release"]);
+    let new = world.bare("new.git");
+    let moved = world.ok(&fungal, &["realm", "admin", "reseed", "--url", &new]);
+    assert!(moved.stdout.contains("such as REALM_URL"), "{moved}");
+    world.commit("fungal", "The realm has moved");
+    world.git(&fungal, &["switch", "--quiet", "release"]);
+    for arguments in [&["status"][..], &["check"], &["contract", "list"], &["init"]] {
+        world.ok(&fungal, arguments);
+    }
+    // Only the publishing branch has to be changed.
+    assert!(!world.ok(&fungal, &["status"]).stdout.contains("reseed"));
+    world.git(&fungal, &["checkout", "--quiet", "-B", "main", "release"]);
+    let step = format!("git blue realm admin reseed --url {new}  # write that URL into .blue/config.yaml");
+    let status = world.ok(&fungal, &["status"]);
+    assert!(world.next_steps(&status).contains(&step), "{status}");
+    let doctor = world.blue(&fungal, &["doctor"]);
+    assert!(doctor.stdout.contains("has the former URL of the realm"), "{doctor}");
+    world.finish_shell(&fungal, &step).exits(0);
+    assert!(world.read("fungal/.blue/config.yaml").contains(&new));
+    // A URL that this machine never used is still refused.
+    let other = world.read("fungal/.blue/config.yaml").replace(&new, "https://example.com/other.git");
+    world.write("fungal/.blue/config.yaml", &other);
+    world.blue(&fungal, &["status"]).exits(128);
+}
+
+#[test]
+fn check_at_another_url_than_the_configured_one_says_so() {
+    let (world, hub) = settled();
+    let fungal = world.path("fungal");
+    let note = ".blue/config.yaml says that the realm is shared at";
+    let same = world.blue(&fungal, &["check", "--realm-url", &hub]);
+    assert!(!same.stderr.contains(note), "{same}");
+    world.git(&world.root(), &["clone", "--quiet", "--mirror", &hub, "old.git"]);
+    let old = world.path("old.git").display().to_string();
+    for arguments in [&["check"][..], &["contract", "publish"]] {
+        let run = world.blue(&fungal, &[arguments, &["--realm-url", &old]].concat());
+        assert!(run.stderr.contains(note), "{run}");
+    }
+}

@@ -131,3 +131,20 @@ fn refused_member_that_was_added_has_no_failure() {
     world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "other"]);
     assert!(!failed(&world));
 }
+
+/// A branch that removes a file removes nothing before it is merged.
+#[test]
+fn file_that_only_a_branch_removes_is_not_retired() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["switch", "--quiet", "--create", "feature"]);
+    std::fs::remove_file(fungal.join(CONTRACT_FILE)).unwrap();
+    world.commit("fungal", "Move it elsewhere");
+    let status = world.ok(&fungal, &["status"]);
+    assert!(!status.stdout.contains("retire"), "{status}");
+    let check = world.ok(&fungal, &["check"]);
+    assert!(check.stdout.contains("once the publishing branch lacks the file, git blue contract retire"), "{check}");
+    world.git(&fungal, &["switch", "--quiet", "main"]);
+    world.git(&fungal, &["merge", "--quiet", "feature"]);
+    assert!(world.ok(&fungal, &["status"]).stdout.contains("git blue contract retire"));
+}

@@ -311,3 +311,20 @@ fn empty_domain_and_realm_can_be_removed() {
     let unknown = world.blue(&world.root(), &realm).exits(128);
     snapshot("remove", &[&in_use, &full, &gone, &deleted, &unknown]);
 }
+
+/// A repository that was split off has the contract's file already, with comments and references.
+#[test]
+fn offered_contract_with_a_file_is_accepted_by_editing_it() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    world.write(&format!("access/{CONTRACT_FILE}"), &world.read(&format!("fungal/{CONTRACT_FILE}")));
+    world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    let status = world.ok(&access, &["status"]);
+    let edit = format!("write owner: access in {CONTRACT_FILE}, and commit, to accept {CONTRACT}");
+    assert!(status.stdout.contains(&edit) && !status.stdout.contains("sed"), "{status}");
+    world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.0.0").replace("owner: fungal", "owner: access"));
+    world.commit("access", "Take it");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");
+    let older = world.json(&access, &["contract", "get", CONTRACT, "--version", "1.0.0"]);
+    assert_eq!(older.get("offered_to"), None, "{older}");
+}

@@ -138,7 +138,7 @@ fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d
 }
 
 /// The step on a branch that must not have the later versions.
-const OLDER_LINE: &str = "or, on a branch of an older version, publish it as a contract of its own";
+const OLDER_LINE: &str = "or, for a patch of an older version, add a contract of its own on the publishing branch";
 
 /// Converts a refusal to findings. A branch that only lacks recently published changes is not reported as broken.
 fn refused(

@@ -67,8 +67,9 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
         let what = if is_removed { "was removed" } else { "does not exist" };
         let writing = candidate::write_file(name, of, &judged.candidate.up);
         let or = if is_removed { String::new() } else { format!(", or {writing} writes the file") };
+        let when = if is_removed { "once the publishing branch lacks the file, " } else { "" };
         let message = format!(
-            "{path} {what}, but {name}/{of} stays in the realm until it is retired: git blue contract retire \
+            "{path} {what}, but {name}/{of} stays in the realm until it is retired: {when}git blue contract retire \
                 {name}/{of} --reason \"…\"{or}"
         );
         let caused_by = if is_removed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };

@@ -76,7 +76,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
     // Another process may have been faster.
     let created = created.or_else(|error| if is_there(ctx, name, &path)? { Ok(false) } else { Err(error) })?;
     let path = dunce::canonicalize(&path).unwrap_or(path);
-    let known = KnownRealm { name: name.clone(), path: path.clone(), url: url.clone() };
+    let known = KnownRealm { name: name.clone(), path: path.clone(), url: url.clone(), former_urls: Vec::new() };
     ctx.home.record_realm(&known)?;
     if let Some(url) = &url {
         sync::realm_clone::record(ctx, &known, url, request.branches)?;

@@ -192,7 +192,7 @@ fn move_to(
     here.fetch_and_require_same(&link, &link.list()?)?;
     store.record_remote(&remote, ctx.env.vars())?;
     if remote.name == sync::realm_clone::origin() {
-        ctx.home.record_realm(&KnownRealm { url: Some(remote.url.clone()), ..known.clone() })?;
+        ctx.home.record_move(known, &remote.url)?;
     }
     let wrote_config = remote.name == sync::realm_clone::origin() && write_config(ctx, known, &remote.url)?;
     // The refs last seen at the old remote do not apply to the new one.
@@ -227,7 +227,8 @@ fn move_to(
     let again = format!("git blue realm admin reseed --url {}", shell_word(&shown));
     Ok(answer
         .next(format!("{again}  # in every other clone, to push what it has"))
-        .next(format!("write url: {shown} in .blue/config.yaml of each repository that has the old URL, and commit")))
+        .next(format!("write url: {shown} in .blue/config.yaml of each repository that has the old URL, and commit"))
+        .next("replace the old URL in the settings of CI, such as REALM_URL: it would go on using the old realm"))
 }
 
 /// Writes the new URL into `.blue/config.yaml`, if that file names the realm. Returns whether it was written.

@@ -17,7 +17,10 @@ use crate::{
         name::{ContractRef, RepoName},
         publish,
     },
-    repo::blue_files::{self, CONTRACTS, contract_path},
+    repo::{
+        CodeRepo,
+        blue_files::{self, CONTRACTS, contract_path},
+    },
     store::{codec, read},
     wire::{Answer, ContractTransfer},
 };
@@ -55,7 +58,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let held = domain::released(view, contract)?;
         if request.to.as_ref() == Some(acting.repo) {
-            return Err(to_itself(view, acting.repo, &request.contract, &held.owner, &ctx.up_to_root()));
+            return Err(to_itself(ctx, (view, acting.repo), &request.contract, &held.owner));
         }
         let decision = publish::offer(view, acting.repo, held, request.to.as_ref())?;
         if let Some(to) = request.to.as_ref().filter(|to| !view.info.has_member(to)) {
@@ -85,8 +88,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         binding.and_then(|text| codec::binding(text.as_bytes()).ok()?.export(contract).map(drop)).is_some();
     Ok(answer
         .next(format!(
-            "{}  # at the root of {to}; committing it accepts the contract",
-            accepting(&request.contract, to, "")
+            "{}  # at the root of {to}, if it has no such file; committing it accepts the contract",
+            written(&request.contract, to, "")
         ))
         .next(format!("git rm {up}{file}  # here, once {to} owns it"))
         .next_if(
@@ -97,22 +100,33 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
 
 /// Returns the error for a repository that offers a contract to itself: it already owns the contract, or wants to own
 /// it.
-fn to_itself(view: &DomainView, me: &RepoName, at: &ContractRef, owner: &RepoName, up: &str) -> OpError {
+fn to_itself(ctx: &Ctx, (view, me): (&DomainView, &RepoName), at: &ContractRef, owner: &RepoName) -> OpError {
     if owner == me {
         return OpError::usage(format!("{me} already owns {at}"));
     }
     let error = OpError::no(ErrorCode::NotOwner, format!("{at} belongs to {owner}, not {me}"));
     let record = view.transfers.get(&at.contract);
     if record.and_then(|record| record.offered(owner)) == Some(me) {
-        error.next(format!("{}  # committing it accepts the contract", accepting(at, me, up)))
+        error.next(accepting(ctx, at, me))
     } else {
         error.next(format!("git blue contract transfer {at} --to {me}  # in {owner}"))
     }
 }
 
-/// Returns the command that writes the file of an offered contract with its new owner. Committing it accepts the offer.
-/// `up` leads to the root of the new owner's working tree.
-pub fn accepting(contract: &ContractRef, to: &RepoName, up: &str) -> String {
+/// Returns the step by which this repository accepts an offered contract: a command that writes its file, or what to edit
+/// in the file, which may refer to others.
+pub fn accepting(ctx: &Ctx, contract: &ContractRef, me: &RepoName) -> String {
+    let file = contract_path(&contract.domain, &contract.contract);
+    let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
+    if root.is_some_and(|root| root.join(&file).exists()) {
+        return format!("write owner: {me} in {file}, and commit, to accept {contract}");
+    }
+    format!("{}  # committing it accepts the contract", written(contract, me, &ctx.up_to_root()))
+}
+
+/// Returns the command that writes the file of an offered contract with its new owner. `up` leads to the root of the new
+/// owner's working tree.
+fn written(contract: &ContractRef, to: &RepoName, up: &str) -> String {
     format!(
         "mkdir -p {up}{CONTRACTS}/{} && git blue contract get {contract} --format yaml | sed 's/^owner: .*/owner: \
             {to}/' >{up}{}",

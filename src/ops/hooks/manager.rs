@@ -82,7 +82,7 @@ impl Manager {
             }
             Self::Lefthook => Some((
                 "lefthook rewrites this file when its configuration changes",
-                "let lefthook run it: post-commit: { commands: { git-blue: { run: git blue hook post-commit } } } in \
+                "let lefthook run it: post-commit: { commands: { git-blue: { run: git blue hook post-commit || true } } } in \
                  lefthook.yml, and the same for the other hooks"
                     .to_owned(),
             )),

@@ -84,8 +84,8 @@ pub struct Request {
     pub all: bool,
     /// Report problems that already exist in this commit as warnings
     ///
-    /// In a pull request workflow, the default is taken from GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA or
-    /// CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
+    /// In a pull request workflow, the default is taken from GITHUB_BASE_REF, GITHUB_REF of a merge queue,
+    /// CI_MERGE_REQUEST_DIFF_BASE_SHA or CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
     #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"]))]
     pub base: Option<String>,
     /// This repository's name in the realm; overrides .blue/config.yaml

@@ -13,6 +13,8 @@ use crate::{
 const BASE_REF: &str = "GITHUB_BASE_REF";
 /// The ref that a GitHub runner has checked out; `refs/pull/7/merge` is the merge of both sides.
 const REF: &str = "GITHUB_REF";
+/// The start of the refs of GitHub's merge queue, such as `refs/heads/gh-readonly-queue/main/pr-7-SHA`.
+const QUEUE: &str = "refs/heads/gh-readonly-queue/";
 /// The commit at which a merge request branched off, on runners of GitLab.
 const DIFF_BASE: &str = "CI_MERGE_REQUEST_DIFF_BASE_SHA";
 /// The target branch of a merge request, on runners of GitLab.
@@ -69,8 +71,9 @@ pub fn fetch(revision: &str) -> String {
 /// Returns an error if history cannot be read.
 pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpError> {
     let variable = |name: &str| ctx.env.text(name).filter(|text| !text.is_empty());
-    let mut revisions: Vec<String> = variable(DIFF_BASE).map(str::to_owned).into_iter().collect();
-    for branch in [BASE_REF, TARGET_BRANCH].into_iter().filter_map(variable) {
+    let (queue_branch, queue_base) = variable(REF).and_then(queued).unzip();
+    let mut revisions: Vec<_> = variable(DIFF_BASE).or(queue_base).map(str::to_owned).into_iter().collect();
+    for branch in [BASE_REF, TARGET_BRANCH].into_iter().filter_map(variable).chain(queue_branch) {
         revisions.push(format!("refs/remotes/origin/{branch}"));
         revisions.push(format!("refs/heads/{branch}"));
     }
@@ -90,6 +93,27 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
     {
         return Ok(Base { commit: Some(*first), missing: None });
     }
-    let branch = [TARGET_BRANCH, BASE_REF].into_iter().find_map(variable).map(|branch| format!("origin/{branch}"));
+    let branch = [TARGET_BRANCH, BASE_REF].into_iter().find_map(variable).or(queue_branch);
+    let branch = branch.map(|branch| format!("origin/{branch}"));
     Ok(Base { commit: None, missing: branch.or_else(|| variable(DIFF_BASE).map(str::to_owned)) })
+}
+
+/// Returns the target branch of a ref of GitHub's merge queue, and the commit that the queue merged into: that of the
+/// pull request before it.
+fn queued(name: &str) -> Option<(&str, &str)> {
+    let (branch, request) = name.strip_prefix(QUEUE)?.rsplit_once("/pr-")?;
+    Some((branch, request.split_once('-')?.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merge_queues_name_their_base() {
+        assert_eq!(queued("refs/heads/gh-readonly-queue/release/1.x/pr-7-0a1b"), Some(("release/1.x", "0a1b")));
+        for other in ["refs/heads/main", "refs/pull/7/merge", "refs/heads/gh-readonly-queue/main/other"] {
+            assert_eq!(queued(other), None);
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    locate::config::record_url,
+    locate::config::{record_url, write_url},
     model::{
         binding::Import,
         check::conflicts::{is_concerned, standing},
@@ -212,6 +212,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     }
     let answer = answer.next_all(caught_up.next_steps);
     let answer = answer.next_all(here.unrecorded_url.iter().map(|url| record_url(url)));
+    let answer = answer.next_all(moved_url(ctx, here)?.map(|url| write_url(url)));
     let first = match (&here.repo, &ctx.code) {
         (Some(repo), Some(code)) if joined && overview.damage().is_empty() => {
             join::first_steps(ctx, code, (&here.realm, &*here.store), &overview, repo)?
@@ -415,12 +416,20 @@ pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     Ok(damage.iter().map(ToString::to_string).collect())
 }
 
-/// Returns the commands that accept the contracts that this repository was offered.
-fn offers(body: &RealmStatus, up: &str) -> Vec<String> {
+/// Returns the realm's URL if the publishing branch is checked out and still has the former one. Other branches may keep
+/// it.
+fn moved_url<'h>(ctx: &Ctx, here: &'h RealmContext) -> Result<Option<&'h String>, OpError> {
+    let (Some(url), Some(code)) = (&here.moved_url, &ctx.code) else { return Ok(None) };
+    let head = code.head()?.branch;
+    Ok((head.is_some() && head == code.publishing_branch()?).then_some(url))
+}
+
+/// Returns the steps that accept the contracts that this repository was offered.
+fn offers(ctx: &Ctx, body: &RealmStatus) -> Vec<String> {
     let offered = body.notifications.iter().filter(|one| one.change_type == ChangeType::ContractOffered);
     let command = |one: &Notification| {
         let contract = ContractRef { domain: one.domain.clone(), contract: one.contract.clone()? };
-        Some(transfer::accepting(&contract, body.current_repo.as_ref()?, up))
+        Some(transfer::accepting(ctx, &contract, body.current_repo.as_ref()?))
     };
     offered.filter_map(command).take(3).collect()
 }
@@ -448,7 +457,7 @@ fn with_next_steps(
         .collect();
     by_others.dedup();
     by_others.truncate(3);
-    let offers = offers(body, files.up);
+    let offers = offers(ctx, body);
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
     let removed = removed_files::steps(&body.removed_files, &files);
@@ -461,7 +470,7 @@ fn with_next_steps(
         .next_if(unreadable, format!("{check}  # show the problems"))
         .next_if(broken > 0 || has_changed, REVIEW)
         .next_all(removed)
-        .next_all(offers.into_iter().map(|command| format!("{command}  # committing it accepts the contract")))
+        .next_all(offers)
         .next_if(has_conflicts, check::SHOW_CONFLICTS)
         .next_if(ahead > 0 || behind > 0, "git blue sync  # sync with the remotes")
         .next_all(by_others);

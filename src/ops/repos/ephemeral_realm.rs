@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{
     error::{ErrorCode, OpError},
-    locate::{self, proposed},
+    locate::{self, CONFIG, proposed},
     machine::home::Home,
     model::{
         name::{RealmName, RepoName},
@@ -50,7 +50,7 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let code = CodeRepo::discover(&ctx.place())?;
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
-    let here = Ok(RealmContext { realm, store: Box::new(store), repo, unrecorded_url: None });
+    let here = Ok(RealmContext { realm, store: Box::new(store), repo, unrecorded_url: None, moved_url: None });
     Ok(SnapshotRealm {
         ctx: Ctx {
             env: ctx.env.clone(),
@@ -62,6 +62,17 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
         },
         _aside: aside,
     })
+}
+
+/// Returns a note if the repository says that its realm is shared elsewhere than at the URL that the user typed, as in the
+/// settings of CI after the realm has moved.
+pub fn other_url_note(ctx: &Ctx, typed: &str) -> Option<String> {
+    let code = ctx.code.as_ref()?;
+    let proposed = proposed(code).ok()??.realm.url?;
+    let rewritten = |url: &str| code.rewritten(url);
+    let typed = url::absolute(ctx.env.cwd(), typed);
+    let is_same = url::is_same(&typed, &proposed) || url::is_same(&rewritten(&typed), &rewritten(&proposed));
+    (!is_same).then(|| format!("{CONFIG} says that the realm is shared at {}", without_credentials(&proposed)))
 }
 
 /// Returns a fetch error with next steps that fit a realm that is not kept for a later sync.
@@ -108,7 +119,13 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
     })?;
     let realm = found.realm;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
-    let here = Ok(RealmContext { realm: realm.clone(), store: Box::new(store), repo: None, unrecorded_url: None });
+    let here = Ok(RealmContext {
+        realm: realm.clone(),
+        store: Box::new(store),
+        repo: None,
+        unrecorded_url: None,
+        moved_url: None,
+    });
     Ok(TemporaryRealm { ctx: Ctx { realm: here, ..ctx }, realm, _folder: folder })
 }
 

@@ -188,10 +188,11 @@ fn fetch_new_realm(
         return Err(elsewhere(known, &remote.url));
     }
     let path = ctx.home.default_store(&name);
+    let of = |path, url| KnownRealm { name: name.clone(), path, url, former_urls: Vec::new() };
     // Another process may have been faster, or the record of the store was removed.
     let adopt = || {
         let recorded = ctx.home.realm(&name)?;
-        let known = recorded.unwrap_or_else(|| KnownRealm { name: name.clone(), path: path.clone(), url: None });
+        let known = recorded.unwrap_or_else(|| of(path.clone(), None));
         require_same(ctx, &known, remote, listing)?;
         record(ctx, &known, &remote.url, remote.mapping == Mapping::Branches)?;
         Ok(Obtained { realm: name.clone(), is_cloned: false })
@@ -204,7 +205,7 @@ fn fetch_new_realm(
         return if holds(ctx, &path, &name) { adopt() } else { Err(error.into()) };
     }
     let path = dunce::canonicalize(&path).unwrap_or(path);
-    ctx.home.record_realm(&KnownRealm { name: name.clone(), path, url: Some(remote.url.clone()) })?;
+    ctx.home.record_realm(&of(path, Some(remote.url.clone())))?;
     Ok(Obtained { realm: name, is_cloned: true })
 }
 

@@ -12,7 +12,10 @@ pub use super::finding::Request;
 use super::{doctor_objects, doctor_sessions};
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    locate::{self, CONFIG, config::record_url},
+    locate::{
+        self, CONFIG,
+        config::{record_url, write_url},
+    },
     machine::home::KnownRealm,
     model::{
         domain_view::RealmView,
@@ -66,6 +69,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     checks.extend(receivers(ctx)?);
     checks.extend(unknown_realm(ctx));
     checks.extend(ctx.realm.as_ref().ok().and_then(unrecorded_url));
+    checks.extend(ctx.realm.as_ref().ok().and_then(moved_url));
     checks.extend(doctor_sessions::of_work_tree(ctx, request));
     checks.extend(doctor_sessions::of_deleted_trees(ctx, request)?);
     if let (Some(_), Ok(here)) = (&ctx.code, &ctx.realm)
@@ -176,6 +180,13 @@ fn unrecorded_url(here: &RealmContext) -> Option<DoctorCheck> {
     let url = here.unrecorded_url.as_ref()?;
     let message = format!("{CONFIG} says that the realm is shared at {url}, but it has no remote on this machine");
     Some(advise(check("url", Some(here.realm.as_str()), Health::Warning, message), record_url(url)))
+}
+
+/// Reports a repository that still has the URL from before the user moved the realm.
+fn moved_url(here: &RealmContext) -> Option<DoctorCheck> {
+    let url = here.moved_url.as_ref()?;
+    let message = format!("{CONFIG} has the former URL of the realm, which is shared at {url} now");
+    Some(advise(check("url", Some(here.realm.as_str()), Health::Warning, message), write_url(url)))
 }
 
 fn identity(ctx: &Ctx) -> DoctorCheck {

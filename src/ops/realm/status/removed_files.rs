@@ -8,9 +8,10 @@ use crate::{
     model::{
         candidate,
         name::{ContractName, RepoName},
+        oid::Oid,
     },
     ops::ctx::{Ctx, RealmContext},
-    repo::blue_files::CONTRACTS,
+    repo::{CodeRepo, blue_files::CONTRACTS},
     store::read,
     wire::RemovedFile,
 };
@@ -51,7 +52,27 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
             removed.push(RemovedFile { domain: (*domain).clone(), contract, file });
         }
     }
+    if !removed.is_empty()
+        && let Some(tree) = published_tree(code, &commit)?
+    {
+        let is_published = |one: &RemovedFile| Ok::<_, OpError>(read::lookup(code, &tree, &one.file)?.is_some());
+        removed = removed
+            .into_iter()
+            .filter_map(|one| is_published(&one).map(|is| (!is).then_some(one)).transpose())
+            .collect::<Result<_, _>>()?;
+    }
     Ok(removed)
+}
+
+/// Returns the tree of the publishing branch, unless it is that of `commit`. A branch that removes a file removes nothing
+/// before it is merged.
+fn published_tree(code: &CodeRepo, commit: &Oid) -> Result<Option<Oid>, OpError> {
+    let Some(branch) = code.publishing_branch()? else { return Ok(None) };
+    let tip = match code.reference(&format!("refs/heads/{branch}"))? {
+        Some(tip) => Some(tip),
+        None => code.reference(&format!("refs/remotes/origin/{branch}"))?,
+    };
+    Ok(tip.filter(|tip| tip != commit).map(|tip| code.tree_of(&tip)).transpose()?)
 }
 
 /// The facts that decide the next steps.
