@@ -169,12 +169,12 @@ impl<T> Delta<T> {
     }
 }
 
-/// Returns the change of a contract as seen by `me`. Returns `None` if only descriptive text changed. `published` are
-/// the contract's versions.
+/// Returns the change of a contract as seen by `me`, or by anyone. Returns `None` if only descriptive text changed.
+/// `published` are the contract's versions.
 pub fn contract_change(
     domain: &DomainName,
     published: &BTreeSet<Version>,
-    me: &RepoName,
+    me: Option<&RepoName>,
     path: &str,
     delta: &Delta<Contract>,
 ) -> Option<Change> {
@@ -203,7 +203,7 @@ pub fn contract_change(
         rollback,
         yanked: if kinds.contains(&ChangeType::VersionYanked) { yanked } else { Vec::new() },
         deprecated: new.filter(|_| is_deprecated).and_then(|new| new.deprecated.clone()),
-        is_mine: known.owner == *me,
+        is_mine: me == Some(&known.owner),
         ..delta.change(domain, path, kind, &known.owner)
     })
 }
@@ -258,15 +258,15 @@ pub fn new_offer(delta: &Delta<Transfers>) -> Option<&Transfer> {
     (known != Some(offer)).then_some(offer)
 }
 
-/// Returns the change if `me` was offered a contract, which is at `version`.
+/// Returns the change if `me`, or anyone, was offered a contract, which is at `version`.
 pub fn offer_change(
     domain: &DomainName,
     (contract, version): (&ContractName, &Version),
-    me: &RepoName,
+    me: Option<&RepoName>,
     path: &str,
     delta: &Delta<Transfers>,
 ) -> Option<Change> {
-    let offer = new_offer(delta).filter(|offer| offer.to == *me)?;
+    let offer = new_offer(delta).filter(|offer| me.is_none_or(|me| offer.to == *me))?;
     Some(Change {
         contract: Some(contract.clone()),
         old_version: Some(version.clone()),
@@ -292,16 +292,16 @@ pub fn binding_kind(delta: &Delta<Binding>) -> Option<ChangeType> {
     Some(if new.is_some() { ChangeType::BindingAdded } else { ChangeType::BindingRemoved })
 }
 
-/// Returns the change of a binding as seen by `me`. Returns `None` if only the resolved versions of its imports
-/// changed.
+/// Returns the change of a binding as seen by `me`, or by anyone. Returns `None` if only the resolved versions of its
+/// imports changed.
 pub fn binding_change(
     domain: &DomainName,
-    me: &RepoName,
+    me: Option<&RepoName>,
     repo: &RepoName,
     path: &str,
     delta: &Delta<Binding>,
 ) -> Option<Change> {
-    Some(Change { is_mine: repo == me, ..delta.change(domain, path, binding_kind(delta)?, repo) })
+    Some(Change { is_mine: me == Some(repo), ..delta.change(domain, path, binding_kind(delta)?, repo) })
 }
 
 #[cfg(all(test, feature = "cli"))]

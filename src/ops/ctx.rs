@@ -98,7 +98,7 @@ impl Ctx {
     /// Returns an error if this machine's records cannot be read, or the clone cannot be opened.
     pub fn clone_of(&self, repo: &RepoName) -> Result<Option<CodeRepo>, OpError> {
         let folder = self.home.repo_path(&self.realm()?.realm, repo)?.filter(|folder| folder.is_dir());
-        Ok(folder.map(|folder| clone_in(&self.env, &folder)).transpose()?.flatten())
+        Ok(folder.map(|folder| self.other_repo(&folder)).transpose()?.flatten())
     }
 
     /// Opens the repository that contains another folder, regardless of variables that refer to this one.

@@ -68,6 +68,7 @@ mod no_command;
 mod notification_texts;
 mod notifications;
 mod notify;
+mod notify_changes;
 mod notify_forge;
 mod notify_forge_answers;
 mod notify_forge_pulls;

@@ -1,5 +1,5 @@
 //! Collects what is new for a receiver: the differences between its baseline of a domain and the current domain, as
-//! each repository of the domain would be notified of them, combined into one event.
+//! the repositories of the domain are notified of them, combined into one event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +10,18 @@ use super::{
 use crate::{
     error::{ErrorCode, OpError},
     model::{
+        binding::Binding,
         domain_summary::DomainSummary,
         hash,
-        name::{RealmName, RepoName},
+        name::{ContractName, RealmName, RepoName},
+        notification::ChangeType,
         rank::Rank,
     },
     ops::{
         ctx::{ActingRepo, Ctx},
         inboxes::{
             arrival,
-            pending::{self, KnownState, Pending},
+            pending::{self, Audience, KnownState, Pending},
         },
     },
     store::{
@@ -118,46 +120,67 @@ impl ChangeCollector<'_> {
         domain: &DomainSummary,
         known: KnownState,
     ) -> Result<Vec<EventChange>, OpError> {
-        let members: Vec<&RepoName> =
-            domain.repos().into_iter().filter(|repo| self.receiver.filter.has_repo(repo)).collect();
-        let mut found: BTreeMap<String, (Notification, Vec<ConcernedImport>)> = BTreeMap::new();
-        // Two repositories together see every change, because a change of one is new to the other. Further repositories
-        // matter only if they import something that changed.
-        let is_few = !self.receiver.filter.repos.is_empty();
-        let (first, rest) = members.split_at(if is_few { members.len() } else { members.len().min(2) });
-        for repo in first {
-            self.add(overview, line, domain, (repo, known), &mut found)?;
-        }
-        let changed: BTreeSet<_> = found.values().filter_map(|(one, _)| one.contract.clone()).collect();
-        let imports = |repo: &RepoName| {
-            let binding = domain.bindings.get(repo);
-            binding.is_some_and(|binding| binding.imports.iter().any(|import| changed.contains(&import.contract)))
+        let wanted = self.receiver.filter.current_repos(self.store)?;
+        let mut found = Found::default();
+        let repos: Vec<&RepoName> = if wanted.is_empty() {
+            // Every change is found once, whoever made it. The importers only add what it means for them.
+            let anyone = Audience::Anyone { ctx: self.ctx, realm: self.realm, store: self.store };
+            found.add(self.pending(anyone, known, domain, line)?);
+            let changed = found.contracts();
+            let imports = |binding: &Binding| binding.imports.iter().any(|import| changed.contains(&import.contract));
+            let importers = domain.bindings.iter().filter(|(_, binding)| imports(binding));
+            importers.map(|(repo, _)| repo).take(MAX_REPOS).collect()
+        } else {
+            domain.repos().into_iter().filter(|repo| wanted.contains(repo)).collect()
         };
-        for repo in rest.iter().filter(|repo| imports(repo)).take(MAX_REPOS) {
-            self.add(overview, line, domain, (repo, known), &mut found)?;
+        for repo in repos {
+            // Without the clone, it is only less certain who changed the repository's own contracts.
+            let code = self.ctx.clone_of(repo).unwrap_or_default();
+            let acting = ActingRepo { realm: self.realm, store: self.store, repo, code: code.as_ref() };
+            let mut pending = self.pending(Audience::Repo(acting), known, domain, line)?;
+            pending.judge(acting, overview, &self.ctx.judge())?;
+            // What the repository published itself is not news, even if its clone here has not pulled it yet.
+            pending.notifications.retain(|one| !one.by_other_clone);
+            found.add_for(repo, pending);
         }
-        let mut found: Vec<_> = found.into_values().collect();
-        found.sort_by_cached_key(|(one, _)| pending::key(one));
-        Ok(found.into_iter().map(|(one, imports)| change(one, imports)).collect())
+        Ok(found.changes())
     }
 
-    /// Adds the changes that a repository would be notified of.
-    fn add(
+    /// Returns the changes that an audience would be notified of.
+    fn pending(
         &self,
-        overview: &Overview<'_>,
-        line: &Line,
+        audience: Audience<'_>,
+        known: KnownState,
         domain: &DomainSummary,
-        (repo, known): (&RepoName, KnownState),
-        found: &mut BTreeMap<String, (Notification, Vec<ConcernedImport>)>,
-    ) -> Result<(), OpError> {
-        let acting = ActingRepo { realm: self.realm, store: self.store, repo, code: None };
-        let mut pending = Pending::in_domain(acting, known, domain, line, self.ctx.env.now())?;
+        line: &Line,
+    ) -> Result<Pending, OpError> {
+        let pending = Pending::in_domain(audience, known, domain, line, self.ctx.env.now())?;
         if pending.has_unreadable() {
             let message = format!("{} has files that cannot be read", line.name);
             return Err(OpError::no(ErrorCode::Damaged, message));
         }
-        pending.judge(acting, overview, &self.ctx.judge())?;
         arrival::record(self.store, &pending.sightings, || self.ctx.env.now_here());
+        Ok(pending)
+    }
+}
+
+/// What changed: a contract, the binding of a repository, or the offer of a contract.
+type Subject = (Option<ContractName>, RepoName, bool);
+
+/// The changes found so far, with the imports that each affects.
+#[derive(Default)]
+struct Found(BTreeMap<Subject, (Notification, Vec<ConcernedImport>)>);
+
+impl Found {
+    /// Adds changes. Of the same change it keeps the highest rank.
+    fn add(&mut self, pending: Pending) {
+        for one in pending.notifications {
+            self.entry(one);
+        }
+    }
+
+    /// Adds the changes that a repository would be notified of, with what they mean for its imports.
+    fn add_for(&mut self, repo: &RepoName, pending: Pending) {
         for one in pending.notifications {
             let import = one.import_state.map(|state| ConcernedImport {
                 repo: repo.clone(),
@@ -165,11 +188,28 @@ impl ChangeCollector<'_> {
                 binding: one.binding.clone(),
                 verdict: one.verdict.clone(),
             });
-            let (held, imports) = found.entry(one.id.clone()).or_insert_with(|| (one.clone(), Vec::new()));
-            held.rank = held.rank.min(one.rank);
-            imports.extend(import);
+            self.entry(one).extend(import);
         }
-        Ok(())
+    }
+
+    fn entry(&mut self, one: Notification) -> &mut Vec<ConcernedImport> {
+        let is_offer = one.change_type == ChangeType::ContractOffered;
+        let rank = one.rank;
+        let subject = (one.contract.clone(), one.from_repo.clone(), is_offer);
+        let (held, imports) = self.0.entry(subject).or_insert_with(|| (one, Vec::new()));
+        held.rank = held.rank.min(rank);
+        imports
+    }
+
+    fn contracts(&self) -> BTreeSet<ContractName> {
+        self.0.keys().filter_map(|(contract, ..)| contract.clone()).collect()
+    }
+
+    /// Returns the changes, the most important first.
+    fn changes(self) -> Vec<EventChange> {
+        let mut found: Vec<_> = self.0.into_values().collect();
+        found.sort_by_cached_key(|(one, _)| pending::key(one));
+        found.into_iter().map(|(one, imports)| change(one, imports)).collect()
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     },
     ops::{ctx::Ctx, repos::forges},
     platform::{files, process},
-    store::overview::Overview,
+    store::{Store, StoreError, overview::Overview},
 };
 
 /// The maximum size of a file with a secret, in bytes.
@@ -65,7 +65,7 @@ pub enum Chat {
 pub struct Filter {
     realms: Vec<RealmName>,
     /// Only changes that are new to one of these.
-    pub repos: Vec<RepoName>,
+    repos: Vec<RepoName>,
     domains: Vec<DomainName>,
     /// Only changes that are at least this important to one of them.
     pub rank: Option<Rank>,
@@ -128,18 +128,18 @@ pub fn correction(ctx: &Ctx, name: &str) -> Result<NextStep, OpError> {
     .into())
 }
 
-/// Returns a remark for each name in a filter that does not exist, which may be misspelled.
+/// Returns a remark for each name in a filter that does not exist, which may be misspelled, with the receiver's name.
 ///
 /// # Errors
 /// Returns an error if the realm or the configuration cannot be read.
-pub fn unknown_names(ctx: &Ctx) -> Result<Vec<NextStep>, OpError> {
+pub fn unknown_names(ctx: &Ctx) -> Result<Vec<(String, String)>, OpError> {
     let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
     let mut remarks = Vec::new();
     for (name, filter) in all(&ctx.env, &ctx.home)?.into_iter().filter_map(|(name, one)| Some((name, one.ok()?.filter)))
     {
         let mut note = |key: &str, value: &str, what: String| {
-            remarks.push(NextStep::advice(format!("blue.notify.{name}.{key} is {value}: there is no such {what}")));
+            remarks.push((name.clone(), format!("blue.notify.{name}.{key} is {value}: there is no such {what}")));
         };
         if !accepts(&filter.realms, &here.realm) {
             for realm in filter.realms.iter().filter(|realm| locate::known(&ctx.home, realm).is_err()) {
@@ -147,7 +147,9 @@ pub fn unknown_names(ctx: &Ctx) -> Result<Vec<NextStep>, OpError> {
             }
             continue;
         }
-        for repo in filter.repos.iter().filter(|repo| !overview.repos().contains_key(*repo)) {
+        let current = filter.current_repos(&*here.store)?;
+        for (repo, _) in filter.repos.iter().zip(current).filter(|(_, current)| !overview.repos().contains_key(current))
+        {
             note("repo", repo.as_str(), format!("repository in the realm {}", here.realm));
         }
         for domain in filter.domains.iter().filter(|domain| overview.domains().iter().all(|line| line.name != **domain))
@@ -328,9 +330,14 @@ impl Filter {
         accepts(&self.domains, domain)
     }
 
-    /// Returns whether the filter accepts a repository.
-    pub fn has_repo(&self, repo: &RepoName) -> bool {
-        accepts(&self.repos, repo)
+    /// Returns the current names of the repositories whose news the filter accepts. If there are none, it accepts the
+    /// news of all.
+    ///
+    /// # Errors
+    /// Returns an error if the realm cannot be read.
+    pub fn current_repos(&self, store: &dyn Store) -> Result<Vec<RepoName>, StoreError> {
+        let current = |name: &RepoName| Ok(locate::renamed::newer(store, name)?.unwrap_or_else(|| name.clone()));
+        self.repos.iter().map(current).collect()
     }
 
     /// Returns whether the filter accepts a rank.
@@ -402,7 +409,6 @@ mod tests {
     fn a_filter_accepts_what_it_names() {
         let one = read(&[("url", "https://h/"), ("domain", "a, b"), ("rank", "attention")]).unwrap().filter;
         assert!(one.has_domain(&"b".parse().unwrap()) && !one.has_domain(&"c".parse().unwrap()));
-        assert!(one.has_repo(&"x".parse().unwrap()));
         assert!(one.has_rank(Rank::Broken) && one.has_rank(Rank::Attention) && !one.has_rank(Rank::Import));
         assert_eq!(one.to_string(), "domain=a,b rank=attention");
         assert_eq!(Filter::default().to_string(), "everything");

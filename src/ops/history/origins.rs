@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::first_parents::History;
-use crate::ops::{ctx::ActingRepo, message};
+use crate::ops::message;
 use crate::{
     error::{ErrorCode, OpError},
     model::oid::Oid,
-    store::{CommitInfo, Entry, TreePath, history::Relation, layout, read},
+    store::{CommitInfo, Entry, Store, TreePath, history::Relation, layout, read},
 };
 
 /// The maximum number of commits to walk.
@@ -56,12 +56,8 @@ impl From<&CommitInfo> for Origin {
 ///
 /// # Errors
 /// Returns an error if the store cannot be read. Missing history only makes the times less exact.
-pub fn origins(
-    acting: ActingRepo<'_>,
-    tip: &Oid,
-    paths: &[(&TreePath, Option<Oid>)],
-) -> Result<Vec<Vec<Origin>>, OpError> {
-    let mut walk = Walk { acting, paths, origins: vec![Vec::new(); paths.len()], commits: 0, entries: 0 };
+pub fn origins(store: &dyn Store, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<Vec<Origin>>, OpError> {
+    let mut walk = Walk { store, paths, origins: vec![Vec::new(); paths.len()], commits: 0, entries: 0 };
     let all = paths.iter().enumerate().map(|(at, (path, _))| (path.as_str(), at)).collect();
     let mut lines = vec![(*tip, all)];
     while let Some((tip, open)) = lines.pop() {
@@ -79,7 +75,7 @@ pub fn origins(
 type Open<'p> = BTreeMap<&'p str, usize>;
 
 struct Walk<'a, 'p> {
-    acting: ActingRepo<'a>,
+    store: &'a dyn Store,
     paths: &'p [(&'p TreePath, Option<Oid>)],
     origins: Vec<Vec<Origin>>,
     commits: usize,
@@ -91,7 +87,7 @@ impl<'p> Walk<'_, 'p> {
     fn line(&mut self, tip: Oid, mut open: Open<'p>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut others = Vec::new();
         let mut newer: Option<(CommitInfo, [Folder; FOLDERS.len()])> = None;
-        for step in History::of(self.acting.store, Some(tip)) {
+        for step in History::of(self.store, Some(tip)) {
             self.commits += 1;
             if open.is_empty() || self.entries > MAX_ENTRIES || self.commits > MAX_COMMITS {
                 break;
@@ -104,14 +100,14 @@ impl<'p> Walk<'_, 'p> {
             let mut older: [Folder; FOLDERS.len()] = Default::default();
             let mut brought = Vec::new();
             for (at, name) in FOLDERS.into_iter().enumerate() {
-                older[at].id = read::lookup(self.acting.store, &commit.tree, name)?.map(|entry| entry.id);
+                older[at].id = read::lookup(self.store, &commit.tree, name)?.map(|entry| entry.id);
                 let Some((_, folders)) = &mut newer else { continue };
                 if folders[at].id == older[at].id {
                     older[at].entries = folders[at].entries.take();
                     continue;
                 }
-                let new = folders[at].read(self.acting)?;
-                let old = older[at].read(self.acting)?;
+                let new = folders[at].read(self.store)?;
+                let old = older[at].read(self.store)?;
                 self.entries += new.len() + old.len();
                 for changed in differing(old, new) {
                     brought.extend(open.remove_entry(format!("{name}/{changed}").as_str()));
@@ -158,7 +154,7 @@ impl<'p> Walk<'_, 'p> {
                 return Ok(vec![*other]);
             }
         }
-        let bases = match Relation::of(self.acting.store, first, &others[0]) {
+        let bases = match Relation::of(self.store, first, &others[0]) {
             Err(error) if error.is_damage() => return Ok(Vec::new()),
             relation => relation?.bases,
         };
@@ -175,21 +171,21 @@ impl<'p> Walk<'_, 'p> {
 
     /// Returns the blob at a path of a commit, if the commit can be read.
     fn blob_at(&self, commit: &Oid, path: &str) -> Result<Option<Option<Oid>>, OpError> {
-        match self.acting.store.commit(commit) {
+        match self.store.commit(commit) {
             Err(error) if error.is_damage() => Ok(None),
             info => Ok(Some(self.blob(&info?.tree, path)?)),
         }
     }
 
     fn blob(&self, tree: &Oid, path: &str) -> Result<Option<Oid>, OpError> {
-        Ok(read::lookup(self.acting.store, tree, path)?.map(|entry| entry.id))
+        Ok(read::lookup(self.store, tree, path)?.map(|entry| entry.id))
     }
 }
 
 impl Folder {
-    fn read(&mut self, acting: ActingRepo<'_>) -> Result<&[Entry], OpError> {
+    fn read(&mut self, store: &dyn Store) -> Result<&[Entry], OpError> {
         if self.entries.is_none() {
-            let entries = self.id.map(|id| acting.store.entries(&id)).transpose();
+            let entries = self.id.map(|id| store.entries(&id)).transpose();
             // An entry that is not a folder contains nothing to report.
             self.entries = Some(match entries {
                 Err(error) if error.is_damage() => Vec::new(),

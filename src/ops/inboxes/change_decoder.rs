@@ -8,7 +8,7 @@ use crate::{
     model::{
         binding::{Binding, Import},
         domain_summary::DomainSummary,
-        name::ContractName,
+        name::{ContractName, RepoName},
         notification::{self, Change, ChangeType},
         oid::Oid,
         transfer::Transfers,
@@ -19,7 +19,7 @@ use crate::{
         history::difference::{self, Difference, PathContent},
     },
     store::{
-        StoreRef, layout,
+        Store, StoreRef, layout,
         read::{self, Published},
         unless_damaged,
     },
@@ -32,9 +32,11 @@ pub(super) enum Decoded {
     Unreadable,
 }
 
-/// Decodes the differences of one domain for one repository.
+/// Decodes the differences of one domain for one repository, or for anyone.
 pub(super) struct ChangeDecoder<'a> {
-    pub(super) acting: ActingRepo<'a>,
+    pub(super) store: &'a dyn Store,
+    /// The repository; `None` for anyone.
+    pub(super) me: Option<&'a RepoName>,
     pub(super) domain: &'a DomainSummary,
     pub(super) tree: &'a Oid,
     pub(super) published: &'a Published<'a>,
@@ -44,8 +46,8 @@ pub(super) struct ChangeDecoder<'a> {
 
 impl ChangeDecoder<'_> {
     pub(super) fn decode(&self, difference: &Difference) -> Result<Decoded, OpError> {
-        let Self { acting, domain, published, .. } = *self;
-        let (store, name, path, me) = (acting.store, &domain.info.name, difference.path.as_str(), acting.repo);
+        let Self { store, me, domain, published, .. } = *self;
+        let (name, path) = (&domain.info.name, difference.path.as_str());
         let change = match &difference.of {
             PathContent::Contract(contract) => {
                 let versions = published.of(contract)?;
@@ -76,9 +78,8 @@ impl ChangeDecoder<'_> {
     /// and not imported, and a change of owner if this repository owned it before.
     fn first(&self, change: Change) -> Result<Option<Change>, OpError> {
         let Some(contract) = &change.contract else { return Ok(Some(change)) };
-        let binding = self.domain.bindings.get(self.acting.repo);
         match change.kind {
-            ChangeType::ContractRetired if binding.is_none_or(|own| own.import(contract).is_none()) => Ok(None),
+            ChangeType::ContractRetired if !self.is_imported(contract) => Ok(None),
             ChangeType::ContractAdded if !change.is_mine && self.was_mine(contract)? => {
                 Ok(Some(Change { kind: ChangeType::OwnerChanged, ..change }))
             }
@@ -86,21 +87,25 @@ impl ChangeDecoder<'_> {
         }
     }
 
+    /// Returns whether this repository, or anyone, imports a contract.
+    fn is_imported(&self, contract: &ContractName) -> bool {
+        let mut bindings = self.domain.bindings.iter().filter(|(repo, _)| self.me.is_none_or(|me| me == *repo));
+        bindings.any(|(_, binding)| binding.import(contract).is_some())
+    }
+
     /// Returns whether this repository offered a contract to its present owner.
     fn was_mine(&self, contract: &ContractName) -> Result<bool, OpError> {
-        if !self.transferred.contains(contract) {
-            return Ok(false);
-        }
+        let Some(me) = self.me.filter(|_| self.transferred.contains(contract)) else { return Ok(false) };
         let within = StoreRef::Domain(self.domain.info.name.clone());
-        let record = read::file::<Transfers>(self.acting.store, &within, self.tree, &layout::transfers(contract));
+        let record = read::file::<Transfers>(self.store, &within, self.tree, &layout::transfers(contract));
         let mut transfers = unless_damaged(record)?.into_iter().flat_map(|record| record.transfers);
-        Ok(transfers.any(|one| one.from == *self.acting.repo))
+        Ok(transfers.any(|one| one.from == *me))
     }
 }
 
 /// Returns the contracts of a domain that were offered to another repository.
-pub(super) fn transferred(acting: ActingRepo<'_>, tree: &Oid) -> Result<BTreeSet<ContractName>, OpError> {
-    let files = read::folder(acting.store, tree, layout::TRANSFERS)?;
+pub(super) fn transferred(store: &dyn Store, tree: &Oid) -> Result<BTreeSet<ContractName>, OpError> {
+    let files = read::folder(store, tree, layout::TRANSFERS)?;
     Ok(files.iter().filter_map(|file| layout::stem(&file.name)).collect())
 }
 

@@ -21,7 +21,7 @@ use crate::{
         clock,
         content_cache::ContentCache,
         domain_summary::DomainSummary,
-        name::{DomainName, ReaderName, RepoName},
+        name::{DomainName, ReaderName, RealmName, RepoName},
         notification::{Change, ChangeType},
         oid::Oid,
         rank::Rank,
@@ -34,8 +34,9 @@ use crate::{
             origins::{self, Origin},
         },
     },
+    repo::CodeRepo,
     store::{
-        TreePath,
+        Store, TreePath,
         overview::{Line, Overview},
         read::{self, Published},
     },
@@ -103,6 +104,67 @@ pub enum KnownState {
     Nothing,
 }
 
+/// Whom changes are found for.
+#[derive(Clone, Copy)]
+pub enum Audience<'a> {
+    /// A repository, which is not notified of its own changes.
+    Repo(ActingRepo<'a>),
+    /// Anyone: all changes, whoever made them.
+    Anyone { ctx: &'a Ctx, realm: &'a RealmName, store: &'a dyn Store },
+}
+
+impl<'a> Audience<'a> {
+    fn realm(self) -> &'a RealmName {
+        match self {
+            Self::Repo(acting) => acting.realm,
+            Self::Anyone { realm, .. } => realm,
+        }
+    }
+
+    fn store(self) -> &'a dyn Store {
+        match self {
+            Self::Repo(acting) => acting.store,
+            Self::Anyone { store, .. } => store,
+        }
+    }
+
+    fn repo(self) -> Option<&'a RepoName> {
+        match self {
+            Self::Repo(acting) => Some(acting.repo),
+            Self::Anyone { .. } => None,
+        }
+    }
+
+    /// Returns the clones on this machine of the repositories whose contracts and bindings changed. They tell whether
+    /// somebody else changed these. For a repository there are none, because it knows its own clone.
+    fn clones(self, changes: &[FoundChange]) -> BTreeMap<&RepoName, Option<CodeRepo>> {
+        let Self::Anyone { ctx, .. } = self else { return BTreeMap::new() };
+        let owners: BTreeSet<_> = changes.iter().map(|(_, change, _)| &change.from).collect();
+        // Without the clone, it is only less certain who made the change.
+        owners.into_iter().map(|repo| (repo, ctx.clone_of(repo).unwrap_or_default())).collect()
+    }
+
+    /// Returns the member of the domain that is notified of a change only if somebody else made it.
+    fn owner<'o>(
+        self,
+        change: &'o Change,
+        domain: &DomainSummary,
+        clones: &'o BTreeMap<&RepoName, Option<CodeRepo>>,
+    ) -> Option<ActingRepo<'o>>
+    where
+        'a: 'o,
+    {
+        match self {
+            Self::Repo(acting) => change.is_mine.then_some(acting),
+            Self::Anyone { realm, store, .. } => {
+                let is_own = change.kind != ChangeType::ContractOffered && domain.takes_part(&change.from);
+                let code = clones.get(&change.from).and_then(Option::as_ref);
+                is_own.then_some(ActingRepo { realm, store, repo: &change.from, code })
+            }
+        }
+    }
+}
+
 impl Pending {
     /// Returns whether the domains have files that cannot be read, whose changes are therefore unknown.
     pub fn has_unreadable(&self) -> bool {
@@ -135,7 +197,7 @@ impl Pending {
             match overview.summary(line) {
                 Ok(domain) if domain.takes_part(acting.repo) => {
                     let known = known.map_or(KnownState::Adapted, KnownState::Tree);
-                    let is_silent = pending.add_domain(acting, known, &domain, line, now)?;
+                    let is_silent = pending.add_domain(Audience::Repo(acting), known, &domain, line, now)?;
                     if let Some(seen) = pending.seen.get_mut(&line.name) {
                         seen.is_recorded = is_own && !is_silent;
                     }
@@ -157,19 +219,19 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Finds what is new to the current repository in one domain.
+    /// Finds what is new in one domain.
     ///
     /// # Errors
     /// Returns an error if the domain cannot be read.
     pub fn in_domain(
-        acting: ActingRepo<'_>,
+        audience: Audience<'_>,
         known: KnownState,
         domain: &DomainSummary,
         line: &Line,
         now: jiff::Timestamp,
     ) -> Result<Self, OpError> {
         let mut pending = Self::default();
-        pending.add_domain(acting, known, domain, line, now)?;
+        pending.add_domain(audience, known, domain, line, now)?;
         Ok(pending)
     }
 
@@ -177,29 +239,32 @@ impl Pending {
     /// change to notify of, or a change that does not concern the reader.
     fn add_domain(
         &mut self,
-        acting: ActingRepo<'_>,
+        audience: Audience<'_>,
         known: KnownState,
         domain: &DomainSummary,
         line: &Line,
         now: jiff::Timestamp,
     ) -> Result<bool, OpError> {
-        let (name, tree) = (&line.name, line.tree);
-        let found = Found::of(acting, known, domain, line)?;
+        let (store, name, tree) = (audience.store(), &line.name, line.tree);
+        let found = Found::of(audience, known, domain, line)?;
         self.seen.insert(name.clone(), Seen { tree, is_recorded: false });
         let unreadable = found.unreadable.iter().cloned();
         self.kept.extend(unreadable.map(|(path, known)| (name.clone(), path, known)));
         if found.changes.is_empty() {
             return Ok(true);
         }
-        let arrivals = Arrivals::of(acting.store, name)?;
-        let new = first_seen(acting, &arrivals, &tree)?;
+        let arrivals = Arrivals::of(store, name)?;
+        let new = first_seen(store, &arrivals, &tree)?;
         let paths: Option<BTreeSet<_>> = new.as_ref().map(|new| new.iter().map(|(path, _)| path).collect());
         let is_new = |path: &TreePath| paths.as_ref().is_none_or(|paths| paths.contains(path));
-        let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
+        let binding = audience.repo().and_then(|repo| domain.bindings.get(repo));
+        let imports = binding.map(Binding::by_contract).unwrap_or_default();
+        let clones = audience.clones(&found.changes);
         let mut is_silent = found.is_silent;
         for (difference, change, origins) in &found.changes {
-            let Some((writer, origin)) = farthest(acting, change, origins) else { continue };
-            if writer == Writer::ThisClone {
+            let owner = audience.owner(change, domain, &clones);
+            let Some((writer, origin)) = farthest(owner, origins) else { continue };
+            if writer == Some(Writer::ThisClone) && audience.repo().is_some() {
                 is_silent = true;
                 continue;
             }
@@ -214,7 +279,7 @@ impl Pending {
                 continue;
             }
             let import = change.contract.as_ref().and_then(|contract| imports.get(contract)).copied();
-            let one = notification(acting, (domain, import), (change, origin, writer), arrived_at, now);
+            let one = notification(audience.realm(), (domain, import), (change, origin, writer), arrived_at, now);
             let former = difference.old.filter(|_| one.is_in_place());
             self.notifications.push(Notification { former, ..one });
             self.paths.push((name.clone(), difference.path.clone(), difference.old));
@@ -303,36 +368,39 @@ pub struct NotificationBatch {
 #[derive(Debug)]
 struct Found {
     /// Changes to notify of, with the commits that introduced them.
-    changes: Vec<(Difference, Change, Vec<Origin>)>,
+    changes: Vec<FoundChange>,
     /// Paths that currently cannot be read, with the known blobs.
     unreadable: Vec<(TreePath, Option<Oid>)>,
     /// Whether there are differences that need no notification.
     is_silent: bool,
 }
 
+/// A difference, its meaning, and the commits that introduced it.
+type FoundChange = (Difference, Change, Vec<Origin>);
+
 /// The approximate size of one change in memory, in bytes.
 const CHANGE_WEIGHT: usize = 640;
 /// The approximate size of a result without changes, with its key.
 const FOUND_WEIGHT: usize = 2 << 10;
 
-/// The latest results, by the current repository, the domain, its commit, and the known state,
+/// The latest results, by the repository (`None` for anyone), the domain, its commit, and the known state,
 /// which determine the result.
-static FOUND: ContentCache<(RepoName, DomainName, Oid, KnownState), Arc<Found>> = ContentCache::new(8 << 20);
+static FOUND: ContentCache<(Option<RepoName>, DomainName, Oid, KnownState), Arc<Found>> = ContentCache::new(8 << 20);
 
 impl Found {
-    /// Returns how a domain differs from what the current repository knows of it.
+    /// Returns how a domain differs from what the audience knows of it.
     fn of(
-        acting: ActingRepo<'_>,
+        audience: Audience<'_>,
         known: KnownState,
         domain: &DomainSummary,
         line: &Line,
     ) -> Result<Arc<Self>, OpError> {
-        let key = || (acting.repo.clone(), line.name.clone(), line.tip, known);
-        let holds = acting.store.holds();
+        let key = || (audience.repo().cloned(), line.name.clone(), line.tip, known);
+        let holds = audience.store().holds();
         if let Some(held) = holds.then(|| FOUND.get(&key())).flatten() {
             return Ok(held);
         }
-        let found = Arc::new(Self::read(acting, known, domain, line)?);
+        let found = Arc::new(Self::read(audience, known, domain, line)?);
         // Paths that cannot be read now may become readable later.
         if holds && found.unreadable.is_empty() {
             FOUND.put(key(), Arc::clone(&found), FOUND_WEIGHT + CHANGE_WEIGHT * found.changes.len());
@@ -340,20 +408,26 @@ impl Found {
         Ok(found)
     }
 
-    fn read(acting: ActingRepo<'_>, known: KnownState, domain: &DomainSummary, line: &Line) -> Result<Self, OpError> {
-        let published = Published::in_tree(acting.store, &line.tree);
-        let differences = match known {
-            KnownState::Tree(known) => {
-                let differences = differences(acting.store, Some(&known), &line.tree)?;
-                let differences = renamed::pair_bindings(acting.store, differences)?;
-                with_adapted(acting, domain, &published, differences)?
+    fn read(audience: Audience<'_>, known: KnownState, domain: &DomainSummary, line: &Line) -> Result<Self, OpError> {
+        let store = audience.store();
+        let published = Published::in_tree(store, &line.tree);
+        let differences = match (known, audience) {
+            (KnownState::Tree(known), _) => {
+                let differences = differences(store, Some(&known), &line.tree)?;
+                let differences = renamed::pair_bindings(store, differences)?;
+                match audience {
+                    Audience::Repo(acting) => with_adapted(acting, domain, &published, differences)?,
+                    Audience::Anyone { .. } => differences,
+                }
             }
-            KnownState::Adapted => since_adapted(acting, domain, &published, &line.tree)?,
-            KnownState::Nothing => differences(acting.store, None, &line.tree)?,
+            (KnownState::Adapted, Audience::Repo(acting)) => since_adapted(acting, domain, &published, &line.tree)?,
+            (KnownState::Adapted, Audience::Anyone { .. }) => Vec::new(),
+            (KnownState::Nothing, _) => differences(store, None, &line.tree)?,
         };
         let (mut found, mut unreadable, mut is_silent) = (Vec::new(), Vec::new(), false);
-        let transferred = transferred(acting, &line.tree)?;
-        let decoder = ChangeDecoder { acting, domain, tree: &line.tree, published: &published, transferred };
+        let transferred = transferred(store, &line.tree)?;
+        let me = audience.repo();
+        let decoder = ChangeDecoder { store, me, domain, tree: &line.tree, published: &published, transferred };
         for difference in differences {
             match decoder.decode(&difference)? {
                 Decoded::Change(change) => found.push((difference, change)),
@@ -362,7 +436,7 @@ impl Found {
             }
         }
         let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.old)).collect();
-        let origins = origins::origins(acting, &line.tip, &paths)?;
+        let origins = origins::origins(store, &line.tip, &paths)?;
         let changes =
             found.into_iter().zip(origins).map(|((difference, change), origins)| (difference, *change, origins));
         Ok(Self { changes: changes.collect(), unreadable, is_silent })
@@ -371,11 +445,11 @@ impl Found {
 
 /// Returns what this machine sees for the first time in a domain's tree. Returns `None` if it has never seen the
 /// domain.
-fn first_seen(acting: ActingRepo<'_>, arrivals: &Arrivals, tree: &Oid) -> Result<Option<Paths>, OpError> {
+fn first_seen(store: &dyn Store, arrivals: &Arrivals, tree: &Oid) -> Result<Option<Paths>, OpError> {
     let Some(known) = arrivals.known else {
         return Ok(None);
     };
-    let differences = differences(acting.store, Some(&known), tree)?;
+    let differences = differences(store, Some(&known), tree)?;
     Ok(Some(differences.into_iter().map(|difference| (difference.path, difference.new)).collect()))
 }
 
@@ -386,15 +460,15 @@ fn concerns(change: &Change, import: &Import) -> bool {
 }
 
 fn notification(
-    acting: ActingRepo<'_>,
+    realm: &RealmName,
     (domain, import): (&DomainSummary, Option<&Import>),
-    (change, origin, writer): (&Change, &Origin, Writer),
+    (change, origin, writer): (&Change, &Origin, Option<Writer>),
     arrived_at: jiff::Timestamp,
     now: jiff::Timestamp,
 ) -> Notification {
     let change = change.clone();
     let import = import.filter(|import| concerns(&change, import));
-    let changed_by_other = change.is_mine && writer == Writer::Other;
+    let changed_by_other = writer == Some(Writer::Other);
     // Judged by the range only; callers that show the notification also judge the documents.
     let state = import.map(|import| ImportState { resolution: domain.resolve_import(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
@@ -409,14 +483,14 @@ fn notification(
         change_type: change.kind,
         also: change.also,
         rank: Rank::of_change(change.kind, standing, changed_by_other),
-        realm: acting.realm.clone(),
+        realm: realm.clone(),
         domain: change.domain,
         contract: change.contract,
         from_repo: change.from,
         author: Some(origin.author.clone()),
         source_commit: origin.source_commit.clone(),
         changed_by_other,
-        by_other_clone: change.is_mine && writer == Writer::OtherClone,
+        by_other_clone: writer == Some(Writer::OtherClone),
         changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
         former: None,
         rollback: change.rollback,
@@ -435,10 +509,10 @@ fn notification(
     }
 }
 
-/// Returns the writer of a change, with the commit. If concurrent commits made it, these are the ones farthest from the
-/// reader.
-fn farthest<'o>(acting: ActingRepo<'_>, change: &Change, origins: &'o [Origin]) -> Option<(Writer, &'o Origin)> {
-    let writer = |origin| if change.is_mine { Writer::of(acting, origin) } else { Writer::Other };
+/// Returns the commit of a change, with its writer as seen by the repository that it belongs to. If concurrent commits
+/// made it, these are the ones farthest from that repository.
+fn farthest<'o>(owner: Option<ActingRepo<'_>>, origins: &'o [Origin]) -> Option<(Option<Writer>, &'o Origin)> {
+    let writer = |origin| owner.map(|owner| Writer::of(owner, origin));
     origins.iter().map(|origin| (writer(origin), origin)).max_by_key(|(writer, origin)| (*writer, origin.time))
 }
 

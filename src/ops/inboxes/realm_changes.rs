@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     arrival, import_effects,
     inbox::Inbox,
-    pending::{self, KnownState, Pending},
+    pending::{self, Audience, KnownState, Pending},
 };
 use crate::{
     error::OpError,
@@ -133,7 +133,7 @@ impl<'c> RealmChanges<'c> {
         let now = self.ctx.env.now();
         let known = inbox.baseline(acting.store, &step.name)?.map_or(KnownState::Adapted, KnownState::Tree);
         let Some((line, domain)) = self.domain(&step.name, step.to)? else { return Ok(Vec::new()) };
-        let mut after = Pending::in_domain(acting, known, domain, line, now)?;
+        let mut after = Pending::in_domain(Audience::Repo(acting), known, domain, line, now)?;
         after.notifications.retain(|one| one.state == State::Pending);
         if after.notifications.is_empty() {
             return Ok(Vec::new());
@@ -155,7 +155,7 @@ impl<'c> RealmChanges<'c> {
         let now = self.ctx.env.now();
         let Some(from) = step.from else { return BTreeSet::new() };
         let Ok(Some((line, domain))) = self.domain(&step.name, from) else { return BTreeSet::new() };
-        let before = Pending::in_domain(acting, known, domain, line, now).unwrap_or_default();
+        let before = Pending::in_domain(Audience::Repo(acting), known, domain, line, now).unwrap_or_default();
         before.notifications.into_iter().map(|one| one.id).collect()
     }
 

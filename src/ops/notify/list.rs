@@ -1,7 +1,7 @@
 //! `notify_list`: lists the receivers and their waiting events.
 
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     ops::{
         Operation,
         ctx::Ctx,
@@ -36,7 +36,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<Receivers>, OpError> {
 /// # Errors
 /// Returns an error if the realm or the configuration cannot be read.
 pub(super) fn with_next_steps(ctx: &Ctx, body: Receivers, is_list: bool) -> Result<Answer<Receivers>, OpError> {
-    let unknown = receiver::unknown_names(ctx)?;
+    let unknown: Vec<_> = receiver::unknown_names(ctx)?.into_iter().map(|(_, why)| NextStep::advice(why)).collect();
     let invalid = body.receivers.iter().filter(|one| one.problem.is_some());
     let corrections = invalid.map(|one| receiver::correction(ctx, &one.name)).collect::<Result<Vec<_>, _>>()?;
     let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());

@@ -257,12 +257,15 @@ fn last_syncs(known: &KnownRealm, store: &dyn Store) -> Vec<DoctorCheck> {
     problems.map(report).collect()
 }
 
-/// Reports the receivers that get nothing, because of errors in their configuration.
+/// Reports the receivers that get nothing, because of errors in their configuration, or less than was meant, because
+/// of names that do not exist.
 fn receivers(ctx: &Ctx) -> Result<Vec<DoctorCheck>, OpError> {
     let report = |(name, problem): (String, String)| {
         Ok(advise(check("receiver", Some(&name), Health::Warning, problem), receiver::correction(ctx, &name)?))
     };
-    receiver::problems(ctx)?.into_iter().take(MAX_PROBLEMS).map(report).collect()
+    // Other checks report a realm that cannot be read.
+    let unknown = receiver::unknown_names(ctx).unwrap_or_default();
+    receiver::problems(ctx)?.into_iter().chain(unknown).take(MAX_PROBLEMS).map(report).collect()
 }
 
 /// Reports a store whose file `HEAD` is missing, and writes it again on request.
