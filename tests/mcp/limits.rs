@@ -217,3 +217,31 @@ fn client_that_stops_reading_costs_no_memory_and_is_dropped() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
     writer.join().unwrap();
 }
+
+#[test]
+fn notification_that_is_too_large_is_cut_and_blocks_no_other() {
+    let world = World::pair();
+    let files: Vec<_> = (0..600).map(|n| format!("src/some/long/folder/name/module-{n}.py")).collect();
+    for file in &files {
+        world.write(&format!("access/{file}"), "");
+    }
+    let binding =
+        crate::world::importing(">=1.0.0, <2.0.0").replace("cdk/access_stack.py", &format!("[{}]", files.join(", ")));
+    world.write(&format!("access/{}", crate::world::BINDING_FILE), &binding);
+    world.commit("access", "Use it everywhere");
+    world.settle();
+    let mut client = Client::start(&world, &world.path("access"));
+    assert!(client.told("realm_status", json!({})).is_empty());
+    let aside = crate::world::contract("1.0.0").replace("s3-permissions", "aside");
+    world.write("fungal/.blue/contracts/s3-access/aside.yaml", &aside);
+    world.bump("2.0.0");
+    let first = client.ok("contract_list", json!({}));
+    let listed = first["notifications"].as_array().unwrap();
+    let contracts: Vec<_> = listed.iter().map(|one| one["contract"].as_str().unwrap()).collect();
+    assert_eq!((contracts, &first["more_notifications"]), (vec!["s3-permissions"], &json!(1)));
+    assert!(listed[0]["binding"].as_array().unwrap().len() > 10, "{first:?}");
+    assert!(first["cut"].to_string().contains("/notifications/0/binding"), "{first:?}");
+    assert!(first["next_steps"].to_string().contains("notifications_list returns what was cut"), "{first:?}");
+    client.request("ping", json!({}));
+    assert_eq!(client.told("contract_list", json!({})), ["ContractAdded \"1.0.0\""]);
+}

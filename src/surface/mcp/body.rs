@@ -83,6 +83,19 @@ impl Body {
         self.next_steps.push(how_to_get_the_rest.into());
     }
 
+    /// Cuts an item that is too large for the room that is left, before it is added at `place`, and records where.
+    pub fn cut_item(&mut self, item: &mut Value, room: usize, place: &str, how_to_get_the_rest: &str) {
+        let mut cuts = Vec::new();
+        cut(item, room, place, &mut cuts);
+        if cuts.is_empty() {
+            return;
+        }
+        if let Value::Array(all) = self.fields.entry("cut").or_insert_with(|| json!([])) {
+            all.extend(cuts.into_iter().map(Value::String));
+        }
+        self.next_steps.push(how_to_get_the_rest.into());
+    }
+
     /// Returns the bytes that the next steps take in a message.
     pub fn steps_bytes(&self) -> usize {
         self.next_steps.iter().map(|step| message_bytes(&to_string(step)) + 2).sum()

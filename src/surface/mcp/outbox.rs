@@ -37,6 +37,9 @@ use crate::{
 /// The interval at which recording notifications as seen is retried while another process holds the lock.
 pub const AGAIN: Duration = Duration::from_millis(100);
 
+/// The number of bytes that are reserved for the next steps of notifications.
+const ROOM_FOR_STEPS: usize = 2_400;
+
 /// The finished answers by the id of their request.
 #[derive(Debug, Default)]
 pub struct FinishedAnswers(Mutex<HashMap<RequestId, Answer>>);
@@ -127,7 +130,7 @@ impl Answer {
         if let Some(source) = source {
             let room = || {
                 let taken = message_bytes(&to_string(&body.fields)) + message_bytes(&to_string(&body.next_steps));
-                MAX_MESSAGE.saturating_sub(ENVELOPE + taken)
+                MAX_MESSAGE.saturating_sub(ENVELOPE + taken + ROOM_FOR_STEPS)
             };
             let looked = if may_tell { Some(source.pending(room)) } else { None };
             // If notifications cannot be read, they stay pending and the answer is sent without them.
@@ -136,7 +139,12 @@ impl Answer {
                 telling.as_ref().map_or((&[][..], 0), |(telling, _)| (&telling.notifications[..], telling.more));
             let bindings = telling.as_ref().and_then(|(telling, _)| telling.bindings_changed.clone());
             let steps = steps(notifications, more, is_review, &source.follow_up);
-            body.fields.insert("notifications".into(), serde_json::json!(notifications));
+            let mut listed: Vec<_> = notifications.iter().map(|one| serde_json::json!(one)).collect();
+            if let [only] = &mut listed[..] {
+                let room = room();
+                body.cut_item(only, room, "/notifications/0", "notifications_list returns what was cut");
+            }
+            body.fields.insert("notifications".into(), listed.into());
             if bindings.is_some() {
                 body.fields.insert("bindings_changed".into(), serde_json::json!(bindings));
             }
@@ -164,8 +172,11 @@ impl NotificationSource {
         }
         let is_quiet = |tips: &Tips| self.idle.is_unchanged(&self.project, tips);
         let mut left = None;
-        // Reserve room for the next steps.
-        let fits = |one: &Notification| left.get_or_insert_with(|| Room(room().saturating_sub(2_400))).takes(one);
+        // The first one is always told, if need be cut, because it would block the others forever.
+        let fits = |one: &Notification| {
+            let is_first = left.is_none();
+            left.get_or_insert_with(|| Room(room())).takes(one) || is_first
+        };
         inboxes::deliver::due_since(&ctx, acting, &self.reader, is_quiet, fits)
     }
 }
