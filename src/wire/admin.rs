@@ -101,6 +101,9 @@ pub struct DomainSet {
     pub domain: DomainName,
     /// Whether this call created the domain.
     pub created: bool,
+    /// Whether this call changed anything, such as the description.
+    #[serde(default)]
+    pub changed: bool,
     /// The members of the domain.
     pub members: Vec<RepoName>,
     /// The members that this call added.

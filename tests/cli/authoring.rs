@@ -33,6 +33,21 @@ fn members_that_are_added_to_a_domain_are_named() {
 }
 
 #[test]
+fn description_of_a_domain_is_a_change_to_sync() {
+    let world = two();
+    let shop = world.path("shop");
+    world.ok(&shop, &["init", "--url", &world.hub()]);
+    world.ok(&shop, &["realm", "admin", "domain", "--name", "orders", "--repos", "shop"]);
+    world.ok(&shop, &["sync"]);
+    let describe = ["realm", "admin", "domain", "--name", "orders", "--description", "What was ordered"];
+    for (verb, is_changed) in [("described", true), ("found", false)] {
+        let run = world.ok(&shop, &describe);
+        assert_eq!(run.stdout.lines().next(), Some(&*format!("{verb} domain orders (shop)")));
+        assert_eq!(run.all().contains("git blue sync"), is_changed, "{run}");
+    }
+}
+
+#[test]
 fn new_contract_from_samples_is_published_by_its_commit() {
     let world = two();
     let dir = world.path("shop");

@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
     let here = ctx.require_writable_realm()?;
     let body = set(ctx, here, request, &[])?;
     let (name, has_members) = (&request.name, !body.members.is_empty());
-    let is_changed = body.created || !body.added.is_empty();
+    let is_changed = body.changed;
     for repo in &body.added {
         let added = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: None };
         publish_log::clear_remedied(ctx, added, &format!("--name {name} --repos {repo}"));
@@ -98,7 +98,7 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
         let wanted = widened(before.as_ref().map(|view| &view.info), request);
         let mut view = before.clone().unwrap_or_else(|| DomainView::new(wanted.clone()));
         view.info.clone_from(&wanted);
-        let before = before.map(|view| view.info);
+        let before = before.map(|view| view.info).filter(|info| !info.removed);
         let added: Vec<_> = wanted
             .members
             .iter()
@@ -132,7 +132,8 @@ pub fn set(ctx: &Ctx, here: &RealmContext, request: &Request, parts: &[&PlannedB
         arrival::record_local_change(&*here.store, &request.name, (tip_before, after), time);
     }
     let (created, members, added) = outcome.unwrap_or_default();
-    Ok(DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, members, added })
+    let changed = written.is_some();
+    Ok(DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, changed, members, added })
 }
 
 fn subject(name: &DomainName, created: bool, added: &[RepoName]) -> String {

@@ -176,6 +176,7 @@ impl Command {
             Self::Domain(request) => output.shown(&admin::domain::run(ctx, &request)?, |body, text| {
                 let verb = match (body.created, &body.added[..]) {
                     (true, _) => "created domain".to_owned(),
+                    (false, []) if body.changed => "described domain".to_owned(),
                     (false, []) => "found domain".to_owned(),
                     (false, added) => format!("added {} to domain", comma_separated(added)),
                 };
