@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Behind, Notification, Published, Unpublished, lenient};
+use super::{Behind, BindingsChanged, Notification, Published, Unpublished, lenient};
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
     oid::Oid,
@@ -33,6 +33,12 @@ pub struct RealmSync {
     /// The notifications that this reader has not seen, most important first, if anything was fetched. They remain
     /// unseen.
     pub notifications: Vec<Notification>,
+    /// The number of changed bindings, if there are too many to list.
+    #[serde(default)]
+    pub bindings_changed: Option<BindingsChanged>,
+    /// The number of further notifications, which are not listed.
+    #[serde(default)]
+    pub more_notifications: usize,
 }
 
 /// The answer of `realm_admin_reseed`.

@@ -78,6 +78,21 @@ fn second_machine_joins_by_url_and_exchanges_changes() {
 }
 
 #[test]
+fn sync_counts_all_changes() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    for n in 0..25 {
+        let text = contract("1.0.0").replace("s3-permissions", &format!("c{n}"));
+        world.write(&format!("fungal/.blue/contracts/s3-access/c{n}.yaml"), &text);
+    }
+    world.on("home").commit("fungal", "Many");
+    world.ok(&world.path("fungal"), &["sync"]);
+    let came = world.on("second").ok(&access, &["sync"]);
+    assert!(came.stdout.contains("25 changes since you last looked"), "{came}");
+    assert!(came.stdout.contains("and 5 more: git blue notifications list --state pending"), "{came}");
+}
+
+#[test]
 fn concurrent_changes_are_merged_and_converge() {
     let (world, hub) = shared();
     let access = second(&world, &hub);

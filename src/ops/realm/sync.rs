@@ -15,7 +15,7 @@ use crate::{
         ctx::Ctx,
         inboxes::{
             arrival, first_baselines,
-            pending::{self, MAX_DELIVERED, Pending},
+            pending::{self, MAX_DELIVERED, NotificationBatch, Pending},
             renamed,
         },
         publish::unpublished::{self, CaughtUp},
@@ -28,7 +28,7 @@ use crate::{
         overview::Overview,
         remote::Remote,
     },
-    wire::{Answer, Notification, RealmSync, RemoteSync, SyncProblem},
+    wire::{Answer, RealmSync, RemoteSync, SyncProblem},
 };
 
 /// The operation's entry in the table of operations.
@@ -82,9 +82,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let body = sync_realm(ctx, &here.realm, &*here.store, request, catch_up)?;
     // If nothing was received, the pending notifications have not changed.
     let has_changes = body.remotes.iter().any(|remote| !remote.received.is_empty());
-    let notifications = if has_changes { notifications(ctx, &request.reader) } else { Vec::new() };
+    let batch = if has_changes { notifications(ctx, &request.reader) } else { NotificationBatch::default() };
+    let NotificationBatch { notifications, bindings_changed, more: more_notifications, .. } = batch;
     let CaughtUp { published, unpublished, behind, next_steps, .. } = caught_up;
-    let answer = with_next_steps(RealmSync { notifications, published, unpublished, behind, ..body });
+    let body =
+        RealmSync { notifications, bindings_changed, more_notifications, published, unpublished, behind, ..body };
+    let answer = with_next_steps(body);
     Ok(answer.next_all(next_steps))
 }
 
@@ -151,6 +154,8 @@ pub fn sync_realm(
         unpublished: None,
         behind: None,
         notifications: Vec::new(),
+        bindings_changed: None,
+        more_notifications: 0,
     })
 }
 
@@ -283,7 +288,7 @@ fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
 }
 
 /// Returns the notifications of what arrived, for display only: `status` delivers them, and errors are ignored.
-fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
+fn notifications(ctx: &Ctx, reader: &ReaderName) -> NotificationBatch {
     let pending = || {
         let acting = ctx.acting_repo()?;
         let overview = Overview::open(acting.store)?;
@@ -292,8 +297,7 @@ fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
         Ok::<_, OpError>(pending)
     };
-    let pending = pending().unwrap_or_default();
-    pending.first(MAX_DELIVERED, |_| true).notifications
+    pending().unwrap_or_default().first(MAX_DELIVERED, |_| true)
 }
 
 fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
@@ -307,7 +311,8 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let steps: Vec<_> = problems.filter_map(|one| one.next_step.clone()).take(MAX_STEPS).collect();
     let is_damaged =
         body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| *one.code == *ErrorCode::Damaged.as_str());
-    let (has_changes, dry_run) = (!body.notifications.is_empty(), body.dry_run);
+    let has_changes = !body.notifications.is_empty() || body.bindings_changed.is_some();
+    let dry_run = body.dry_run;
     let realm = body.realm.clone();
     let to_branches =
         format!("git blue realm admin join {realm} --branches  # store the realm in branches, at refs/heads/blue/");

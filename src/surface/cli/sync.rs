@@ -54,9 +54,8 @@ fn render(body: &RealmSync, text: &mut Text) {
     if let Some(Unpublished { commit, problem: Some(problem), .. }) = &body.unpublished {
         text.line(&[styled(format!("{} is not published: {problem}", commit.short()), Style::Red)]);
     }
-    if !body.notifications.is_empty() {
-        notifications::render(&body.notifications, None, 0, &[], text);
-    }
+    let (listed, bindings) = (&body.notifications, body.bindings_changed.as_ref());
+    notifications::render(listed, bindings, body.more_notifications, &[], text);
 }
 
 /// Prints the commits that a command published in passing, and whom they break.
