@@ -95,6 +95,16 @@ fn hook_that_cannot_be_edited_is_left_alone() {
 }
 
 #[test]
+fn pre_push_that_was_asked_for_but_not_installed_is_a_failure() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.script("fungal/.git/hooks/pre-push", "#!/usr/bin/python3\nprint('mine')\n");
+    world.ok(&provider, &["hooks", "install"]);
+    let run = world.blue(&provider, &["hooks", "install", "--pre-push"]).exits(1);
+    assert!(run.all().contains("pre-push starts with"), "{run}");
+}
+
+#[test]
 fn hook_that_is_no_script_does_not_stop_init() {
     for is_directory in [false, true] {
         let world = World::new();

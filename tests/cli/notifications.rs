@@ -190,6 +190,8 @@ fn ack_marks_only_what_it_names() {
     assert_eq!(world.json(&consumer, &["notifications", "ack", id])["acknowledged"], json!([id]));
     assert_eq!(listed(&world, "access", "pending"), before[1..]);
     let unknown = world.blue(&consumer, &["notifications", "ack", "notif-000000000000"]).exits(1);
+    let one_unknown = world.blue(&consumer, &["notifications", "ack", id, "notif-000000000000"]).exits(1);
+    assert!(one_unknown.stdout.contains("marked 1 notification as seen\nno such notification: "), "{one_unknown}");
     let all = world.ok(&consumer, &["notifications", "ack", "--all"]);
     snapshot("ack", &[&unknown, &all]);
     assert_eq!(pending(&world, "access"), 0);

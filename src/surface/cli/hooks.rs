@@ -22,12 +22,13 @@ pub enum Command {
 
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let wants_all = matches!(&self, Self::Install(request) if request.pre_push);
         let (answer, wants) = match self {
             Self::Install(request) => (hooks::install(ctx, request)?, true),
             Self::Uninstall => (hooks::uninstall(ctx)?, false),
             Self::Status => (hooks::status(ctx)?, true),
         };
-        let is_as_wanted = |hook: &HookState| hook.works() == wants || (hook.optional && !hook.installed);
+        let is_as_wanted = |hook: &HookState| hook.works() == wants || (hook.optional && !hook.installed && !wants_all);
         output.judged(&answer, render, |body| body.hooks.iter().all(is_as_wanted))
     }
 }

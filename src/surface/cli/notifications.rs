@@ -31,7 +31,7 @@ use crate::{
         cli::listing::{render_cursor, signed},
         daemon::feed::Feed,
     },
-    wire::{Answer, BindingsChanged, ImportStatus, JudgedBy, Notification, NotificationsList, State},
+    wire::{Answer, BindingsChanged, ImportStatus, JudgedBy, Notification, NotificationsAck, NotificationsList, State},
 };
 
 #[derive(Debug, Subcommand)]
@@ -114,13 +114,14 @@ impl Command {
             }
             Self::Ack(arguments) => {
                 let answer = notifications::ack::run(ctx, &arguments.request)?;
-                output.shown(&answer, |body, text| {
+                let render = |body: &NotificationsAck, text: &mut Text| {
                     let what = count(body.acknowledged.len(), "notification", "notifications");
                     text.line(&[plain(format!("marked {what} as seen"))]);
                     for id in &body.unknown {
                         text.line(&[styled("no such notification:", Style::Yellow), plain(id)]);
                     }
-                })
+                };
+                output.judged(&answer, render, |body| body.unknown.is_empty())
             }
         }
     }
