@@ -64,7 +64,7 @@ impl Manager {
         let home = home.display().to_string();
         match self {
             Self::Systemd => {
-                let command: Vec<_> = arguments.iter().map(|word| in_unit(word)).collect();
+                let command: Vec<_> = arguments.iter().map(|word| in_command(word)).collect();
                 format!(
                     "[Unit]\nDescription=git blue: the realms of this machine over local HTTP\n\n\
                      [Service]\nExecStart={}\nEnvironment={}\nRestart=on-failure\nRestartSec=5\n\
@@ -93,9 +93,14 @@ impl Manager {
     }
 }
 
-/// Quotes a word as in systemd.syntax(7), where `%` and `$` are special.
+/// Quotes a word of a command, where systemd also expands variables.
+fn in_command(word: &str) -> String {
+    in_unit(word).replace('$', "$$")
+}
+
+/// Quotes a word as in systemd.syntax(7), where `%` is special.
 fn in_unit(word: &str) -> String {
-    let escaped = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
+    let escaped = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
     format!("\"{}\"", escaped.replace('\n', "\\n"))
 }
 
@@ -105,7 +110,8 @@ mod tests {
 
     #[test]
     fn special_characters_are_escaped() {
-        assert_eq!(in_unit("/a b/\"50%\" $x\\"), r#""/a b/\"50%%\" $$x\\""#);
+        assert_eq!(in_unit("/a b/\"50%\" $x\\"), r#""/a b/\"50%%\" $x\\""#);
+        assert_eq!(in_command("$x"), "\"$$x\"");
         assert_eq!(escape_in_xml("a<b>&c"), "a&lt;b&gt;&amp;c");
     }
 }
