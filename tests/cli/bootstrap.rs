@@ -62,6 +62,17 @@ fn bootstrap_creates_repositories_and_domains_once() {
 }
 
 #[test]
+fn bootstrap_refuses_a_domain_that_cannot_be_read() {
+    let world = realm();
+    bootstrap(&world, &[]).exits(0);
+    world.plant("domain.json", "[]");
+    for more in [&["--dry-run"][..], &[]] {
+        let refused = bootstrap(&world, more).exits(128);
+        assert!(refused.stderr.contains("domain.json cannot be read") && refused.stdout.is_empty(), "{refused}");
+    }
+}
+
+#[test]
 fn invalid_bootstrap_file_creates_nothing() {
     let world = realm();
     let before = world.tip("refs/blue/realm");

@@ -20,7 +20,7 @@ use crate::{
         publish::cycles,
         sync::{auto, url},
     },
-    store::{Edit, TreePath, codec, layout, overview::Overview, read},
+    store::{Edit, StoreRef, TreePath, codec, layout, overview::Overview, read},
     wire::{Answer, BootstrappedDomain, RealmBootstrap},
 };
 
@@ -97,8 +97,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     })
 }
 
-/// Refuses a domain whose name differs from another one only in case, and one with a repository that is neither in the
-/// realm nor among the new `entries`.
+/// Refuses a domain whose name differs from another one only in case, one with a repository that is neither in the
+/// realm nor among the new `entries`, and one that the realm has but cannot be read.
 fn require_valid_domains(
     here: &RealmContext,
     blueprint: &Blueprint,
@@ -114,6 +114,10 @@ fn require_valid_domains(
             return Err(OpError::no(ErrorCode::UnknownRepo, message));
         }
         domain::require_no_collision(here, &domain.name)?;
+        // The overview lacks domains that were removed and domains that cannot be read.
+        if let Some(tip) = here.store.tip(&StoreRef::Domain(domain.name.clone()))? {
+            read::domain_at(&*here.store, &domain.name, &tip)?;
+        }
     }
     Ok(())
 }
