@@ -45,6 +45,47 @@ fn rollback_holds_until_the_branch_changes_the_contract() {
     assert_eq!(world.version(), "1.2.0");
 }
 
+/// A comment changes nothing that is published, and neither does another name of the repository.
+#[test]
+fn rollback_holds_after_a_comment_and_a_rename() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.bump("1.1.0");
+    let old = short(&world, "HEAD~1");
+    publish(&world, "fungal", &["--commit", "HEAD~1", "--rollback", "--reason", "broke the masks"]).exits(0);
+    let held = format!("not published: it has what was rolled back to {old}");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("# The paths\n{}", contract("1.1.0")));
+    let comment = world.commit("fungal", "A comment");
+    assert!(comment.stderr.contains(&held), "{comment}");
+    world.ok(&provider, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    let renamed = world.commit("fungal", "Take the name mycelium");
+    assert!(renamed.stderr.contains(&held), "{renamed}");
+    let status = world.ok(&provider, &["status"]);
+    assert!(status.stdout.contains(&held), "{status}");
+    assert_eq!(world.version(), "1.0.0");
+    // Other texts of the version that is current are published.
+    let contract = |version: &str| contract(version).replace("owner: fungal", "owner: mycelium");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("Paths that", "The paths that"));
+    let described = world.commit("fungal", "Describe it");
+    assert!(described.stderr.contains("updated s3-access/s3-permissions 1.0.0 (description)"), "{described}");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.0"));
+    world.commit("fungal", "Paths 1.2.0");
+    assert_eq!(world.version(), "1.2.0");
+}
+
+#[test]
+fn binding_that_was_rolled_back_is_held_after_a_rename() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept more");
+    publish(&world, "access", &["--commit", "HEAD~1", "--rollback", "--reason", "too early"]).exits(0);
+    world.ok(&consumer, &["realm", "admin", "rename", "access", "entry"]);
+    let status = world.ok(&consumer, &["status"]);
+    assert!(status.stdout.contains("not published: it has what was rolled back to"), "{status}");
+    assert_eq!(world.stored("bindings/entry.json")["imports"][0]["version"], ">=1.0.0, <2.0.0");
+}
+
 #[test]
 fn revert_makes_a_rollback_last() {
     let world = World::pair();

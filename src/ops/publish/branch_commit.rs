@@ -10,6 +10,7 @@ use super::{
 use crate::repo::blue_files::{self, CONTRACTS, is_read};
 use crate::{
     error::OpError,
+    locate::renamed,
     model::{domain::Source, name::DomainName, oid::Oid},
     ops::{contract, ctx::ActingRepo},
     repo::CodeRepo,
@@ -204,8 +205,9 @@ fn has_nothing_new(
         return Ok(false);
     }
     let mut seen = BTreeSet::from([*published]);
+    let names = renamed::names(acting.store, acting.repo)?;
     for change in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
-        let Some(source) = contract::publish::source(acting, domain, &change)? else { continue };
+        let Some(source) = dispute::source(acting, &names, domain, &change)? else { continue };
         if seen.insert(source.commit) && code.is_ancestor(&source.commit, commit)? {
             let trees = [&code.tree_of(&source.commit)?, &code.tree_of(commit)?];
             return Ok(!differ_in(code, trees, domain.as_str())?);

@@ -120,7 +120,7 @@ pub fn with_missing_sides(
 }
 
 /// Returns the last published commit of the repository in a domain at `tip`, under the first of its names that has one.
-fn source(
+pub(super) fn source(
     acting: ActingRepo<'_>,
     names: &[RepoName],
     domain: &DomainName,

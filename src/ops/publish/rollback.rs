@@ -2,14 +2,20 @@
 //! branch. The newer commit is still on the branch, so nothing may publish it again automatically.
 
 use super::{
-    branch_commit::differ_in,
     candidate::{self, Sources},
+    dispute,
 };
 use crate::{
     error::OpError,
-    model::{binding::Binding, contract::Contract, domain_view::DomainView, name::DomainName, oid::Oid},
+    locate::renamed,
+    model::{
+        binding::Binding,
+        contract::Contract,
+        domain_view::DomainView,
+        name::{DomainName, RepoName},
+        oid::Oid,
+    },
     ops::{
-        contract::publish,
         ctx::ActingRepo,
         domain::{self, Part},
         message,
@@ -41,7 +47,7 @@ impl Rollback {
 }
 
 /// Returns the rollback past `commit` in a domain, if `published`, which the repository published there last, is one.
-/// Returns `None` if the commit has newer content.
+/// Returns `None` if the commit has newer content, or nothing that was rolled back.
 ///
 /// # Errors
 /// Returns an error if the realm or the repository cannot be read.
@@ -52,21 +58,19 @@ pub fn past(
     published: Oid,
     commit: &Oid,
 ) -> Result<Option<Rollback>, OpError> {
-    let Some(rollback) = last(acting, code, domain, published)? else { return Ok(None) };
+    let names = renamed::names(acting.store, acting.repo)?;
+    let Some(rollback) = last((acting, &names), code, domain, published)? else { return Ok(None) };
     let from = rollback.from;
-    let is_newer = if code.has(&from) {
-        let trees = [&code.tree_of(&from)?, &code.tree_of(commit)?];
-        !code.is_ancestor(commit, &from)? && differ_in(code, trees, domain.as_str())?
-    } else {
-        has_new_content(acting, code, domain, &rollback.before, commit)?
-    };
-    Ok((!is_newer).then_some(rollback))
+    let is_held = (code.has(&from) && code.is_ancestor(commit, &from)?)
+        || has_only_what_was_rolled_back((acting, &names), code, domain, &rollback.before, commit)?;
+    Ok(is_held.then_some(rollback))
 }
 
-/// Returns whether a commit has content in a domain that the realm did not have `before` a rollback, nor has now. This
-/// decides if the commit that was rolled back is not in this clone: it may have been dropped before it was pushed.
-fn has_new_content(
-    acting: ActingRepo<'_>,
+/// Returns whether a commit has something in a domain that was rolled back, and nothing that the realm did not have
+/// `before` the rollback. This compares content: a comment, or the name of a renamed repository, is nothing new. The commit
+/// that was rolled back need not be in this clone: it may have been dropped before it was pushed.
+fn has_only_what_was_rolled_back(
+    (acting, names): (ActingRepo<'_>, &[RepoName]),
     code: &CodeRepo,
     name: &DomainName,
     before: &Oid,
@@ -75,28 +79,46 @@ fn has_new_content(
     let declared = candidate::read(code, &Files::at(code, commit)?, &Sources::new(), &RequestProgress::default())?;
     if !declared.problems.is_empty() {
         // Publishing reports them.
-        return Ok(true);
+        return Ok(false);
     }
     let contracts = || declared.contracts_in(name).map(|(_, contract)| &contract.document);
     let wanted: Vec<_> = contracts().map(|contract| (contract.name.clone(), contract.version.clone())).collect();
     let part = Part { published: &wanted, ..Part::default() };
-    let before = domain::load(acting.store, name, before, &part)?;
-    let is_published = |contract: &Contract| {
-        let published = before.document(&contract.name, &contract.version);
-        published.is_some_and(|published| published.computed_content_hash() == contract.computed_content_hash())
-    };
-    if !contracts().all(is_published) {
-        return Ok(true);
-    }
-    let binding = |view: &DomainView| view.bindings.get(acting.repo).map(Binding::as_written);
+    let (before, now) = (domain::load(acting.store, name, before, &part)?, domain::get(acting.store, name)?);
+    let (was, is) = (binding_of(&before, names), binding_of(&now, names));
     let ours = declared.bindings.get(name).map(|binding| binding.document.as_written());
-    Ok(ours != binding(&before) && ours != binding(&domain::get(acting.store, name)?))
+    if (ours != was && ours != is) || !contracts().all(|contract| had(&before, contract)) {
+        return Ok(false);
+    }
+    Ok(ours != is || contracts().any(|contract| !is_current(&now, contract)))
+}
+
+/// Returns the binding of a repository, under the first of its names that has one.
+fn binding_of(view: &DomainView, names: &[RepoName]) -> Option<Binding> {
+    names.iter().find_map(|name| view.bindings.get(name)).map(Binding::as_written)
+}
+
+/// Returns whether a domain had the version of a contract with the same content. `auto` stands for the version that has it.
+fn had(view: &DomainView, contract: &Contract) -> bool {
+    let published = view.document(&contract.name, &contract.version);
+    is_current(view, contract) || published.is_some_and(|published| has_same_content(published, contract))
+}
+
+/// Returns whether a contract is the current one of a domain.
+fn is_current(view: &DomainView, contract: &Contract) -> bool {
+    view.contracts.get(&contract.name).is_some_and(|current| {
+        (contract.version.is_auto() || contract.version == current.version) && has_same_content(current, contract)
+    })
+}
+
+fn has_same_content(one: &Contract, other: &Contract) -> bool {
+    one.computed_content_hash() == other.computed_content_hash()
 }
 
 /// Returns the rollback by which `published` became the last published commit of the repository in a domain, if it was
 /// one. This follows from the history of the domain, which every machine of the realm has.
 fn last(
-    acting: ActingRepo<'_>,
+    (acting, names): (ActingRepo<'_>, &[RepoName]),
     code: &CodeRepo,
     domain: &DomainName,
     published: Oid,
@@ -104,7 +126,8 @@ fn last(
     let Some(mut tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(None) };
     for _ in 0..MAX_HISTORY {
         let info = acting.store.commit(&tip)?;
-        let source = |parent: &Oid| Ok::<_, OpError>(publish::source(acting, domain, parent)?.map(|one| one.commit));
+        let source =
+            |parent: &Oid| Ok::<_, OpError>(dispute::source(acting, names, domain, parent)?.map(|one| one.commit));
         let before = info.parents.iter().map(source).collect::<Result<Vec<_>, _>>()?;
         if let Some(same) = before.iter().position(|one| *one == Some(published)) {
             tip = info.parents[same];
