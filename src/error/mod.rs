@@ -325,7 +325,7 @@ impl From<Refusal> for OpError {
                 }
             }
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
-            Reason::Damaged => error.next("git blue check  # show the file"),
+            Reason::Damaged | Reason::DamagedBinding(_) => error.next("git blue check  # show the file"),
             Reason::OtherOwner { .. }
             | Reason::Collides(_)
             | Reason::NotPublished(_)

@@ -75,6 +75,14 @@ impl std::fmt::Display for Damage {
     }
 }
 
+/// Returns the repositories whose bindings could not be read, so that it is unknown what they import.
+pub fn unreadable_bindings(damage: &[Damage]) -> impl Iterator<Item = &RepoName> {
+    damage.iter().filter_map(|damage| match &damage.subject {
+        Subject::Binding(repo) => Some(repo),
+        _ => None,
+    })
+}
+
 /// The content that a damaged file should have had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
@@ -84,6 +92,8 @@ pub enum Subject {
     Binding(RepoName),
     /// The last published commit of a repository.
     Source(RepoName),
+    /// The transfers of a contract to other owners.
+    Transfers(ContractName),
     /// A whole domain.
     Domain(DomainName),
     /// An unknown domain whose ref cannot be read.
@@ -140,6 +150,16 @@ impl DomainView {
     /// Returns whether the file that should hold `contract` could not be read.
     pub fn is_damaged(&self, contract: &ContractName) -> bool {
         self.damage.iter().any(|damage| damage.subject.is_contract(contract))
+    }
+
+    /// Returns whether the binding of `repo` could not be read.
+    pub fn is_unreadable_binding(&self, repo: &RepoName) -> bool {
+        unreadable_bindings(&self.damage).any(|unreadable| unreadable == repo)
+    }
+
+    /// Returns whether `repo` has a binding, even if it cannot be read.
+    pub fn has_binding(&self, repo: &RepoName) -> bool {
+        self.bindings.contains_key(repo) || self.is_unreadable_binding(repo)
     }
 
     /// Returns the repository that owns `contract`, even if there are only pre-releases.

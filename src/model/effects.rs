@@ -84,6 +84,13 @@ pub fn remarks_on_contract(domains: (&DomainView, &DomainView), after: &Contract
         let message = format!("this publishes {} again, although it was retired", after.name);
         remarks.push(remark("brought-back", message));
     }
+    if let Some(before) = before.filter(|one| one.retired.is_some() && one.version == after.version) {
+        let message = format!(
+            "{} is retired and stays so; write a version above {} to publish it again",
+            after.name, before.version
+        );
+        remarks.push(remark("still-retired", message));
+    }
     if after.is_empty() {
         remarks.push(remark("empty-contract", format!("{} has neither a schema nor a value", after.name)));
     }

@@ -8,7 +8,7 @@ mod refusal;
 
 pub use refusal::{Reason, Refusal};
 
-use refusal::{not_member, refuse};
+use refusal::{damaged_binding, not_member, refuse};
 
 use crate::model::{
     approval::Approval,
@@ -16,7 +16,7 @@ use crate::model::{
     candidate::{Declared, Judged},
     change::{DomainChange, Event},
     contract::{Contract, Retirement, Yanked},
-    domain_view::DomainView,
+    domain_view::{DomainView, Subject},
     evolution::with_evolution,
     fault::Fault,
     name::{ContractName, RepoName},
@@ -275,7 +275,8 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
 /// Decides on the binding of `repo`, and resolves its imports against the domain.
 ///
 /// # Errors
-/// Returns [`Reason::NotMember`] if the repository is not a member of the domain.
+/// Returns [`Reason::NotMember`] if the repository is not a member of the domain, and [`Reason::DamagedBinding`] if its
+/// binding there cannot be read.
 pub fn binding(
     domain: &DomainView,
     repo: &RepoName,
@@ -284,6 +285,9 @@ pub fn binding(
 ) -> Result<Decision, Refusal> {
     if !domain.info.has_member(repo) {
         return Err(not_member(domain, repo));
+    }
+    if domain.is_unreadable_binding(repo) {
+        return Err(damaged_binding(domain, repo));
     }
     let held = domain.bindings.get(repo);
     let known = held.map(Binding::by_contract).unwrap_or_default();
@@ -346,7 +350,7 @@ pub fn candidate(
             Err(refusal) => refusals.push(refusal),
         }
     }
-    if judged.candidate.removed_bindings.contains(name) && domain.bindings.contains_key(judged.repo) {
+    if judged.candidate.removed_bindings.contains(name) && domain.has_binding(judged.repo) {
         decision.changes.push(DomainChange::RemoveBinding(judged.repo.clone()));
         decision.events.push(Event::Unbound(judged.repo.clone()));
     }
@@ -392,6 +396,9 @@ pub fn offer(
     to: Option<&RepoName>,
 ) -> Result<Decision, Refusal> {
     may_change(domain, acting, &held.name)?;
+    if domain.damage.iter().any(|damage| damage.subject == Subject::Transfers(held.name.clone())) {
+        return Err(refuse(domain, &held.name, Reason::Damaged));
+    }
     let record = domain.transfers.get(&held.name).cloned().unwrap_or_else(|| Transfers::of(held.name.clone()));
     if record.offered(acting) == to {
         return Ok(Decision::default());

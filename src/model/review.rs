@@ -57,11 +57,17 @@ impl From<Vec<Difference>> for Changes {
 }
 
 impl Changes {
-    /// Returns the differences in schema, value and promise between two documents.
+    /// Returns the differences in schema, value, flow and promise between two documents.
     pub fn between(old: &Contract, new: &Contract) -> Self {
         let document = |of: &Contract| {
-            let promise: Json = serde_json::to_value(of.compatibility).unwrap_or_default().into();
-            BTreeMap::from([("schema", of.schema.clone()), ("value", of.value.clone()), ("compatibility", promise)])
+            let json = |part: serde_json::Result<Value>| Json::from(part.unwrap_or_default());
+            BTreeMap::from([
+                ("schema", of.schema.clone()),
+                ("value", of.value.clone()),
+                ("compatibility", json(serde_json::to_value(of.compatibility))),
+                ("flow", json(serde_json::to_value(of.flow))),
+                ("values", json(serde_json::to_value(of.values))),
+            ])
         };
         Self::from(diff(&document(old), &document(new)))
     }
@@ -237,6 +243,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::contract::{Flow, Values};
 
     fn changes(old: Value, new: Value) -> Changes {
         Changes::from(diff(&old, &new))
@@ -288,6 +295,21 @@ mod tests {
             changes(old, new).lines(),
             ["- /schema/properties/b: {}", "+ /schema/properties/a/deprecated: true"]
         );
+    }
+
+    #[test]
+    fn flow_and_promises_count() {
+        let of = |flow, values| {
+            let contract = Contract::new("c".parse().unwrap(), "a".parse().unwrap());
+            Contract { flow, values, ..contract }
+        };
+        let (old, new) = (of(Flow::ProviderToConsumer, Values::Frozen), of(Flow::ConsumerToProvider, Values::Free));
+        let found = Changes::between(&old, &new);
+        assert_eq!(
+            found.lines(),
+            ["~ /flow: \"provider-to-consumer\" -> \"consumer-to-provider\"", "~ /values: \"frozen\" -> \"free\"",]
+        );
+        assert_eq!(found.fields(&[]), []);
     }
 
     #[test]

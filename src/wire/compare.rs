@@ -41,8 +41,8 @@ pub struct ContractComparison {
     /// The contract.
     pub contract: ContractName,
     /// `only-here`, `only-there`, `version` (another version), `content` (the same version with another schema, value
-    /// or compatibility) or `owner` (only the owner differs).
-    #[schemars(extend("enum" = ["only-here", "only-there", "version", "content", "owner"]))]
+    /// or compatibility), `owner` (another owner) or `state` (it is retired, or its version yanked, in only one realm).
+    #[schemars(extend("enum" = ["only-here", "only-there", "version", "content", "owner", "state"]))]
     pub difference: Cow<'static, str>,
     /// The contract in `realm`; null if it has none.
     pub here: Option<ContractSide>,
@@ -53,11 +53,15 @@ pub struct ContractComparison {
 /// A contract in one of the realms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractSide {
-    /// The current version.
+    /// The current version, or the newest pre-release if there is no release.
     pub version: Version,
     /// The owner: the only repository that may publish versions.
     pub owner: RepoName,
     /// The SHA-256 of the canonical schema, value and compatibility. It is computed from them and not read from the
     /// file.
     pub content_hash: String,
+    /// Whether it is retired.
+    pub retired: bool,
+    /// Whether the current version was yanked.
+    pub yanked: bool,
 }

@@ -43,7 +43,7 @@ pub struct ContractDiff {
     pub content_changed: bool,
     /// The differences, each with its location in the document that `contract_get` returns.
     pub changes: Vec<Difference>,
-    /// The smallest version bump that the change requires by the contract's promise; null if nothing differs.
+    /// The smallest version bump that the change requires by the contract's promise; null if it requires none.
     pub bump: Option<VersionBump>,
     /// The comparison of the schemas; null if neither document has a schema.
     pub compared: Option<SchemasCompared>,
@@ -115,7 +115,11 @@ pub struct ContractImpact {
     pub source: DocumentSource,
     /// The repositories that import the contract.
     pub importers: Vec<ImporterImpact>,
-    /// The number of these repositories whose import would be broken.
+    /// The repositories whose bindings cannot be read, so that it is unknown whether they import it. Only present if there
+    /// are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable_bindings: Vec<RepoName>,
+    /// The number of importers whose import would be broken.
     pub broken: usize,
     /// The owner's promises that the version breaks although its number does not allow that: each broken direction with
     /// a value that shows it. Such a version cannot be published.

@@ -98,6 +98,17 @@ fn files_that_differ_from_the_realm_are_reported() {
         message.split_once("update the file to match; ").unwrap().1.strip_suffix(" updates the realm").unwrap();
     assert_eq!(world.finish_shell(&provider, command).code, 0, "{command}");
     world.blue(&provider, &["check", "--strict"]).exits(0);
+    // A command cannot name the script of an import, nor a file whose name has a comma.
+    for import in ["validation: check.sh", "binding: [\"a,b.py\"]"] {
+        let binding = importing(">=1.0.0").replace("binding: cdk/access_stack.py", import);
+        world.write(&format!("access/{BINDING_FILE}"), &binding);
+        world.commit("access", "Another binding");
+        let set = ["realm", "admin", "binding", "--domain", "s3-access", "--repo", "access", "--role", "consumer"];
+        world.ok(&world.path("access"), &[&set[..], &["--import", "s3-permissions@>=1.0.0, <3.0.0"]].concat());
+        let check = world.ok(&world.path("access"), &["check"]);
+        let there = "update the file to match; a commit that changes the file updates the realm";
+        assert!(check.stdout.contains(there), "{check}");
+    }
 }
 
 /// A branch of an older version must not merge the next major.
@@ -154,6 +165,24 @@ fn refusals(world: &World, files: &[(&str, String)]) -> (Vec<String>, Vec<String
 }
 
 #[test]
+fn automatic_version_says_what_its_file_would_publish() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let auto = |text: &str| contract("1.0.0").replace("\"1.0.0\"", "auto") + text;
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &auto(""));
+    world.commit("fungal", "Let git-blue choose");
+    world.write("edited.yaml", &contract("2.0.0"));
+    let edited = world.path("edited.yaml");
+    world.ok(&provider, &["contract", "edit", "s3-access/s3-permissions", "--file", edited.to_str().unwrap()]);
+    let check = world.ok(&provider, &["check"]);
+    let said = "the next change of the file publishes its content as 2.0.1";
+    assert!(check.stdout.contains(said), "{check}");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &auto("# a comment\n"));
+    world.commit("fungal", "A comment");
+    assert_eq!(world.version(), "2.0.1");
+}
+
+#[test]
 fn check_and_publish_refuse_the_same() {
     let world = World::pair();
     for version in ["1.1.0", "1.2.0"] {
@@ -162,13 +191,17 @@ fn check_and_publish_refuse_the_same() {
     world.ok(&world.path("fungal"), &["contract", "yank", "s3-access/s3-permissions", "1.1.0", "--reason", "leaks"]);
     let other = |version: &str| contract(version).replace("jobs/*", "other/*");
     let mine = ".blue/contracts/s3-access/mine.yaml";
-    let candidates: [(&str, Vec<(&str, String)>); 8] = [
+    let candidates: [(&str, Vec<(&str, String)>); 9] = [
         ("", vec![(CONTRACT_FILE, contract("1.3.0"))]),
         ("", vec![(CONTRACT_FILE, contract("2.0.0"))]),
         ("version-reused", vec![(CONTRACT_FILE, other("1.2.0"))]),
         ("version-reused", vec![(CONTRACT_FILE, other("1.0.0"))]),
         ("yanked-version", vec![(CONTRACT_FILE, contract("1.1.0"))]),
         ("version-down", vec![(CONTRACT_FILE, contract("1.1.5"))]),
+        (
+            "version-down",
+            vec![(CONTRACT_FILE, contract("1.0.0")), (mine, contract("1.0.0").replace("s3-permissions", "mine"))],
+        ),
         ("not-owner", vec![(mine, contract("1.0.0").replace("s3-permissions", "mine").replace("fungal", "access"))]),
         ("unreadable-file", vec![(mine, "name: mine\nversion: 1.0\n".into())]),
     ];

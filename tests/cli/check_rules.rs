@@ -57,6 +57,46 @@ fn empty_realm_does_not_pass() {
     world.ok(&repo, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
     let run = finds(&world, "fungal", &["nothing-to-check"], &[]);
     assert_eq!(world.next_step(&run), "git blue contract new s3-access/…  # the name of the first contract");
+    // A warning checks nothing either.
+    world.write("fungal/.blue/contracts/s3-access/paths.yml", &contract("1.0.0"));
+    world.commit("fungal", "A name that is not read");
+    finds(&world, "fungal", &["nothing-to-check"], &["stray-file"]);
+}
+
+#[test]
+fn file_of_a_retired_contract_publishes_nothing() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.ok(&provider, &["contract", "retire", "s3-access/s3-permissions", "--reason", "old", "--force"]);
+    world.git(&provider, &["rm", "--quiet", CONTRACT_FILE]);
+    world.commit("fungal", "Retire it");
+    let again = world.blue(&provider, &["contract", "new", "s3-access/s3-permissions"]).exits(1);
+    assert!(again.stderr.contains("owned by fungal, and retired"), "{again}");
+    assert!(again.stderr.contains("# then write a version above 1.0.0 in it, and commit"), "{again}");
+    for version in ["\"1.0.0\"", "auto"] {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("\"1.0.0\"", version));
+        let check = world.blue(&provider, &["check", "--worktree"]);
+        let said = "s3-permissions is retired and stays so; write a version above 1.0.0 to publish it again";
+        assert!(check.stdout.contains(said), "{check}");
+    }
+}
+
+#[test]
+fn mode_selects_the_files_that_are_judged() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let export =
+        ["role: provider\nexports:\n  - contract: s3-permissions\n    source_files: [models/gone.py]\n"].concat();
+    world.write(&format!("fungal/{BINDING_FILE}"), &export);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("required: [read]", "required: []"));
+    for (mode, of_contract, of_binding) in
+        [("all", true, true), ("contract", true, false), ("exporter", true, false), ("importer", false, true)]
+    {
+        let run = world.blue(&provider, &["check", "--worktree", "--mode", mode, "--json"]);
+        let (errors, warnings) = codes(&run);
+        assert_eq!(errors.contains(&"breaks-promise".to_owned()), of_contract, "{mode}: {run}");
+        assert_eq!(warnings.contains(&"missing-file".to_owned()), of_binding, "{mode}: {run}");
+    }
 }
 
 #[test]

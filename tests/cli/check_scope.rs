@@ -89,6 +89,11 @@ fn problem_at_the_base_is_a_warning() {
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <1.5.0"));
     world.commit("access", "Narrow it further");
     world.blue(&consumer, &["check", "--base", "main"]).exits(1);
+    // So is an expectation that no version ever met.
+    let expecting = format!("{}    expects: {{ required: [zzz] }}\n", importing(">=1.0.0, <2.0.0"));
+    world.write(&format!("access/{BINDING_FILE}"), &expecting);
+    world.commit("access", "Expect more");
+    world.blue(&consumer, &["check", "--base", "main"]).exits(1);
 }
 
 /// The variables and arguments of a pipeline, on a machine without realms.

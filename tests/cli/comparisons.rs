@@ -77,6 +77,16 @@ fn diff_names_each_changed_place() {
 }
 
 #[test]
+fn description_needs_no_version() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("Paths that", "The paths that"));
+    let diff = world.ok(&dir, &["contract", "diff", CONTRACT, "--worktree"]);
+    assert!(diff.stdout.contains("/description") && !diff.stdout.contains("or later"), "{diff}");
+    assert_eq!(world.json(&dir, &["contract", "diff", CONTRACT, "--worktree"])["bump"], Value::Null);
+}
+
+#[test]
 fn huge_value_is_truncated_for_people_not_programs() {
     let world = World::pair();
     let dir = world.path("access");
@@ -217,4 +227,17 @@ fn compare_names_two_realms() {
     assert_eq!(answer["differences"][0]["difference"], "only-here");
     let copied = world.json(&dir, &["realm", "compare", "copied"]);
     assert_eq!((&copied["same"], &copied["differences"][1]["difference"]), (&json!(0), &json!("version")));
+    // A contract without a release counts, and so does a retirement.
+    world
+        .write("fungal/.blue/contracts/s3-access/next.yaml", &contract("1.0.0-rc.1").replace("s3-permissions", "next"));
+    world.commit("fungal", "Next");
+    let dir = world.path("fungal");
+    world.git(&world.root(), &["clone", "--quiet", "--mirror", world.store().to_str().unwrap(), "later.git"]);
+    let config = world.read("home/blue/config");
+    world.write("home/blue/config", &config.replace("copy.git", "later.git"));
+    world.ok(&dir, &["contract", "retire", "s3-access/more", "--reason", "unused"]);
+    let later = world.json(&dir, &["realm", "compare", "copied"]);
+    assert_eq!((&later["same"], &later["total"]), (&json!(2), &json!(1)), "{later}");
+    assert_eq!(later["differences"][0]["difference"], "state");
+    assert!(world.ok(&dir, &["realm", "compare", "copied"]).stdout.contains("0.1.0 of fungal, retired"));
 }

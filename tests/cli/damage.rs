@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{DOMAIN_REF, World, contract, snapshot};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
 
 /// The pair, with a second contract whose stored file is not JSON.
 fn damaged() -> World {
@@ -135,6 +135,76 @@ fn other_damaged_files_are_reported() {
         let status = world.blue(&world.path("fungal"), &["status"]).exits(code);
         assert!(status.stdout.contains(path), "{status}");
     }
+}
+
+/// The pair, whose consumer has a binding with a field that a newer git-blue wrote.
+fn with_unreadable_binding() -> World {
+    let world = World::pair();
+    let stored = world.stored("bindings/access.json").to_string();
+    world.plant("bindings/access.json", &stored.replacen('{', "{\"newer\":1,", 1));
+    world
+}
+
+#[test]
+fn repository_with_an_unreadable_binding_may_import_everything() {
+    let world = with_unreadable_binding();
+    let provider = world.path("fungal");
+    let unknown = "the binding of access cannot be read, so it is unknown whether access imports it";
+    let impact = world.ok(&provider, &["contract", "impact", "s3-access/s3-permissions", "--to", "2.0.0"]);
+    assert!(impact.stdout.contains(unknown) && !impact.stdout.contains("no repository imports it"), "{impact}");
+    let impact = world.json(&provider, &["contract", "impact", "s3-access/s3-permissions"]);
+    assert_eq!(impact["unreadable_bindings"], json!(["access"]));
+    // It concerns whoever changes a contract, and nobody else.
+    let check = world.blue(&provider, &["check", "--strict"]).exits(0);
+    assert!(!check.stdout.contains("unused"), "{check}");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0"));
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("bindings/access.json") && !check.stdout.contains("unused"), "{check}");
+    let retire = ["contract", "retire", "s3-access/s3-permissions", "--reason", "unused"];
+    let run = world.blue(&provider, &retire).exits(128);
+    assert!(run.stderr.contains("the bindings of access in s3-access cannot be read"), "{run}");
+    let forced = world.next_steps(&run).iter().any(|step| step.ends_with("--force  # retire it anyway"));
+    assert!(forced, "{run}");
+    world.ok(&provider, &[&retire[..], &["--force"]].concat());
+    let run = world.blue(&provider, &["realm", "admin", "remove-domain", "s3-access"]).exits(1);
+    assert!(run.stderr.contains("access"), "{run}");
+}
+
+#[test]
+fn unreadable_binding_is_not_overwritten() {
+    let world = with_unreadable_binding();
+    let consumer = world.path("access");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    let commit = world.commit("access", "Accept more");
+    assert!(commit.stderr.contains("s3-access has a binding of access that cannot be read"), "{commit}");
+    assert_eq!(world.stored("bindings/access.json")["newer"], 1);
+    let check = world.blue(&consumer, &["check"]).exits(1);
+    assert!(!check.stdout.contains("file-differs"), "{check}");
+    // Leaving is possible.
+    world.git(&consumer, &["rm", "--quiet", BINDING_FILE]);
+    world.commit("access", "Leave");
+    let bindings = world.git(&world.store(), &["ls-tree", "--name-only", DOMAIN_REF, "bindings/"]).stdout;
+    assert_eq!(bindings, "bindings/fungal.json\n");
+}
+
+#[test]
+fn unreadable_transfers_are_not_replaced() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["contract", "transfer", "s3-access/s3-permissions", "--to", "access"]);
+    let stored = world.stored("transfers/s3-permissions.json").to_string();
+    world.plant("transfers/s3-permissions.json", &stored.replacen('{', "{\"newer\":1,", 1));
+    let cancel = world.blue(&fungal, &["contract", "transfer", "s3-access/s3-permissions", "--cancel"]).exits(1);
+    assert!(cancel.stderr.contains("is damaged in the realm and was not overwritten"), "{cancel}");
+    assert_eq!(world.stored("transfers/s3-permissions.json")["newer"], 1);
+}
+
+#[test]
+fn rename_leaves_no_unreadable_binding_behind() {
+    let world = with_unreadable_binding();
+    let run = world.blue(&world.path("access"), &["realm", "admin", "rename", "access", "entry"]).exits(128);
+    assert!(run.stderr.contains("bindings/access.json"), "{run}");
+    assert_eq!(world.stored("bindings/access.json")["newer"], 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, World, importing};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
 
 const AT: &str = "s3-access/s3-permissions";
 
@@ -94,6 +94,19 @@ fn break_inside_expects_breaks_the_import_everywhere() {
     world.blue(&consumer, &["check"]).exits(1);
     import(&world, "expects: { properties: { id: { type: [string, integer] } } }");
     world.blue(&consumer, &["check", "--worktree"]).exits(0);
+}
+
+#[test]
+fn expected_property_that_an_older_version_does_not_name_is_reported() {
+    let world = World::pair();
+    let binding = importing(">=1.0.0, <2.0.0") + "    expects: { properties: { read: {}, marks: {} } }\n";
+    world.write(&format!("access/{BINDING_FILE}"), &binding);
+    world.commit("access", "Read the marks");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &(contract("2.0.0") + "supported: [\"^1\"]\n"));
+    world.commit("fungal", "Paths 2.0.0");
+    let check = world.ok(&world.path("access"), &["check"]);
+    let said = "access expects /marks of s3-access/s3-permissions, but 1.0.0 does not name it, so it is never sent";
+    assert!(check.stdout.contains("[import-behind]") && check.stdout.contains(said), "{check}");
 }
 
 /// A sender that follows the schema never sends a property that it does not name, so the code waits for it in vain.
@@ -247,7 +260,7 @@ fn change_without_a_schema_needs_a_version() {
     for (more, bump) in [
         ("flow: provider-to-consumer\n", json!("major")),
         ("flow: consumer-to-provider\ncompatibility: { backwards: true }\n", json!("minor")),
-        ("flow: consumer-to-provider\ndescription: All calls\n", json!("patch")),
+        ("flow: consumer-to-provider\ndescription: All calls\n", json!(null)),
         ("flow: consumer-to-provider\n", json!(null)),
     ] {
         write("1.0.0", more);

@@ -131,6 +131,8 @@ fn accepting_passes_while_the_former_owner_still_exports_it() {
     world.git(&access, &["switch", "--quiet", "--create", "take"]);
     world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.0.0").replace("owner: fungal", "owner: access"));
     world.ok(&access, &["unimport", CONTRACT]);
+    // One commit can accept and export it.
+    world.ok(&access, &["export", CONTRACT]);
     world.commit("access", "Take it");
     let check = world.ok(&access, &["check"]);
     let warning =

@@ -119,7 +119,7 @@ pub(super) fn apply_candidate<'d>(
                 }
             }
         }
-        if one.candidate.removed_bindings.contains(name) && domain.bindings.contains_key(one.repo) {
+        if one.candidate.removed_bindings.contains(name) && domain.has_binding(one.repo) {
             changes.push(DomainChange::RemoveBinding(one.repo.clone()));
         }
         is_changed |= !changes.is_empty();
@@ -179,15 +179,18 @@ fn refused(
     match &*refusal.reason {
         Reason::Down { version, current, is_published: true, .. } => {
             // If the files never had the newer version, this is not a downgrade.
-            let what = if candidate.behind.contains_key(name) {
-                "merge the newer versions".to_owned()
+            let message = |what| format!("{name}/{contract} is {version} here and {current} in the realm; {what}");
+            let finding = if candidate.behind.contains_key(name) {
+                Finding::warning("behind", message("merge the newer versions".to_owned()))
             } else if candidate.unknown.contains(name) {
-                "this shallow clone cannot tell which is newer: git fetch --unshallow".to_owned()
+                let unshallow = "this shallow clone cannot tell which is newer: git fetch --unshallow";
+                Finding::warning("behind", message(unshallow.to_owned()))
             } else {
-                format!("publish it with --rollback, or write a version above {current}")
+                // Publishing refuses the whole commit.
+                let what = format!("publish it with --rollback, or write a version above {current}");
+                Finding::error(refusal.code(), message(what))
             };
-            let message = format!("{name}/{contract} is {version} here and {current} in the realm; {what}");
-            vec![place(Finding::warning("behind", message))]
+            vec![place(finding)]
         }
         Reason::Republished { version, .. } if is_newer((domain, candidate), contract, version) => {
             let message = format!(

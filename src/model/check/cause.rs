@@ -10,8 +10,9 @@ use super::{Finding, Severity};
 use crate::model::{
     candidate::Judged,
     domain_summary::DomainSummary,
+    domain_view::unreadable_bindings,
     name::RepoName,
-    verdict::{Basis, Verdict},
+    verdict::{Basis, Outcome, Verdict},
 };
 
 /// The cause of a finding.
@@ -39,6 +40,9 @@ impl Finding {
         let range = self.requirement.as_ref().map(ToString::to_string);
         // The message of an import finding contains the current version, so the key uses the range instead.
         let what = range.clone().unwrap_or_else(|| self.message.clone());
+        // What an import expects is another problem than what its range accepts.
+        let is_expects = |one: &Verdict| one.basis == Basis::Expects && one.verdict == Outcome::Breaks;
+        let basis = if self.verdict.as_ref().is_some_and(is_expects) { "expects" } else { "" };
         Key(vec![
             self.code.to_string(),
             text(self.domain.as_ref().map(ToString::to_string)),
@@ -46,6 +50,7 @@ impl Finding {
             text(self.repo.as_ref().map(ToString::to_string)),
             text(self.pointer.clone()),
             what,
+            basis.to_owned(),
         ])
     }
 }
@@ -62,6 +67,11 @@ impl JudgedRepos<'_> {
     fn owns(self, finding: &Finding, domain: &DomainSummary) -> bool {
         let owner = finding.contract.as_ref().and_then(|contract| domain.owner(contract));
         owner.is_some_and(|owner| self.is(owner))
+    }
+
+    fn changes_contracts_of(self, domain: &DomainSummary) -> bool {
+        let contracts = self.0.iter().flat_map(|judged| judged.candidate.contracts_in(&domain.info.name));
+        contracts.into_iter().any(|(_, declared)| declared.changed)
     }
 
     fn imports(self, finding: &Finding, domain: &DomainSummary) -> bool {
@@ -103,6 +113,10 @@ impl JudgedRepos<'_> {
         let takes_part = || self.0.iter().any(|judged| domain.takes_part(judged.repo));
         match (&finding.repo, &*finding.code) {
             (Some(repo), _) if self.is(repo) => true,
+            // Such a binding may import the contracts that these files change.
+            (Some(repo), "damaged") if unreadable_bindings(&domain.damage).any(|unreadable| unreadable == repo) => {
+                self.changes_contracts_of(domain)
+            }
             (None, "damaged" | "set-aside") => takes_part(),
             (None, _) => self.owns(finding, domain) || self.imports(finding, domain),
             (Some(_), _) => self.owns(finding, domain),

@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use super::{Examination, Finding, imports, is_past};
 use crate::model::{
     domain_summary::{ContractSummary, DomainSummary},
+    domain_view::unreadable_bindings,
     name::{ContractName, RepoName},
     range::Range,
     realm::Repo,
@@ -20,6 +21,7 @@ pub(super) fn check(
     findings: &mut Vec<Finding>,
 ) {
     let importers = domain.all_importers();
+    let are_known = unreadable_bindings(&domain.damage).next().is_none();
     for (name, contract) in &domain.contracts {
         let mut of_contract = Vec::new();
         // The owner of a retired contract may leave.
@@ -29,6 +31,9 @@ pub(super) fn check(
         of_contract.extend(examination.findings.remove(name).unwrap_or_default());
         let importers = importers.get(name).map_or(0, Vec::len);
         of_contract.extend(life(domain, (name, contract), importers, today));
+        if contract.retired.is_none() && importers == 0 && are_known {
+            of_contract.push(Finding::warning("unused", format!("nobody imports {}/{name}", domain.info.name)));
+        }
         findings.extend(of_contract.into_iter().map(|finding| finding.domain(&domain.info.name).contract(name)));
     }
 }
@@ -73,9 +78,6 @@ fn life(
         findings.push(Finding::warning("past-sunset", message));
     }
     findings.extend(unserved(domain, name, contract));
-    if contract.retired.is_none() && importers == 0 {
-        findings.push(Finding::warning("unused", format!("nobody imports {}/{name}", domain.info.name)));
-    }
     findings
 }
 

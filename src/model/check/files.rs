@@ -114,6 +114,12 @@ fn differs(
                 contract edit {domain}/{name} --file {up}{path} updates the realm",
             held.version
         ),
+        // A commit with any other change of the file publishes it.
+        false if declared.document.version.is_auto() => format!(
+            "{path} differs from {domain}/{name} {} in the realm, which is newer: {there} updates the file; the next \
+                change of the file publishes its content as {}",
+            held.version, document.version
+        ),
         false => format!(
             "{path} is at {}, and the realm has {domain}/{name} {}, which is newer: {there} updates the file; to keep \
                 the file, give it a version above {}, and commit",
@@ -143,16 +149,16 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
     let name = &domain.info.name;
     let declared = judged.candidate.bindings.get(name).filter(|declared| !declared.changed)?;
     let held = domain.bindings.get(judged.repo);
-    if held.is_some_and(|held| held.as_written() == declared.document.as_written()) {
+    if held.is_some_and(|held| held.as_written() == declared.document.as_written())
+        || domain.is_unreadable_binding(judged.repo)
+    {
         return None;
     }
     let (path, repo) = (&declared.path, judged.repo);
-    // The `expects` of an import cannot be given on a command line.
-    let expects = declared.document.imports.iter().any(|import| import.expects.is_some());
-    let there = if expects {
-        "a commit that changes the file updates the realm".to_owned()
-    } else {
+    let there = if fits_on_a_command_line(&declared.document) {
         format!("{} updates the realm", set_binding(name, judged, declared))
+    } else {
+        "a commit that changes the file updates the realm".to_owned()
     };
     let message = format!(
         "{path} differs from the binding of {repo} in {name} in the realm, which is newer: update the file to match; \
@@ -160,6 +166,14 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
     );
     let finding = Finding::warning("file-differs", message).domain(name).repo(repo).at(path, None);
     Some(Finding { caused_by: Cause::AlreadyInTheRealm, ..finding })
+}
+
+/// Returns whether the options of a command can say all that a binding does. They separate files by commas.
+fn fits_on_a_command_line(binding: &Binding) -> bool {
+    let is_plain = |import: &Import| import.expects.is_none() && import.validation.is_none();
+    let sources = binding.exports.iter().flat_map(|export| &export.source_files);
+    let mut files = sources.chain(binding.imports.iter().flat_map(|import| import.binding.files()));
+    binding.imports.iter().all(is_plain) && !files.any(|file| file.contains(','))
 }
 
 /// Returns the command that writes the file's binding into the realm, quoted for a shell.

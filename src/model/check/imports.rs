@@ -159,7 +159,9 @@ fn standing(
                 "{repo} imports {name}/{contract} {range}; {} {current}, but {served} is still served",
                 verb(&current)
             );
-            Finding { version: Some(current), ..Finding::warning("import-behind", message).notes(uses(import)) }
+            let unnamed = verdict.and_then(|one| unnamed(domain, repo, import, one)).map(|finding| finding.message);
+            let notes = unnamed.into_iter().chain(uses(import));
+            Finding { version: Some(current), ..Finding::warning("import-behind", message).notes(notes) }
         }
     };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })

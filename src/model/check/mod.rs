@@ -28,7 +28,7 @@ use cause::JudgedRepos;
 
 use crate::model::{
     binding::Import,
-    candidate::Judged,
+    candidate::{Judged, contract_of},
     contract::BrokenDirection,
     cycle::DependencyGraph,
     domain_summary::DomainSummary,
@@ -178,7 +178,7 @@ impl<'a> Check<'a> {
         domain: &DomainView,
         examined: Option<SchemaHashes>,
     ) -> Option<SchemaHashes> {
-        let (published, CheckInput { judged, now, judge, .. }) = (DomainSummary::from(domain), self.input);
+        let (published, CheckInput { judged, now, mode, judge, .. }) = (DomainSummary::from(domain), self.input);
         let AppliedDomain { after, findings: of_files, is_changed } =
             candidate::apply_candidate(domain, judged, (now, judge));
         let changed = is_changed.then(|| DomainSummary::from(&*after));
@@ -201,7 +201,7 @@ impl<'a> Check<'a> {
         let mut findings = self.findings(&published, summary, &mut examination, &states);
         approved(domain, &after, judge, &mut findings);
         self.take(findings, before.as_ref(), summary);
-        self.report.findings.extend(of_files);
+        self.report.findings.extend(of_files.into_iter().filter(|finding| is_in_mode(mode, finding)));
         self.count(summary, examination, &states);
         found
     }
@@ -308,6 +308,7 @@ impl<'a> Check<'a> {
             let mut findings: Vec<_> = candidate::unreadable(*judged).collect();
             findings.extend(candidate::unknown_domains(&domains, damage, *judged));
             let mut missing = candidate::missing_files(*judged);
+            missing.retain(|finding| is_in_mode(self.input.mode, finding));
             candidate::in_files_of(judged.repo, &mut findings);
             candidate::in_files_of(judged.repo, &mut missing);
             findings.append(&mut report.findings);
@@ -315,7 +316,8 @@ impl<'a> Check<'a> {
             report.findings = findings;
             report.findings.iter_mut().for_each(|finding| candidate::locate(finding, *judged));
         }
-        if report.findings.is_empty() && report.elsewhere.is_empty() && self.is_empty {
+        let mut found = report.findings.iter().chain(&report.elsewhere);
+        if self.is_empty && found.all(|finding| finding.severity == Severity::Warning) {
             report.findings.push(Finding::error(
                 "nothing-to-check",
                 "nothing was checked: the realm has no contracts or bindings yet".into(),
@@ -414,6 +416,16 @@ fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
     imports.map(|(repo, one)| (key(repo, &one.contract), state(one))).collect()
 }
 
+/// Returns whether a finding about the file of a contract or a binding is one of the rules to check.
+fn is_in_mode(mode: Mode, finding: &Finding) -> bool {
+    let is_contract = finding.file.as_deref().and_then(contract_of).is_some();
+    match mode {
+        Mode::All | Mode::Compatibility => true,
+        Mode::Contract | Mode::Exporter => is_contract,
+        Mode::Importer => !is_contract,
+    }
+}
+
 /// Returns whether a finding is about compatibility between versions, or prevents judging it.
 fn is_about_compatibility(finding: &Finding) -> bool {
     let is_about_it = matches!(
@@ -441,7 +453,7 @@ fn is_about_compatibility(finding: &Finding) -> bool {
 fn damaged(damage: &Damage) -> Finding {
     let finding = Finding::error("damaged", format!("it cannot be read: {}", damage.problem)).at(&damage.file, None);
     match &damage.subject {
-        Subject::Contract(name) => finding.contract(name),
+        Subject::Contract(name) | Subject::Transfers(name) => finding.contract(name),
         Subject::Binding(repo) | Subject::Source(repo) => finding.repo(repo),
         Subject::Domain(domain) => finding.domain(domain),
         Subject::Domains | Subject::Other => finding,

@@ -127,6 +127,9 @@ pub enum Reason {
     /// The realm's own copy cannot be read, so there is no basis for a decision.
     #[error("is damaged in the realm and was not overwritten")]
     Damaged,
+    /// The realm's own copy of the binding cannot be read, so it is unknown which versions the code is adapted to.
+    #[error("has a binding of {0} that cannot be read; it was not overwritten")]
+    DamagedBinding(RepoName),
 }
 
 impl Refusal {
@@ -180,7 +183,7 @@ impl Refusal {
             Reason::Yanked { .. } => ErrorCode::YankedVersion,
             Reason::Invalid(_) => ErrorCode::InvalidContract,
             Reason::Undecided(_) | Reason::UndecidedVersion { .. } => ErrorCode::Undecided,
-            Reason::Damaged => ErrorCode::Damaged,
+            Reason::Damaged | Reason::DamagedBinding(_) => ErrorCode::Damaged,
         }
     }
 }
@@ -195,6 +198,13 @@ pub(super) fn refuse(domain: &DomainView, contract: &ContractName, reason: Reaso
 }
 
 pub(super) fn not_member(domain: &DomainView, repo: &RepoName) -> Refusal {
-    let (domain, reason) = (domain.info.name.clone(), Box::new(Reason::NotMember(repo.clone())));
-    Refusal { domain, contract: None, reason, version_in: None }
+    refuse_binding(domain, Reason::NotMember(repo.clone()))
+}
+
+pub(super) fn damaged_binding(domain: &DomainView, repo: &RepoName) -> Refusal {
+    refuse_binding(domain, Reason::DamagedBinding(repo.clone()))
+}
+
+fn refuse_binding(domain: &DomainView, reason: Reason) -> Refusal {
+    Refusal { domain: domain.info.name.clone(), contract: None, reason: Box::new(reason), version_in: None }
 }

@@ -8,7 +8,7 @@ use crate::{
     model::{
         change::DomainChange,
         domain::Domain,
-        domain_view::DomainView,
+        domain_view::{DomainView, unreadable_bindings},
         name::{DomainName, RepoName},
         publish::Decision,
         text::comma_separated_at_most,
@@ -77,7 +77,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
 fn refuse_use(view: &DomainView) -> Result<(), OpError> {
     let name = &view.info.name;
     let active: Vec<_> = view.contracts.values().filter(|contract| contract.retired.is_none()).collect();
-    let bound: Vec<&RepoName> = view.bindings.keys().collect();
+    let bound: Vec<&RepoName> = view.bindings.keys().chain(unreadable_bindings(&view.damage)).collect();
     if active.is_empty() && bound.is_empty() {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use crate::{
         change::DomainChange,
         contract::Contract,
         domain::Domain,
-        domain_view::DomainView,
+        domain_view::{DomainView, Subject},
         name::{DomainName, RealmName, RepoName},
         nearest::did_you_mean,
         publish::Decision,
@@ -27,6 +27,7 @@ use crate::{
         inboxes,
         message::Message,
         publish::work_file::WorkFile,
+        realm::status::REPAIR,
         repos::joined,
         runs, session,
         sync::auto,
@@ -202,11 +203,18 @@ impl Renaming<'_> {
         Ok(rename.is_some_and(|rename| rename.to == *self.new))
     }
 
-    /// Refuses a rename while conflicts are open: they are recorded under the old name and must be settled first.
+    /// Refuses a rename while conflicts are open, or something of the repository cannot be read: they are recorded under
+    /// the old name and must be settled first.
     fn refuse_conflicts(&self) -> Result<(), OpError> {
         let overview = Overview::open(self.store)?;
         for line in overview.domains_of(self.old) {
-            if overview.summary(line)?.conflicts.bindings.contains(self.old) {
+            let summary = overview.summary(line)?;
+            let of_old = [Subject::Binding(self.old.clone()), Subject::Source(self.old.clone())];
+            if let Some(damage) = summary.damage.iter().find(|damage| of_old.contains(&damage.subject)) {
+                let error = OpError::cannot(ErrorCode::Damaged, format!("{damage} (it could not be renamed)"));
+                return Err(error.next(REPAIR));
+            }
+            if summary.conflicts.bindings.contains(self.old) {
                 let message = format!("two machines wrote the binding of {} in {} differently", self.old, line.name);
                 return Err(OpError::no(ErrorCode::WriteRace, message)
                     .next("git blue contract publish  # in its working tree: publish the intended one"));

@@ -8,7 +8,7 @@ use crate::{
     model::{
         binding::{Export, Role},
         name::{ContractFields, ContractRef},
-        yaml_text,
+        publish, yaml_text,
     },
     ops::{
         Operation,
@@ -66,7 +66,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
 /// Refuses a contract that does not exist, and one of another repository.
 fn require_contract(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef) -> Result<(), OpError> {
     match domain::contract(acting.store, at) {
-        Ok(held) if held.owner != *acting.repo => {
+        Ok(held) if held.owner != *acting.repo && !accepts(ctx, acting, at)? => {
             let message =
                 format!("{at} belongs to {}; only {} can export it, not {}", held.owner, held.owner, acting.repo);
             Err(OpError::no(ErrorCode::NotOwner, message).next(format!("git blue import {at}  # import it")))
@@ -80,6 +80,12 @@ fn require_contract(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef) -> Resu
         Err(error) if error.code == ErrorCode::OnlyPreReleases => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Returns whether the files of the repository accept a contract that its owner offers to it.
+fn accepts(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef) -> Result<bool, OpError> {
+    let is_written = Draft::Worktree.contract(ctx, at).is_ok_and(|draft| draft.owner == *acting.repo);
+    Ok(is_written && publish::may_publish(&domain::of_contract(acting.store, at)?, acting.repo, &at.contract).is_ok())
 }
 
 fn error_with_new(error: OpError, at: &ContractRef) -> OpError {

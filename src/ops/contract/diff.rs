@@ -133,17 +133,18 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     };
     let [before, after] = [&older, &newer].map(|one| comparable(one, &newer.version));
     let (changes, bump) = (diff(&before, &after), needed_bump(&old, &new, &judge));
+    let content_changed = old.computed_content_hash() != new.computed_content_hash();
     let body = ContractDiff {
         old_origin,
         new_origin,
-        bump: Some(bump).filter(|_| !changes.is_empty()),
+        bump: content_changed.then_some(bump),
         compared: compared((&old, &new), bump, &judge, most),
         flow: flow::verdict(&old, &new),
         values: Some(values_compared(&old, &new)).filter(|values| !values.differences.is_empty()),
         realm: ctx.realm()?.realm.clone(),
         domain: at.domain.clone(),
         contract: newer.name.clone(),
-        content_changed: old.computed_content_hash() != new.computed_content_hash(),
+        content_changed,
         changes,
         old_version: older.version,
         new_version: newer.version,

@@ -14,7 +14,7 @@ use crate::{
     model::{
         binding::Import,
         contract::Contract,
-        domain_view::DomainView,
+        domain_view::{DomainView, unreadable_bindings},
         name::{ContractFields, ContractName, ContractRef, RepoName},
         next_version,
         oid::Oid,
@@ -151,6 +151,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         broken: importers.iter().filter(|one| one.state == ImportStanding::Broken).count(),
         breaks_promise: promise.map(|promise| promise.broken).unwrap_or_default(),
         importers,
+        unreadable_bindings: unreadable_bindings(&view.damage).cloned().collect(),
     };
     let bump = taken.map(|taken| {
         format!("git blue contract bump {}  # {taken} was already published with different content", request.contract)

@@ -16,6 +16,7 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     model::{
         bundle::BundleError,
+        candidate::write_file,
         contract::{Compatibility, Contract, Evolution, Flow},
         name::{ContractName, ContractRef, RepoName},
         publish, samples,
@@ -153,9 +154,14 @@ fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<b
     }
     let view = domain::of_contract(acting.store, at)?;
     if let Some(held) = view.contracts.get(&at.contract) {
-        let message = format!("the realm already has {at}, owned by {}", held.owner);
+        let retired = if held.retired.is_some() { ", and retired" } else { "" };
+        let message = format!("the realm already has {at}, owned by {}{retired}", held.owner);
         let error = OpError::no(ErrorCode::ContractExists, message);
-        return Err(if held.owner == *acting.repo {
+        let is_retired = held.retired.is_some();
+        return Err(if held.owner == *acting.repo && is_retired {
+            let write = write_file(&at.domain, &at.contract, &ctx.up_to_root());
+            error.next(format!("{write}  # then write a version above {} in it, and commit", held.version))
+        } else if held.owner == *acting.repo {
             error.next(format!("git blue contract get {at} --format yaml"))
         } else {
             error.next(format!("git blue import {at}  # import it"))

@@ -12,8 +12,10 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         candidate::contract_path,
+        domain_view::unreadable_bindings,
         name::{ContractFields, ContractRef},
         publish,
+        text::comma_separated,
     },
     store::read,
     wire::{Answer, ContractMarked},
@@ -60,9 +62,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         if !importers.is_empty() && !request.force && held.retired.is_none() {
             let names: Vec<_> = importers.iter().map(ToString::to_string).collect();
             let message = format!("{name}/{contract} is still imported by {}", names.join(", "));
-            return Err(OpError::no(ErrorCode::StillImported, message).next(format!(
-                "git blue contract retire {name}/{contract} --reason \"…\" --force  # retire it anyway"
-            )));
+            return Err(OpError::no(ErrorCode::StillImported, message).next(anyway(&request.contract)));
+        }
+        let unreadable = comma_separated(unreadable_bindings(&view.damage));
+        if !unreadable.is_empty() && !request.force && held.retired.is_none() {
+            let message = format!(
+                "the bindings of {unreadable} in {name} cannot be read, so it is unknown whether they import {contract}"
+            );
+            let error = OpError::cannot(ErrorCode::Damaged, message);
+            return Err(error.next("git blue check --all  # show the files").next(anyway(&request.contract)));
         }
         Ok(decision)
     })?;
@@ -78,6 +86,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     });
     let answer = answer.next_all(remove_file(ctx, &request.contract)?);
     auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)
+}
+
+fn anyway(at: &ContractRef) -> String {
+    format!("git blue contract retire {at} --reason \"…\" --force  # retire it anyway")
 }
 
 /// Returns the command that removes the file of a retired contract, if HEAD has it.

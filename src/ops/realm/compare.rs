@@ -1,6 +1,6 @@
 //! `realm_compare`: compares the contracts that two realms of this machine have under the same names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::OpError,
@@ -87,7 +87,10 @@ fn sides(store: &dyn Store, overview: &Overview<'_>, unreadable: &mut Vec<String
             domain => domain?,
         };
         unreadable.extend(domain.damage.iter().map(ToString::to_string));
-        sides.extend(domain.contracts.into_iter().map(|(name, contract)| ((line.name.clone(), name), side(&contract))));
+        let current = |name: &ContractName| domain.contracts.get(name).or_else(|| domain.newest(name));
+        let names: BTreeSet<_> = domain.contracts.keys().chain(domain.versions.keys()).collect();
+        let found = names.into_iter().filter_map(|name| Some((name.clone(), side(current(name)?))));
+        sides.extend(found.map(|(name, side)| ((line.name.clone(), name), side)));
     }
     Ok(sides)
 }
@@ -97,6 +100,8 @@ fn side(contract: &Contract) -> ContractSide {
         version: contract.version.clone(),
         owner: contract.owner.clone(),
         content_hash: contract.computed_content_hash(),
+        retired: contract.retired.is_some(),
+        yanked: contract.yanked_reason(&contract.version).is_some(),
     }
 }
 
@@ -130,6 +135,7 @@ fn difference(here: Option<&ContractSide>, there: Option<&ContractSide>) -> Opti
         (Some(here), Some(there)) if here.version != there.version => Some("version"),
         (Some(here), Some(there)) if here.content_hash != there.content_hash => Some("content"),
         (Some(here), Some(there)) if here.owner != there.owner => Some("owner"),
+        (Some(here), Some(there)) if here != there => Some("state"),
         _ => None,
     }
 }

@@ -354,7 +354,7 @@ impl Reader<'_> {
 
     /// Returns the transfers of contracts to other owners.
     fn transfers(&mut self, tree: &Oid) -> Result<BTreeMap<ContractName, Transfers>, StoreError> {
-        self.all(tree, layout::TRANSFERS, |_| Subject::Other)
+        self.all(tree, layout::TRANSFERS, |name: &ContractName| Subject::Transfers(name.clone()))
     }
 
     /// Returns the approvals of breaking changes, by contract.

@@ -227,8 +227,12 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         let message = format!("breaks the promised {}: {}", verdict.broken(), verdict.phrase());
         text.line(&[styled("  error:", Style::Red), plain(message), styled("[breaks-promise]", Style::Dim)]);
     }
-    if body.importers.is_empty() {
+    if body.importers.is_empty() && body.unreadable_bindings.is_empty() {
         text.line(&[plain("  no repository imports it")]);
+    }
+    for repo in &body.unreadable_bindings {
+        let unknown = format!("the binding of {repo} cannot be read, so it is unknown whether {repo} imports it");
+        text.line(&[styled("  error:", Style::Red), plain(unknown), styled("[damaged]", Style::Dim)]);
     }
     let row = |one: &ImporterImpact| {
         let verdict = impact_word(one);

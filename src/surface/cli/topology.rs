@@ -136,6 +136,7 @@ fn render_compare(body: &RealmCompare, text: &mut Text) {
             "only-there" => styled(format!("only in {there}"), Style::Yellow),
             "content" => styled("same version, different content", Style::Red),
             "owner" => styled("different owner", Style::Yellow),
+            "state" => styled("retired or yanked in only one", Style::Yellow),
             _ => styled("different version", Style::Yellow),
         };
         vec![plain(format!("{}/{}", one.domain, one.contract)), side(&one.here), side(&one.there), what]
@@ -154,7 +155,14 @@ fn render_compare(body: &RealmCompare, text: &mut Text) {
 
 fn side(side: &Option<ContractSide>) -> Word {
     match side {
-        Some(side) => plain(format!("{} of {}", side.version, side.owner)),
+        Some(side) => {
+            let state = match (side.retired, side.yanked) {
+                (true, _) => ", retired",
+                (false, true) => ", yanked",
+                (false, false) => "",
+            };
+            plain(format!("{} of {}{state}", side.version, side.owner))
+        }
         None => plain("-"),
     }
 }

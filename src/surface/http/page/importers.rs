@@ -20,8 +20,11 @@ pub fn importers(site: &Site, impact: &ContractImpact, is_retired: bool) -> Mark
     let command = format!("git blue contract impact {}/{}", impact.domain, impact.contract);
     let rows = html! { @for one in impact.importers.iter().take(MAX_SHOWN) { (row(site, one, withdrawn)) } };
     html! {
-        @if impact.importers.is_empty() { p.summary { "No repository imports it." } }
-        @else {
+        @for repo in &impact.unreadable_bindings {
+            p.problem { "The binding of " (text(repo.as_str())) " cannot be read, so it is unknown whether it imports this." }
+        }
+        @if impact.importers.is_empty() && impact.unreadable_bindings.is_empty() { p.summary { "No repository imports it." } }
+        @else if !impact.importers.is_empty() {
             (table("Consumers", &["Repository", "Range", "State", "Used in"], &rows))
             (more(impact.importers.len(), MAX_SHOWN, &command))
         }
