@@ -92,8 +92,13 @@ impl World {
         let store = FaultyStore::new(self.store.clone(), fault);
         let calls = store.counter();
         let env = code.env(code.path().join("code"));
-        let here =
-            RealmContext { realm: name("r"), store: Box::new(store), repo: Some(name(repo)), unrecorded_url: None };
+        let here = RealmContext {
+            realm: name("r"),
+            store: Box::new(store),
+            repo: Some(name(repo)),
+            unrecorded_url: None,
+            moved_url: None,
+        };
         let mut ctx = Ctx {
             env,
             home: Home::new(code.path().join("home")),

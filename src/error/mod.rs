@@ -11,6 +11,7 @@ use crate::{
         approval::Fingerprint,
         candidate::FileProblem,
         name::NameError,
+        next_version::Needed,
         publish::{Reason, Refusal},
         text::{shell_path, shell_word},
         version::Version,
@@ -294,7 +295,10 @@ impl From<Refusal> for OpError {
             Reason::NotMember(repo) => {
                 error.next(format!("git blue realm admin domain --name {domain} --repos {repo}"))
             }
-            Reason::Republished { bump, .. } | Reason::Yanked { bump, .. } => {
+            Reason::Republished { needed: Needed { version, if_breaking: Some(major), .. }, .. } => {
+                error.next(choose_version(major, version, refusal.version_in.as_deref()))
+            }
+            Reason::Republished { needed: Needed { version: bump, .. }, .. } | Reason::Yanked { bump, .. } => {
                 error.next(format!("{}, and commit", write(bump)))
             }
             Reason::BreaksPromise { bump, promise, .. } => {

@@ -81,6 +81,7 @@ pub fn bundle(
         given: BTreeMap::new(),
         open: Vec::new(),
         parts_of_openapi: BTreeSet::new(),
+        not_sent_around: BTreeSet::new(),
         named: HashMap::new(),
     };
     let whole = (work.load)(file)?;
@@ -146,6 +147,8 @@ struct Work<'a> {
     open: Vec<(String, String, String)>,
     /// Files without a dialect of their own that older OpenAPI documents refer to.
     parts_of_openapi: BTreeSet<String>,
+    /// The properties that the schema around an `allOf` never sends, while its branches are rewritten.
+    not_sent_around: BTreeSet<String>,
     /// The URIs and anchors in each resource, by file and pointer.
     named: HashMap<(String, String), HashMap<String, String>>,
 }
@@ -173,7 +176,11 @@ impl Work<'_> {
         match schema {
             Value::Object(members) => {
                 let mut found = Map::new();
+                let not_sent = self.not_sent(members, file)?;
+                let around = std::mem::take(&mut self.not_sent_around);
                 for (key, value) in members {
+                    // Branches of `allOf` may require each other's properties.
+                    self.not_sent_around = if key == "allOf" { not_sent.clone() } else { BTreeSet::new() };
                     let value = match (key.as_str(), value) {
                         // A bundle has a single base, so these keywords are left out.
                         ("$id" | "id" | "$schema", Value::String(_)) => continue,
@@ -190,8 +197,9 @@ impl Work<'_> {
                     };
                     found.insert(key.clone(), value);
                 }
+                self.not_sent_around = around;
                 if self.is_of_openapi(file)? {
-                    openapi::translate(&mut found, self.flow);
+                    openapi::translate(&mut found, &not_sent);
                 }
                 Ok(Value::Object(found))
             }
@@ -200,6 +208,18 @@ impl Work<'_> {
             }
             other => Ok(other.clone()),
         }
+    }
+
+    /// Returns the properties that the schema, or the `allOf` that it is in, never sends.
+    fn not_sent(&mut self, schema: &Map<String, Value>, file: &str) -> Result<BTreeSet<String>, BundleError> {
+        let mut names = self.not_sent_around.clone();
+        let concerns = schema.contains_key("required") || schema.contains_key("allOf");
+        if let Some(flow) = self.flow.filter(|_| concerns)
+            && self.is_of_openapi(file)?
+        {
+            names.append(&mut openapi::not_sent(&*self.file(file)?, schema, flow));
+        }
+        Ok(names)
     }
 
     fn part(&mut self, step: &str, part: &Value, file: &str) -> Result<Value, BundleError> {
@@ -284,6 +304,26 @@ mod tests {
                 }
             }))
         );
+    }
+
+    #[test]
+    fn properties_that_are_not_sent_are_not_required_in_any_branch() {
+        let document = json!({
+            "openapi": "3.0.3",
+            "Time": {"type": "string", "readOnly": true},
+            "Base": {"properties": {"id": {"readOnly": true}}, "required": ["id"]},
+            "Order": {"allOf": [
+                {"$ref": "#/Base"},
+                {"properties": {"at": {"$ref": "#/Time"}, "sum": {}}},
+                {"required": ["id", "at", "sum"]},
+                {"required": ["at"]},
+            ]},
+        });
+        let mut load = |_: &str| Ok(document.clone().into());
+        let built = bundle("api.yaml", "/Order", Some(Flow::ConsumerToProvider), &mut load).unwrap();
+        let schema = built.schema.value();
+        assert_eq!(schema["allOf"][2], json!({"required": ["sum"]}));
+        assert_eq!((&schema["allOf"][3], &schema["$defs"]["Base"].get("required")), (&json!({}), &None));
     }
 
     #[test]

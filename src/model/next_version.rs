@@ -12,16 +12,21 @@ use super::{
 };
 use crate::model::version::Level;
 
-/// Returns the version that a document needs, and the promise that it breaks, if any. Content that is the same as the
-/// current one needs no version above it.
-pub fn needed(
-    domain: &DomainView,
-    held: &Contract,
-    document: &Contract,
-    judge: &Judge<'_>,
-) -> (Version, Option<String>) {
+/// The version that a document needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needed {
+    /// The version. If it is unknown whether the document breaks consumers, the one to use if it does not.
+    pub version: Version,
+    /// The version to use if the document breaks consumers, if that is unknown.
+    pub if_breaking: Option<Version>,
+    /// The promise that it breaks, if any.
+    pub broken: Option<String>,
+}
+
+/// Returns the version that a document needs. Content that is the same as the current one needs no version above it.
+pub fn needed(domain: &DomainView, held: &Contract, document: &Contract, judge: &Judge<'_>) -> Needed {
     if held.computed_content_hash() == document.computed_content_hash() {
-        return (held.version.clone(), None);
+        return Needed { version: held.version.clone(), if_breaking: None, broken: None };
     }
     let bump = needed_bump(held, document, judge);
     // A patch version promises the most, so every broken promise shows.
@@ -32,9 +37,13 @@ pub fn needed(
         Some(difference) if verdict.basis == Basis::Schemas => difference.phrase(),
         _ => verdict.phrase(),
     };
-    let why = promise.as_ref().and_then(|promise| promise.broken.first());
-    let why = why.map(|verdict| format!("it breaks {}: {}", verdict.broken(), shown(verdict)));
-    (free_version(domain, document, bump), why)
+    let broken = promise.as_ref().and_then(|promise| promise.broken.first());
+    let version = |bump| free_version(domain, document, bump);
+    Needed {
+        version: version(bump),
+        if_breaking: (bump == VersionBump::Unknown).then(|| version(VersionBump::Major)),
+        broken: broken.map(|verdict| format!("it breaks {}: {}", verdict.broken(), shown(verdict))),
+    }
 }
 
 /// Returns the approval of the promises that a document breaks, if the next minor version would break some and all of

@@ -20,7 +20,7 @@ use crate::model::{
     evolution::with_evolution,
     fault::Fault,
     name::{ContractName, RepoName},
-    next_version::{free_prerelease, free_version, needed, settled},
+    next_version::{Needed, free_prerelease, free_version, needed, settled},
     schema::{self, Part},
     transfer::Transfers,
     verdict::{Judge, Promise, VersionBump},
@@ -204,16 +204,17 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
     if let Some(published) = domain.document(&document.name, &version)
         && published.computed_content_hash() != document.computed_content_hash()
     {
-        let (bump, why) = if version.is_prerelease() {
-            (free_prerelease(domain, &document.name, version.clone()), None)
+        let needed = if version.is_prerelease() {
+            let version = free_prerelease(domain, &document.name, version.clone());
+            Needed { version, if_breaking: None, broken: None }
         } else {
             needed(domain, current.unwrap_or(published), document, judge)
         };
-        return Err(refuse(domain, &document.name, Reason::Republished { version, bump, why }));
+        return Err(refuse(domain, &document.name, Reason::Republished { version, needed }));
     }
     match current.and_then(|current| current.yanked_reason(&version)) {
         Some(why) if !is_current => {
-            let (bump, _) = needed(domain, current.unwrap_or(document), document, judge);
+            let bump = needed(domain, current.unwrap_or(document), document, judge).version;
             Err(refuse(domain, &document.name, Reason::Yanked { version, why: why.to_owned(), bump }))
         }
         _ => Ok(()),

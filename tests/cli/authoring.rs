@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, Run, World, snapshot};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, Run, World, contract, snapshot};
 
 const CONTRACT: &str = "s3-access/s3-permissions";
 pub const ORDER: &str = "orders/order-placed";
@@ -470,4 +470,22 @@ fn get_prints_the_schema_alone() {
     assert_eq!((&schema["type"], &schema["required"]), (&json!("object"), &json!(["read"])));
     let yaml = world.ok(&dir, &["contract", "get", CONTRACT, "--schema", "--format", "yaml"]);
     assert!(yaml.stdout.contains("type: object"), "{yaml:?}");
+}
+
+#[test]
+fn failures_that_are_not_listed_are_counted() {
+    let world = World::pair();
+    let members = |value: &str| (0..30).map(|n| format!("\"p{n}\": {value}")).collect::<Vec<_>>().join(", ");
+    world.write("payload.json", &format!("{{{}}}", members("1")));
+    let text =
+        contract("1.1.0").replace("  properties:\n", "  additionalProperties: { type: string }\n  properties:\n");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text.replace("required: [read]", "required: []"));
+    let file = world.path("payload.json");
+    let arguments = ["contract", "validate", "s3-access/s3-permissions", file.to_str().unwrap(), "--worktree"];
+    let answer = world.json(&world.path("fungal"), &arguments);
+    assert_eq!(
+        (answer["failures"].as_array().map(Vec::len), &answer["more_failures"]),
+        (Some(20), &serde_json::json!(10))
+    );
+    assert!(world.blue(&world.path("fungal"), &arguments).exits(1).stdout.contains("and 10 more"));
 }

@@ -249,18 +249,3 @@ fn commits_from_before_a_move_still_belong_to_the_realm() {
     world.write("fungal/.blue/config.yaml", &other);
     world.blue(&fungal, &["status"]).exits(128);
 }
-
-#[test]
-fn check_at_another_url_than_the_configured_one_says_so() {
-    let (world, hub) = settled();
-    let fungal = world.path("fungal");
-    let note = ".blue/config.yaml says that the realm is shared at";
-    let same = world.blue(&fungal, &["check", "--realm-url", &hub]);
-    assert!(!same.stderr.contains(note), "{same}");
-    world.git(&world.root(), &["clone", "--quiet", "--mirror", &hub, "old.git"]);
-    let old = world.path("old.git").display().to_string();
-    for arguments in [&["check"][..], &["contract", "publish"]] {
-        let run = world.blue(&fungal, &[arguments, &["--realm-url", &old]].concat());
-        assert!(run.stderr.contains(note), "{run}");
-    }
-}

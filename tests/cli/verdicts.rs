@@ -471,3 +471,40 @@ fn impact_of_a_published_pre_release_is_that_of_its_release() {
         assert_eq!(impact["broken"], 0, "{candidate:?}: {impact}");
     }
 }
+
+#[test]
+fn approved_break_is_no_broken_promise_in_its_impact() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("required: [read]", "required: []"));
+    let impact = || world.json(&provider, &["contract", "impact", AT, "--worktree"])["breaks_promise"].clone();
+    assert_eq!(impact().as_array().map(Vec::len), Some(1));
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    let steps = world.next_steps(&check);
+    let approve = steps.iter().find(|step| step.contains("contract approve")).unwrap().replace('…', "agreed");
+    world.finish_shell(&provider, &approve).exits(0);
+    assert_eq!(impact(), json!([]));
+}
+
+/// A hostname is an IPv4 address or not, depending on the validator.
+#[test]
+fn unknown_change_says_that_the_version_is_unknown() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    let with = |schema: &str| {
+        let head = "name: host\nversion: \"1.0.0\"\nowner: fungal\nschema:\n";
+        let text = format!("{head}  $schema: http://json-schema.org/draft-07/schema#\n{schema}");
+        world.write("fungal/.blue/contracts/s3-access/host.yaml", &text);
+    };
+    with("  type: string\n  format: hostname\n");
+    world.commit("fungal", "A host");
+    with("  anyOf: [{ type: string, format: hostname }, { type: string, format: ipv4 }]\n");
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    let message = "bump to 2.0.0 if it may break consumers, which is unknown, or else to 1.1.0";
+    assert!(check.stdout.contains(message), "{check}");
+    let steps = world.next_steps(&check);
+    assert!(steps[0].starts_with("git blue contract bump s3-access/host major  # if it may break"), "{check}");
+    let commit = world.commit("fungal", "Also an address");
+    assert!(commit.stderr.contains("if it may break consumers, or \"1.1.0\" if it does not"), "{commit}");
+    world.finish_shell(&provider, &steps[1]).exits(0);
+}

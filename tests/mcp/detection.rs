@@ -126,6 +126,18 @@ fn realm_may_be_named_outside_of_repositories() {
 }
 
 #[test]
+fn published_scope_excludes_files() {
+    let world = World::pair();
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &[]);
+    for more in [json!({"worktree": true}), json!({"rfc": "r1"})] {
+        let mut arguments = json!({"scope": "published"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let failure = client.fails("realm_check", arguments);
+        assert!(failure["message"].as_str().unwrap().contains("pass one of"), "{failure}");
+    }
+}
+
+#[test]
 fn project_is_determined_for_each_call() {
     let world = World::pair();
     let mut client = Client::start(&world, &world.path("access"));

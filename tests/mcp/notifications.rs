@@ -151,3 +151,25 @@ fn answer_includes_earlier_publishes() {
         }
     }
 }
+
+/// A reader that is behind does not show others again what they have seen.
+#[test]
+fn new_reader_is_not_shown_what_another_has_seen() {
+    let world = World::pair();
+    for n in 0..12 {
+        let text = crate::world::contract("1.0.0").replace("s3-permissions", &format!("paths-{n}"));
+        world.write(&format!("fungal/.blue/contracts/s3-access/paths-{n}.yaml"), &text);
+    }
+    world.commit("fungal", "Many contracts");
+    let access = world.path("access");
+    let of_session = |session: &str| {
+        let mut client = Client::with(&world, &access, LEGACY, &[], &[("CLAUDE_CODE_SESSION_ID", session)]);
+        client.ok("realm_status", json!({}))["notifications"].as_array().unwrap().len()
+    };
+    assert_eq!(of_session("first"), 12);
+    // `status` shows only some of them.
+    let shown = world.json(&access, &["notifications", "list", "--state", "pending"]);
+    let id = shown["notifications"][0]["id"].as_str().unwrap().to_owned();
+    world.ok(&access, &["notifications", "ack", &id]);
+    assert_eq!(of_session("second"), 0);
+}

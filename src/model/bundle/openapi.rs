@@ -1,6 +1,8 @@
 //! Translates the schemas of OpenAPI 3.0 and 2.0 into JSON Schema. Since version 3.1, OpenAPI uses JSON Schema itself.
 //! Custom resource definitions of Kubernetes use those of 3.0.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::model::{contract::Flow, schema::Draft};
@@ -23,9 +25,9 @@ pub(super) fn without_extensions(dialect: &Value) -> Value {
     if is_extended { Value::from(Draft::D2020.uri()) } else { dialect.clone() }
 }
 
-/// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them.
-/// `flow` says whether it describes requests or responses.
-pub(super) fn translate(schema: &mut Map<String, Value>, flow: Option<Flow>) {
+/// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them. The properties that are
+/// `not_sent` are not required.
+pub(super) fn translate(schema: &mut Map<String, Value>, not_sent: &BTreeSet<String>) {
     // Siblings of a reference are ignored.
     if matches!(schema.get("$ref"), Some(Value::String(_))) {
         schema.retain(|key, _| key == "$ref");
@@ -48,26 +50,68 @@ pub(super) fn translate(schema: &mut Map<String, Value>, flow: Option<Flow>) {
         (Some(Value::Bool(false)), _) => drop(schema.remove("nullable")),
         _ => {}
     }
-    if let Some(flow) = flow {
-        require_only_what_is_sent(schema, flow);
-    }
-}
-
-/// Removes properties from `required` that are only sent the other way: `readOnly` ones from requests, and `writeOnly`
-/// ones from responses.
-fn require_only_what_is_sent(schema: &mut Map<String, Value>, flow: Flow) {
-    let keyword = match flow {
-        Flow::ConsumerToProvider => "readOnly",
-        Flow::ProviderToConsumer => "writeOnly",
-    };
-    let Some(properties) = schema.get("properties").cloned() else { return };
-    let is_sent = |name: &Value| name.as_str().is_none_or(|name| properties[name][keyword] != true);
     if let Some(Value::Array(required)) = schema.get_mut("required") {
-        required.retain(is_sent);
+        required.retain(|name| name.as_str().is_none_or(|name| !not_sent.contains(name)));
         if required.is_empty() {
             schema.remove("required");
         }
     }
+}
+
+/// Returns the properties of a schema that are only sent the other way: `readOnly` ones of requests, and `writeOnly` ones
+/// of responses. The mark may be behind references within the document, and in any branch of `allOf`.
+pub(super) fn not_sent(document: &Value, schema: &Map<String, Value>, flow: Flow) -> BTreeSet<String> {
+    let mark = match flow {
+        Flow::ConsumerToProvider => "readOnly",
+        Flow::ProviderToConsumer => "writeOnly",
+    };
+    let mut search = Search { document, mark, seen: BTreeSet::new(), found: BTreeSet::new() };
+    search.properties(schema);
+    search.found
+}
+
+/// A search for properties with a mark.
+struct Search<'a> {
+    document: &'a Value,
+    mark: &'static str,
+    /// The references followed so far.
+    seen: BTreeSet<&'a str>,
+    found: BTreeSet<String>,
+}
+
+impl<'a> Search<'a> {
+    fn properties(&mut self, schema: &'a Map<String, Value>) {
+        if let Some(Value::String(reference)) = schema.get("$ref") {
+            if let Some(target) = self.target(reference).filter(|_| self.seen.insert(reference)) {
+                self.properties(target);
+            }
+            return;
+        }
+        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            if property.as_object().is_some_and(|property| self.is_marked(property, &mut BTreeSet::new())) {
+                self.found.insert(name.clone());
+            }
+        }
+        branches(schema).for_each(|branch| self.properties(branch));
+    }
+
+    fn is_marked(&self, property: &'a Map<String, Value>, seen: &mut BTreeSet<&'a str>) -> bool {
+        // Siblings of a reference are ignored.
+        if let Some(Value::String(reference)) = property.get("$ref") {
+            let is_new = seen.insert(reference);
+            return self.target(reference).is_some_and(|target| is_new && self.is_marked(target, seen));
+        }
+        property.get(self.mark) == Some(&Value::Bool(true))
+            || branches(property).any(|branch| self.is_marked(branch, seen))
+    }
+
+    fn target(&self, reference: &str) -> Option<&'a Map<String, Value>> {
+        self.document.pointer(reference.strip_prefix('#')?)?.as_object()
+    }
+}
+
+fn branches(schema: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
+    schema.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
 }
 
 #[cfg(test)]
@@ -75,7 +119,7 @@ mod tests {
     use super::*;
 
     fn translated(mut schema: Value) -> Value {
-        translate(schema.as_object_mut().unwrap(), None);
+        translate(schema.as_object_mut().unwrap(), &BTreeSet::new());
         schema
     }
 
@@ -102,20 +146,25 @@ mod tests {
 
     #[test]
     fn properties_are_required_where_they_are_sent() {
-        let properties = json!({"id": {"readOnly": true}, "key": {"writeOnly": true}, "name": {}});
-        let schema = json!({"properties": properties, "required": ["id", "key", "name", "other"]});
-        for (flow, wanted) in [
-            (Some(Flow::ProviderToConsumer), json!(["id", "name", "other"])),
-            (Some(Flow::ConsumerToProvider), json!(["key", "name", "other"])),
-            (None, schema["required"].clone()),
-        ] {
-            let mut translated = schema.clone();
-            translate(translated.as_object_mut().unwrap(), flow);
-            assert_eq!(translated["required"], wanted, "{flow:?}");
+        let names = json!({"id": {"readOnly": true}, "key": {"writeOnly": true}, "name": {}, "at": {"$ref": "#/time"}});
+        let document = json!({
+            "schema": {"properties": names, "allOf": [{"$ref": "#/base"}, {"allOf": [{"$ref": "#/base"}]}]},
+            "time": {"allOf": [{"readOnly": true}, {"$ref": "#/time"}]},
+            "base": {"properties": {"base": {"readOnly": true}}, "allOf": [{"$ref": "#/base"}]},
+        });
+        for (flow, wanted) in
+            [(Flow::ProviderToConsumer, &["key"][..]), (Flow::ConsumerToProvider, &["at", "base", "id"])]
+        {
+            let found = not_sent(&document, document["schema"].as_object().unwrap(), flow);
+            assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "{flow:?}");
         }
-        let mut only = json!({"properties": {"id": {"readOnly": true}}, "required": ["id"]});
-        translate(only.as_object_mut().unwrap(), Some(Flow::ConsumerToProvider));
-        assert_eq!(only, json!({"properties": {"id": {"readOnly": true}}}));
+        let mut schema = json!({"required": ["id", "name", "other"]});
+        let names = BTreeSet::from(["id".to_owned()]);
+        translate(schema.as_object_mut().unwrap(), &names);
+        assert_eq!(schema, json!({"required": ["name", "other"]}));
+        let mut only = json!({"required": ["id"]});
+        translate(only.as_object_mut().unwrap(), &names);
+        assert_eq!(only, json!({}));
     }
 
     #[test]

@@ -151,7 +151,8 @@ fn refused(
     let name = &domain.info.name;
     let line = declared.lines.get(refusal.field().unwrap_or("version")).copied();
     // If the version went down, suggest the one that the content needs.
-    let needed = || Some(next_version::needed(domain, domain.contracts.get(contract)?, &declared.document, judge).0);
+    let needed =
+        || Some(next_version::needed(domain, domain.contracts.get(contract)?, &declared.document, judge).version);
     let bump = match *refusal.reason {
         Reason::Down { .. } => needed(),
         _ => refusal.bump().cloned(),
@@ -171,7 +172,12 @@ fn refused(
         current.zip(version).is_some_and(|(current, own)| current.version.semver().major > own.semver().major);
     let older_line = merge.filter(|_| is_older_line).map(|_| OLDER_LINE);
     let removal = refusal.remove_file(&declared.path).filter(|_| merge.is_none());
-    let resolution: Vec<_> = merge.into_iter().chain(older_line).map(str::to_owned).chain(removal).collect();
+    let is_undecided = matches!(&*refusal.reason, Reason::Republished { needed, .. } if needed.if_breaking.is_some());
+    let levels = [("major", "if it may break consumers, which is unknown"), ("minor", "if it does not")];
+    let levels = levels.map(|(level, when)| format!("git blue contract bump {name}/{contract} {level}  # {when}"));
+    let levels = levels.into_iter().filter(|_| is_undecided && merge.is_none());
+    let resolution: Vec<_> =
+        merge.into_iter().chain(older_line).map(str::to_owned).chain(removal).chain(levels).collect();
     let place = |finding: Finding| {
         let finding = finding.domain(name).contract(contract).at(&declared.path, line);
         Finding { bump: bump.clone(), resolution: resolution.clone(), ..finding }

@@ -237,13 +237,38 @@ fn names_of(types: u8) -> String {
     }
 }
 
+/// The maximum length of a value in a message, in characters.
+const MAX_SHORT: usize = 60;
+/// The number of equal characters that are shown before the difference of two texts.
+const CONTEXT: usize = 10;
+
 /// Formats a value on a single line, shortened if needed.
 pub(super) fn short(value: &Value) -> String {
     let text = value.to_string();
-    match (text.chars().count() > 60, value) {
+    match (text.chars().count() > MAX_SHORT, value) {
         (false, _) => text,
         (true, Value::Object(_)) => "the object".to_owned(),
         (true, Value::Array(_)) => "the array".to_owned(),
-        _ => format!("{}…", text.chars().take(57).collect::<String>()),
+        (true, Value::String(text)) => excerpt(text, 0),
+        _ => format!("{}…", text.chars().take(MAX_SHORT - 3).collect::<String>()),
     }
+}
+
+/// Formats two different values like [`short`]. Long texts are shown from shortly before their first difference.
+pub(super) fn short_pair(old: &Value, new: &Value) -> [String; 2] {
+    let (Value::String(before), Value::String(after)) = (old, new) else { return [short(old), short(new)] };
+    if [before, after].iter().all(|text| text.chars().count() < MAX_SHORT) {
+        return [short(old), short(new)];
+    }
+    let same = before.chars().zip(after.chars()).take_while(|(one, other)| one == other).count();
+    [before, after].map(|text| excerpt(text, same.saturating_sub(CONTEXT)))
+}
+
+/// Returns a part of a text as a JSON string, with `…` where something is left out.
+fn excerpt(text: &str, start: usize) -> String {
+    let rest = || text.chars().skip(start);
+    let (before, after) = (if start > 0 { "…" } else { "" }, if rest().count() > MAX_SHORT { "…" } else { "" });
+    let part: String = rest().take(MAX_SHORT - CONTEXT).collect();
+    let part = if after.is_empty() { rest().collect() } else { part };
+    Value::from(format!("{before}{part}{after}")).to_string()
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     answer::{ValueChange, ValuesCompared, VersionBump},
     numbers,
-    rules::short,
+    rules::{short, short_pair},
 };
 use crate::model::{contract::Values, schema::uri};
 
@@ -114,7 +114,8 @@ impl Walk {
             (Value::Array(before), Value::Array(after)) => self.lists(before, after, at),
             _ if numbers::key(old) == numbers::key(new) => {}
             _ => {
-                let message = format!("{} became {}", short(old), short(new));
+                let [before, after] = short_pair(old, new);
+                let message = format!("{before} became {after}");
                 self.add(&CHANGED, message, Some(at[0]), Some(at[1]));
             }
         }
@@ -222,6 +223,16 @@ mod tests {
                 "value-added - /more: {} was added",
             ]
         );
+    }
+
+    #[test]
+    fn long_texts_are_shown_from_their_difference() {
+        let text =
+            |end: &str| json!(format!("{}{end}", "service Ledger { rpc Post (Entry) returns (Receipt); }\n".repeat(3)));
+        let message = &values(&text("int64 a;"), &text("int32 a;"), Values::Frozen).differences[0].message;
+        assert_eq!(message, r#""…pt); }\nint64 a;" became "…pt); }\nint32 a;""#);
+        let message = &values(&json!("x"), &text(&"y".repeat(99)), Values::Frozen).differences[0].message;
+        assert!(message.starts_with(r#""x" became "service Ledger { rpc"#) && message.ends_with("…\""), "{message}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::model::{
     error_code::ErrorCode,
     fault::Fault,
     name::{ContractName, DomainName, RepoName},
+    next_version::Needed,
     verdict::Promise,
     version::Version,
 };
@@ -51,15 +52,12 @@ pub enum Reason {
     #[error("differs from the existing {0} only in case; choose another name")]
     Collides(ContractName),
     /// The version was published with other content.
-    #[error("{version} was already published with different content: bump to {bump}{}",
-        why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
+    #[error("{version} was already published with different content: {}", bumped(needed))]
     Republished {
         /// The version that was reused.
         version: Version,
         /// The version to use.
-        bump: Version,
-        /// The part of the promise that the content breaks, if any. The version to use allows that.
-        why: Option<String>,
+        needed: Needed,
     },
     /// The document breaks the promise under a version that does not allow it.
     #[error("{current} -> {version} breaks its promise of {}: {}; this requires {bump}, not {version}",
@@ -136,9 +134,8 @@ impl Refusal {
     /// Returns the version that resolves it, if it is known.
     pub fn bump(&self) -> Option<&Version> {
         match &*self.reason {
-            Reason::Republished { bump, .. } | Reason::BreaksPromise { bump, .. } | Reason::Yanked { bump, .. } => {
-                Some(bump)
-            }
+            Reason::Republished { needed, .. } => Some(&needed.version).filter(|_| needed.if_breaking.is_none()),
+            Reason::BreaksPromise { bump, .. } | Reason::Yanked { bump, .. } => Some(bump),
             _ => None,
         }
     }
@@ -185,6 +182,17 @@ impl Refusal {
             Reason::Undecided(_) | Reason::UndecidedVersion { .. } => ErrorCode::Undecided,
             Reason::Damaged | Reason::DamagedBinding(_) => ErrorCode::Damaged,
         }
+    }
+}
+
+fn bumped(needed: &Needed) -> String {
+    let Needed { version, if_breaking, broken } = needed;
+    match (if_breaking, broken) {
+        (Some(major), _) => {
+            format!("bump to {major} if it may break consumers, which is unknown, or else to {version}")
+        }
+        (None, Some(why)) => format!("bump to {version} ({why})"),
+        (None, None) => format!("bump to {version}"),
     }
 }
 

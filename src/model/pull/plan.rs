@@ -51,15 +51,21 @@ pub struct BrokenBetween {
     pub at: ContractRef,
     /// The version that the import resolves to after the provider's merge.
     pub new: Version,
+    /// Whether the import says what the code needs.
+    pub has_expects: bool,
 }
 
 impl fmt::Display for BrokenBetween {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { consumer, provider, at, new } = self;
+        let Self { consumer, provider, at, new, has_expects } = self;
+        let first = if *has_expects {
+            "first adapt its code and its expects to both versions"
+        } else {
+            "add expects with what the code needs"
+        };
         write!(
             f,
-            "once {provider} is merged, {new} of {at} breaks the import of {consumer}: add expects with what the code needs, or \
-                merge both together"
+            "once {provider} is merged, {new} of {at} breaks the import of {consumer}: {first}, or merge both together"
         )
     }
 }
@@ -197,7 +203,7 @@ impl Edge<'_> {
         let state = ImportState::new(provided.resolve_import(import), import, document, judge);
         let new = state.resolution.resolved().filter(|_| state.is_broken())?.clone();
         let (consumer, provider) = (self.consumer.clone(), self.provider.clone());
-        Some(BrokenBetween { consumer, provider, at: self.at(), new })
+        Some(BrokenBetween { consumer, provider, at: self.at(), new, has_expects: import.expects.is_some() })
     }
 
     fn at(&self) -> ContractRef {

@@ -27,12 +27,21 @@ pub struct Failure {
     pub is_undecided: bool,
 }
 
-/// Returns the failures of each payload; empty for a valid one. Unlike the value of a contract, a null payload is
+/// The failures of one payload; none for a valid one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failures {
+    /// The first failures.
+    pub listed: Vec<Failure>,
+    /// The number of the others.
+    pub more: usize,
+}
+
+/// Returns the failures of each payload. Unlike the value of a contract, a null payload is
 /// validated.
 ///
 /// # Errors
 /// Returns the problem of the schema itself.
-pub fn payloads(schema: &Json, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
+pub fn payloads(schema: &Json, payloads: &[&Value], budget: &Budget) -> Result<Vec<Failures>, Problem> {
     let (forest, [root]) = Forest::of_schemas([schema]);
     let nested = measured(forest.tree(root))?;
     let document = Document::new(forest.tree(root));
@@ -60,18 +69,18 @@ fn validator(schema: &Value) -> Result<Validator<Metered>, Problem> {
     built.map_err(|error| of_schema(schema, &error))
 }
 
-fn one(validator: &Validator<Metered>, payload: &Value, deadline: &Deadline, time: Option<Duration>) -> Vec<Failure> {
+fn one(validator: &Validator<Metered>, payload: &Value, deadline: &Deadline, time: Option<Duration>) -> Failures {
+    let is_undecided = |spent| Failures { listed: vec![of_whole(undecided(spent, time).message, true)], more: 0 };
     if deadline.is_over() {
-        return vec![of_whole(undecided(Spent::Time, time).message, true)];
+        return is_undecided(Spent::Time);
     }
     match errors(validator, payload, deadline, MAX_FAILURES, failure) {
-        Ok((failures, _)) if failures.len() == MAX_FAILURES => failures,
-        Ok((failures, Ok(_))) => failures,
-        Ok((mut failures, Err(_))) => {
-            failures.push(of_whole(UNLISTED.to_owned(), false));
-            failures
+        Ok((listed, Ok(more))) => Failures { listed, more },
+        Ok((mut listed, Err(_))) => {
+            listed.push(of_whole(UNLISTED.to_owned(), false));
+            Failures { listed, more: 0 }
         }
-        Err(spent) => vec![of_whole(undecided(spent, time).message, true)],
+        Err(spent) => is_undecided(spent),
     }
 }
 
@@ -110,7 +119,7 @@ mod tests {
             let found = payloads(&schema.into(), &values, &Budget::default()).unwrap();
             found
                 .into_iter()
-                .map(|all| all.into_iter().map(|one| (one.pointer, one.schema_pointer)).collect())
+                .map(|all| all.listed.into_iter().map(|one| (one.pointer, one.schema_pointer)).collect())
                 .collect()
         };
         let place = |at: &str, by: &str| vec![(at.to_owned(), by.to_owned())];
@@ -124,7 +133,7 @@ mod tests {
         let schema =
             json!({"$ref": "#/definitions/Pick<A,\"b\">", "definitions": {"Pick<A,\"b\">": {"type": "string"}}});
         let found = payloads(&schema.into(), &[&json!("x"), &json!(1)], &Budget::default()).unwrap();
-        assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(found.iter().map(|one| one.listed.len()).collect::<Vec<_>>(), [0, 1]);
     }
 
     #[test]

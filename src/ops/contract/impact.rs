@@ -127,7 +127,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     // Publishing a pre-release changes nothing for importers, and it may break promises.
     let is_preview = matches!(request.to, Candidate::Draft(_)) && version.is_prerelease() && current.is_some();
     let promise = current.filter(|_| source != DocumentSource::Assumed && !is_preview);
-    let promise = promise.and_then(|current| Promise::of(current, &candidate, &judge));
+    let approvals = || view.approvals.get(name).into_iter().flatten();
+    let promise = promise
+        .and_then(|current| Promise::of(current, &candidate, &judge))
+        .filter(|promise| promise.approved(approvals()).is_none());
     let mut then = view.clone();
     if !is_preview {
         // Only the current document records what was yanked. No range has a pre-release in it, so its release is judged.

@@ -356,10 +356,6 @@ impl Work<'_> {
             let error = OpError::no(ErrorCode::Shallow, message).next(pull);
             return Err(error.next("git fetch --unshallow  # otherwise, then publish again"));
         }
-        // No clone may have the commits of a branch that was rewritten elsewhere, so the user decides.
-        if self.direction == Direction::Rollback {
-            return Ok(Lineage::Replaced);
-        }
         let message = format!(
             "{} was published from {}, which is not in the history of {}: fetch first, then merge it",
             view.info.name,
@@ -371,13 +367,8 @@ impl Work<'_> {
             None => "then publish again".to_owned(),
         };
         let pull = behind::pull(self.code, self.branch, &source.commit, &reason)?;
-        let rewritten = format!(
-            "git blue contract publish --commit {} --rollback --reason \"…\"  # if the branch was rewritten without that commit",
-            self.commit.short()
-        );
         Err(OpError::no(ErrorCode::FetchFirst, message)
             .next(pull)
-            .next(rewritten)
             .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
     }
 

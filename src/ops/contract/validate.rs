@@ -134,7 +134,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpE
     let (contracts, source) = contracts(ctx, here, request)?;
     let values: Vec<&Value> = request.payloads.iter().map(|payload| &payload.document.value).collect();
     let budget = ctx.budget();
-    let mut found = Vec::new();
+    let (mut found, mut more_failures) = (Vec::new(), 0);
     for contract in &contracts {
         let all = schema::payloads(&contract.schema, &values, &budget).map_err(|problem| {
             let at = format!("{} {}", request.contract, contract.version);
@@ -142,11 +142,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpE
             OpError::no(ErrorCode::InvalidContract, message)
         })?;
         for (payload, failures) in request.payloads.iter().zip(all) {
-            found.extend(failures.into_iter().map(|failure| of(payload, &contract.version, failure)));
+            found.extend(failures.listed.into_iter().map(|failure| of(payload, &contract.version, failure)));
+            more_failures += failures.more;
         }
     }
     let is_refused = found.iter().any(|failure| !failure.undecided);
-    let more_failures = found.len().saturating_sub(MAX_FAILURES);
+    more_failures += found.len().saturating_sub(MAX_FAILURES);
     let valid = if is_refused { Some(false) } else { found.is_empty().then_some(true) };
     let refused: BTreeSet<_> = found.iter().map(|failure| (&failure.file, failure.line)).collect();
     let refused = refused.len();

@@ -299,20 +299,56 @@ fn added(
             (!replaced).then(|| (layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))
         }));
     }
-    for baseline in &receipt.baselines {
-        edits.extend(baseline.edits(&layout::baseline(&baseline.domain)));
-    }
     let before = tip.map_or(Ok(start), |tip| tree_of(store, tip))?;
+    for baseline in &receipt.baselines {
+        let folder = layout::baseline(&baseline.domain);
+        match before.filter(|_| matches!(name, StoreRef::Inbox(_, None))) {
+            Some(tree) => edits.extend(known_to_others(store, &tree, baseline)?.edits(&folder)),
+            None => edits.extend(baseline.edits(&folder)),
+        }
+    }
     let mut told = before.map(|tree| delivered_in(store, name, &tree)).transpose()?.unwrap_or_default();
     let at = now.timestamp();
     // A notification that another reader was sent at the same time is listed once.
     let again: BTreeSet<_> = receipt.delivered.iter().map(|one| &one.id).collect();
     told.retain(|told| !is_older(told.at, at, KEPT_DAYS) && !again.contains(&told.notification.id));
     told.extend(receipt.delivered.iter().cloned().map(|notification| DeliveredNotification { at, notification }));
-    let surplus = told.len().saturating_sub(MAX_DELIVERED);
-    told.drain(..surplus);
+    keep_most_urgent(&mut told);
     edits.push((layout::delivered(), Edit::Put(codec::encode(&told))));
     Ok(local_change(edits, now))
+}
+
+/// Drops the least urgent notifications beyond the maximum, and of equal ones the oldest. The others stay in order.
+fn keep_most_urgent(told: &mut Vec<DeliveredNotification>) {
+    let surplus = told.len().saturating_sub(MAX_DELIVERED);
+    if surplus == 0 {
+        return;
+    }
+    let mut order: Vec<_> = (0..told.len()).collect();
+    order.sort_by_key(|&place| std::cmp::Reverse(told[place].notification.rank));
+    let dropped: BTreeSet<_> = order.into_iter().take(surplus).collect();
+    let mut place = 0..;
+    told.retain(|_| place.next().is_none_or(|place| !dropped.contains(&place)));
+}
+
+/// Returns a reader's baseline as the shared inbox, with the tree `shared`, records it. What is pending for this reader may
+/// be known to others: it is recorded as they know it.
+fn known_to_others(store: &dyn Store, shared: &Oid, baseline: &Baseline) -> Result<Baseline, OpError> {
+    let folder = layout::baseline(&baseline.domain);
+    let Some(known) = unless_damaged(read::lookup(store, shared, folder.as_str()))? else {
+        return Ok(baseline.clone());
+    };
+    let blob = |tree: &Oid, path: &TreePath| {
+        Ok::<_, OpError>(unless_damaged(read::lookup(store, tree, path.as_str()))?.map(|entry| entry.id))
+    };
+    let mut pending = Vec::new();
+    for (path, _) in &baseline.pending {
+        let shown = blob(&known.id, path)?;
+        if shown != blob(&baseline.tree, path)? {
+            pending.push((path.clone(), shown));
+        }
+    }
+    Ok(Baseline { pending, ..baseline.clone() })
 }
 
 fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Result<(), OpError> {
@@ -367,7 +403,10 @@ fn is_older(at: Timestamp, now: Timestamp, days: i64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{make, memory::MemoryStore};
+    use crate::{
+        model::rank::Rank,
+        testing::{make, memory::MemoryStore},
+    };
 
     fn receipt(id: &str) -> Receipt {
         let told = serde_json::json!({
@@ -394,5 +433,20 @@ mod tests {
         deliver(&store, "last");
         let ids: Vec<_> = delivered(&store).into_iter().map(|one| one.notification.id).collect();
         assert_eq!(ids, ["first", "meanwhile", "last"]);
+    }
+
+    #[test]
+    fn the_most_urgent_deliveries_are_kept() {
+        let (repo, reader) = ("billing".parse().unwrap(), "agent".parse().unwrap());
+        let store = MemoryStore::new();
+        let mut all = Receipt::default();
+        for (id, rank) in (0..MAX_DELIVERED + 2).map(|n| (n, if n == 0 { Rank::Broken } else { Rank::Binding })) {
+            let one = receipt(&id.to_string()).delivered.remove(0);
+            all.delivered.push(Notification { rank, ..one });
+        }
+        record(&store, &repo, &reader, &all, || make::change("", []).author.time).unwrap();
+        let kept = Inbox::open(&store, &repo, &reader).unwrap().delivered(&store).unwrap();
+        let ids: Vec<_> = kept.iter().map(|one| one.notification.id.as_str()).collect();
+        assert_eq!((ids.len(), &ids[..3]), (MAX_DELIVERED, &["0", "3", "4"][..]));
     }
 }

@@ -10,7 +10,7 @@ use super::{
     check_subject::{self, Found},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::renamed,
     model::{
         candidate::{Candidate, Judged},
@@ -150,6 +150,9 @@ impl Default for Request {
 /// judge. In these cases the check never passes.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
     let Request { subject, repo, base, .. } = request;
+    if request.rfc.is_some() && *subject == Subject::Published {
+        return Err(OpError::no(ErrorCode::Contradiction, "pass one of published and rfc"));
+    }
     let joined = check_subject::in_joined_realm(ctx, subject, repo.as_ref(), base.as_deref())?;
     let ctx = joined.as_ref().unwrap_or(ctx);
     let here = ctx.realm()?;

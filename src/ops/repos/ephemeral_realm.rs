@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{
     error::{ErrorCode, OpError},
-    locate::{self, CONFIG, proposed},
+    locate::{self, proposed},
     machine::home::Home,
     model::{
         name::{RealmName, RepoName},
@@ -62,17 +62,6 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
         },
         _aside: aside,
     })
-}
-
-/// Returns a note if the repository says that its realm is shared elsewhere than at the URL that the user typed, as in the
-/// settings of CI after the realm has moved.
-pub fn other_url_note(ctx: &Ctx, typed: &str) -> Option<String> {
-    let code = ctx.code.as_ref()?;
-    let proposed = proposed(code).ok()??.realm.url?;
-    let rewritten = |url: &str| code.rewritten(url);
-    let typed = url::absolute(ctx.env.cwd(), typed);
-    let is_same = url::is_same(&typed, &proposed) || url::is_same(&rewritten(&typed), &rewritten(&proposed));
-    (!is_same).then(|| format!("{CONFIG} says that the realm is shared at {}", without_credentials(&proposed)))
 }
 
 /// Returns a fetch error with next steps that fit a realm that is not kept for a later sync.

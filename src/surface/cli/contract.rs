@@ -20,7 +20,7 @@ use crate::{
         text::{comma_separated, count, short_commit},
         version::Version,
     },
-    ops::{contract, ctx::Ctx, publish, repos},
+    ops::{contract, ctx::Ctx, publish},
     store::codec::{self},
     surface::{
         cli::{
@@ -171,10 +171,7 @@ impl Command {
                 let rollback = arguments.reason.filter(|_| arguments.rollback);
                 let request = contract::publish::Request { rollback, ..arguments.request };
                 let answer = match &arguments.realm_url {
-                    Some(url) => {
-                        repos::ephemeral_realm::other_url_note(ctx, url).iter().for_each(|note| output.note(note));
-                        publish::to_url::run(ctx, url, arguments.repo, &request)?
-                    }
+                    Some(url) => publish::to_url::run(ctx, url, arguments.repo, &request)?,
                     None if arguments.sync => publish::publish_and_sync::run(ctx, &request)?,
                     None => contract::publish::run(ctx, &request)?,
                 };

@@ -161,10 +161,7 @@ impl Check {
         formats.of_runner(&ctx.env);
         let is_listed = formats.any(output, &[Format::Json, Format::Junit]);
         let temporary = match (&self.realm_url, &self.realm_path) {
-            (Some(url), _) => {
-                repos::ephemeral_realm::other_url_note(ctx, url).iter().for_each(|note| output.note(note));
-                Some(repos::ephemeral_realm::at_url(ctx, url)?)
-            }
+            (Some(url), _) => Some(repos::ephemeral_realm::at_url(ctx, url)?),
             (None, Some(path)) => Some(repos::ephemeral_realm::at_path(ctx, path)?),
             (None, None) => None,
         };

@@ -19,7 +19,7 @@ use crate::{
     ops::{
         operation,
         realm::{
-            check::{self, Subject},
+            check,
             status::{self, Outcome},
             topology,
         },
@@ -142,12 +142,13 @@ pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
 }
 
 pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
-    let mut request: check::Request = call.arguments.read_as()?;
+    let mut arguments = call.arguments.clone();
     match call.arguments.read_as::<ScopeArgument>()?.scope {
-        Some(CheckedScope::All) => request.all = true,
-        Some(CheckedScope::Published) => request.subject = Subject::Published,
+        Some(CheckedScope::All) => arguments.insert("all", true),
+        Some(CheckedScope::Published) => arguments.insert("published", true),
         Some(CheckedScope::Own) | None => {}
     }
+    let request: check::Request = arguments.read_as()?;
     let mut answer = check::run(call.ctx, &request)?;
     let RealmCheck { current_repo, schema_hashes: hashes, warnings, .. } = &mut answer.body;
     if !call.is_full() {
