@@ -84,6 +84,17 @@ pub fn same_url(
     })
 }
 
+/// Returns what a repository says if the realm that it proposes is shared at another URL than the one that was typed: the
+/// realm may have moved since.
+pub fn shared_elsewhere(config: &Config, typed: &str) -> Option<String> {
+    let proposed = config.realm.url.as_ref().filter(|proposed| url::accept(proposed).is_ok())?;
+    let (realm, proposed, typed) = (&config.realm.name, without_credentials(proposed), without_credentials(typed));
+    if url::is_same(&proposed, &typed) {
+        return None;
+    }
+    Some(format!("{CONFIG} says that the realm {realm} is shared at {proposed}, not at {typed}"))
+}
+
 /// Refuses to join a realm without a URL in a clone that says where its realm is shared, unless the realm has the clone's
 /// repository: it may be a different realm with the same name.
 ///

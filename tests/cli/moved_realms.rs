@@ -188,6 +188,24 @@ fn rewritten_history_is_named() {
 }
 
 #[test]
+fn runner_with_an_outdated_url_is_told() {
+    let world = World::solo();
+    let (hub, fungal) = (world.hub(), world.path("fungal"));
+    world.ok(&fungal, &["init", "--url", &hub]);
+    let new = world.bare("new.git");
+    world.ok(&fungal, &["realm", "admin", "reseed", "--url", &new]);
+    world.commit("fungal", "The realm has moved");
+    world.on("runner").git(&world.root(), &["clone", "--quiet", "fungal", "job"]);
+    for command in [&["check"][..], &["contract", "publish"]] {
+        for (url, is_told) in [(&hub, true), (&new, false)] {
+            let run = world.ok(&world.path("job"), &[command, &["--realm-url", url]].concat());
+            let told = format!(".blue/config.yaml says that the realm aperture is shared at {new}, not at {url}");
+            assert_eq!(run.stdout.contains(&told), is_told, "{run}");
+        }
+    }
+}
+
+#[test]
 fn commit_from_before_joining_is_not_outside_of_the_realm() {
     let world = World::new();
     world.repo("work");

@@ -56,6 +56,29 @@ fn fetched_but_unmerged_commit_counts_as_unknown() {
     assert_eq!(world.version(), "1.1.0");
 }
 
+/// The clone that dropped a published commit by a force-push may be gone, with its reflog.
+#[test]
+fn dropped_commit_is_replaced_on_request() {
+    let world = clones();
+    let (fungal, second) = (world.path("fungal"), world.path("second"));
+    world.git(&second, &["config", "blue.publish", "off"]);
+    world.bump("1.1.0");
+    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
+    world.git(&second, &["fetch", "--quiet"]);
+    world.git(&fungal, &["config", "blue.publish", "off"]);
+    world.git(&fungal, &["commit", "--quiet", "--amend", "-m", "Without the secret"]);
+    world.bump("1.2.0");
+    world.git(&fungal, &["push", "--quiet", "--force", "origin", "main"]);
+    world.git(&second, &["pull", "--quiet"]);
+    let run = publish(&world, "second", &[]).exits(1);
+    let step =
+        world.next_steps(&run).into_iter().find(|step| step.contains("was dropped from main, as by a force-push"));
+    let step = step.unwrap_or_else(|| panic!("{run}"));
+    assert_eq!(world.finish_shell(&second, &step.replace('…', "it had a secret")).code, 0, "{step}");
+    assert_eq!(world.version(), "1.2.0");
+    publish(&world, "second", &[]).exits(0);
+}
+
 #[test]
 fn amended_commit_replaces_the_published_one() {
     let world = World::pair();

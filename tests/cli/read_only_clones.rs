@@ -367,6 +367,9 @@ fn ci_publishes_by_url_and_stores_nothing() {
     assert!(!world.path("runner/blue").exists(), "nothing is kept on the runner");
     assert!(!world.path("job/.git/blue-joined").exists());
     world.ok(&job, &publish);
+    // The job of an older commit, which was queued or is run again, has nothing to do.
+    let older = world.ok(&job, &[&publish[..], &["--commit", "HEAD~1"]].concat());
+    assert!(older.stdout.contains("nothing to publish") && older.stdout.contains("was already published"), "{older}");
 
     // Another repository cannot publish under the name, whatever its files say.
     world.repo("evil");

@@ -84,15 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
 /// # Errors
 /// Returns an error with all refusals, in which case nothing was published.
 pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
-    let code = ctx.code()?;
-    let commit = match &request.commit {
-        Some(revision) => {
-            code.resolve(revision).map_err(|error| OpError::no(ErrorCode::UnknownCommit, error.to_string()))?
-        }
-        None => {
-            code.head()?.commit.ok_or_else(|| OpError::no(ErrorCode::NoCommit, "there is no commit yet to publish"))?
-        }
-    };
+    let (code, commit) = (ctx.code()?, wanted_commit(ctx, request)?);
     let branch = require_publishing_branch(ctx, code, &commit)?;
     let overview = Overview::if_cached(acting.store)?;
     let published = publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request);
@@ -102,6 +94,22 @@ pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Resul
         publish_log::record_failure(ctx, acting, commit, error);
     }
     published
+}
+
+/// Returns the commit to publish.
+///
+/// # Errors
+/// Returns an error if there is no such commit.
+pub fn wanted_commit(ctx: &Ctx, request: &Request) -> Result<Oid, OpError> {
+    let code = ctx.code()?;
+    match &request.commit {
+        Some(revision) => {
+            code.resolve(revision).map_err(|error| OpError::no(ErrorCode::UnknownCommit, error.to_string()))
+        }
+        None => {
+            code.head()?.commit.ok_or_else(|| OpError::no(ErrorCode::NoCommit, "there is no commit yet to publish"))
+        }
+    }
 }
 
 /// Publishes a commit that is known to be on the publishing branch. `sources` has the last published commit of at least
@@ -333,7 +341,7 @@ impl Work<'_> {
     }
 
     /// Refuses to publish from a stale clone: the last published commit must be an ancestor of the new one, or have
-    /// been replaced in this clone.
+    /// been replaced in this clone. Whether it was dropped elsewhere, only the user knows, who then asks for a rollback.
     fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
         let Some(source) = view.sources.get(self.acting.repo) else {
             return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
@@ -346,8 +354,15 @@ impl Work<'_> {
         if tip.map(|tip| self.code.is_ancestor(&source.commit, &tip)).transpose()?.unwrap_or_default() {
             return self.require_rollback(view, source).map(|()| Lineage::Grew);
         }
-        if self.code.replaced(self.branch, &source.commit)? {
+        if self.code.replaced(self.branch, &source.commit)? || self.direction == Direction::Rollback {
             return Ok(Lineage::Replaced);
+        }
+        if self.code.has(&source.commit) && self.code.is_ancestor(self.commit, &source.commit)? {
+            let (domain, published) = (&view.info.name, source.commit.short());
+            let message =
+                format!("{domain} was already published from {published}, which contains {}", self.commit.short());
+            let pull = behind::pull(self.code, self.branch, &source.commit, "get the published commit")?;
+            return Err(OpError::no(ErrorCode::OlderCommit, message).next(pull));
         }
         if self.code.is_shallow()? {
             let (domain, commit) = (&view.info.name, source.commit.short());
@@ -367,8 +382,10 @@ impl Work<'_> {
             None => "then publish again".to_owned(),
         };
         let pull = behind::pull(self.code, self.branch, &source.commit, &reason)?;
+        let replace = behind::replace(self.code, self.branch, (self.commit, &source.commit))?;
         Err(OpError::no(ErrorCode::FetchFirst, message)
             .next(pull)
+            .next_all(replace)
             .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
     }
 

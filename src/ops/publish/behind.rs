@@ -105,6 +105,22 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
     Ok(step.into())
 }
 
+/// Returns the step that publishes `commit` in place of a published one that the branch at origin does not have, as of
+/// the last fetch: a force-push may have dropped it.
+///
+/// # Errors
+/// Returns an error if history cannot be read.
+pub fn replace(code: &CodeRepo, branch: &str, (commit, published): (&Oid, &Oid)) -> Result<Option<NextStep>, OpError> {
+    let Some(upstream) = code.reference(&format!("refs/remotes/origin/{branch}"))? else { return Ok(None) };
+    if code.is_ancestor(published, &upstream)? {
+        return Ok(None);
+    }
+    let is_head = code.head()?.commit.as_ref() == Some(commit);
+    let at = if is_head { String::new() } else { format!(" --commit {}", commit.short()) };
+    let reason = format!("if {} was dropped from {branch}, as by a force-push", published.short());
+    Ok(Some(format!("git blue contract publish{at} --rollback --reason \"…\"  # {reason}").into()))
+}
+
 /// Returns the step that merges the published commit into a branch that lacks it.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    locate::renamed,
+    locate::{config::shared_elsewhere, proposed, renamed},
     model::{name::RepoName, realm::RepoMatch, repo_url::without_credentials, text::shell_word},
     ops::{
         contract::{self, publish::Request},
@@ -66,9 +66,17 @@ fn attempt(
     let acting = ctx.acting_repo()?;
     same_repository(ctx.code()?, acting)?;
     let at_url = |steps| at_url(steps, url, acting.repo);
-    let mut answer = contract::publish::publish_as(&ctx, acting, request)
-        .map_err(|error| OpError { next_steps: at_url(error.next_steps), ..error })?;
+    let mut answer = match contract::publish::publish_as(&ctx, acting, request) {
+        Err(error) if error.code == ErrorCode::OlderCommit && request.rollback.is_none() => {
+            return nothing(&ctx, acting, request, error).map(Some);
+        }
+        answer => answer.map_err(|error| OpError { next_steps: at_url(error.next_steps), ..error })?,
+    };
     answer.next_steps = at_url(answer.next_steps);
+    let elsewhere = proposed(ctx.code()?)?.and_then(|config| shared_elsewhere(&config, url));
+    let correct =
+        |message| NextStep::advice(format!("{message}: if it has moved, correct the URL in the settings of CI"));
+    answer.next_steps.extend(elsewhere.map(correct));
     if !request.dry_run {
         if !realm::sync::push_unmerged(&ctx, acting.realm, acting.store)? {
             return Ok(None);
@@ -76,6 +84,26 @@ fn attempt(
         answer.body.not_pushed = false;
     }
     Ok(Some(answer))
+}
+
+/// Returns the answer of a job that runs after the one of a newer commit.
+fn nothing(
+    ctx: &Ctx,
+    acting: ActingRepo<'_>,
+    request: &Request,
+    error: OpError,
+) -> Result<Answer<ContractPublish>, OpError> {
+    let body = ContractPublish {
+        realm: acting.realm.clone(),
+        current_repo: acting.repo.clone(),
+        commit: Some(contract::publish::wanted_commit(ctx, request)?),
+        dry_run: request.dry_run,
+        published: Vec::new(),
+        removed_files: Vec::new(),
+        cycles: Vec::new(),
+        not_pushed: false,
+    };
+    Ok(Answer::new(body).next(NextStep::advice(error.message)))
 }
 
 /// The commands that take the URL of a realm.

@@ -108,6 +108,11 @@ impl CaughtUp {
                     behind::pull(code, &lacking.branch, &lacking.published, &reason_to_pull(acting, code, &lacking))?;
                 self.next_steps.push(step);
                 self.behind = Some(lacking);
+                if code.has(&lacking.published)
+                    && let Some(tip) = code.reference(&format!("refs/heads/{}", lacking.branch))?
+                {
+                    self.next_steps.extend(behind::replace(code, &lacking.branch, (&tip, &lacking.published))?);
+                }
             }
             Some(waiting) => self.report_unpublished(ctx, acting, code, waiting, failed),
             None => {}

@@ -109,6 +109,10 @@ pub struct Request {
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub is_temporary: bool,
+    /// The URL that the realm was fetched from for this check only.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub realm_url: Option<String>,
     /// Whether every contract that was checked is listed, and not only counted.
     #[serde(skip, default = "yes")]
     #[cfg_attr(feature = "cli", arg(skip))]
@@ -137,6 +141,7 @@ impl Default for Request {
             mode: Mode::default(),
             strict: false,
             is_temporary: false,
+            realm_url: None,
             listed: true,
             scripts: None,
         }
@@ -195,6 +200,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
             let base = (base.commit.as_ref(), request.base.as_deref());
             report.add(check_subject::removed_config(ctx, found, base)?);
             report.add(check_subject::refused_url(found)?);
+            if let Some(typed) = &request.realm_url {
+                report.add(check_subject::shared_elsewhere(found, typed)?);
+            }
             report.add(check_subject::other_repository(ctx, found)?);
         }
     }

@@ -4,7 +4,7 @@ use super::check_base;
 use crate::{
     env::REPO,
     error::{ErrorCode, OpError},
-    locate::{CONFIG, proposed_at, url},
+    locate::{CONFIG, config, proposed_at, url},
     model::{
         candidate::{Candidate, Judged},
         check::{Cause, Finding},
@@ -229,6 +229,18 @@ pub fn refused_url(found: &Found<'_>) -> Result<Option<Finding>, OpError> {
     let refused = url::accept(&url).and_then(|url| url::refuse_credentials(Some(url))).err();
     let finding = |error: OpError| Finding::warning("refused-url", error.message).repo(&found.repo).at(CONFIG, None);
     Ok(refused.map(finding))
+}
+
+/// Returns a finding if the judged files share the realm at another URL than the one that was typed.
+///
+/// # Errors
+/// Returns an error if the file cannot be read.
+pub fn shared_elsewhere(found: &Found<'_>, typed: &str) -> Result<Option<Finding>, OpError> {
+    let Some(files) = &found.files else { return Ok(None) };
+    let Some(Item::File(source)) = files.file(CONFIG)? else { return Ok(None) };
+    let proposed = files.read(&source)?.and_then(|bytes| codec::config(&bytes).ok());
+    let message = proposed.and_then(|proposed| config::shared_elsewhere(&proposed, typed));
+    Ok(message.map(|message| Finding::warning("other-url", message).repo(&found.repo).at(CONFIG, None)))
 }
 
 /// Returns the repository's name in the judged commit, the base or an ancestor, with the commit that has it, so that a

@@ -167,6 +167,7 @@ impl Check {
         };
         let request = realm::check::Request {
             is_temporary: temporary.is_some(),
+            realm_url: self.realm_url,
             scripts: Some(realm::check::Scripts {
                 asked: self.run_scripts,
                 timeout: Duration::from_secs(self.script_timeout),
