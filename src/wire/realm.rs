@@ -100,6 +100,8 @@ pub struct Unpublished {
     pub domains: Vec<String>,
     /// The publishing policy, from `blue.publish`: `commit`, `pushed`, `ci` or `off`.
     pub policy: Cow<'static, str>,
+    /// Whether the policy publishes it now: by the next hook, or by a status that may publish.
+    pub due: bool,
     /// The reason that the last attempt failed, or that there was no attempt.
     pub problem: Option<String>,
     /// The time of the last failed attempt.

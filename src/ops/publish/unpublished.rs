@@ -98,7 +98,8 @@ impl CaughtUp {
             Some(UnpublishedCommit { unclear: Some(error), branch, commit, domains, policy, .. }) => {
                 self.next_steps.extend(error.next_steps);
                 let (policy, problem) = (policy.word().into(), Some(error.message));
-                self.unpublished = Some(Unpublished { branch, commit, domains, policy, problem, failed_at: None });
+                self.unpublished =
+                    Some(Unpublished { branch, commit, domains, policy, due: false, problem, failed_at: None });
             }
             // The other repository of this name may have published the commit.
             Some(UnpublishedCommit { behind: Some(_), .. })
@@ -107,12 +108,12 @@ impl CaughtUp {
                 let step =
                     behind::pull(code, &lacking.branch, &lacking.published, &reason_to_pull(acting, code, &lacking))?;
                 self.next_steps.push(step);
-                self.behind = Some(lacking);
                 if code.has(&lacking.published)
                     && let Some(tip) = code.reference(&format!("refs/heads/{}", lacking.branch))?
                 {
                     self.next_steps.extend(behind::replace(code, &lacking.branch, (&tip, &lacking.published))?);
                 }
+                self.behind = Some(lacking);
             }
             Some(waiting) => self.report_unpublished(ctx, acting, code, waiting, failed),
             None => {}
@@ -149,6 +150,7 @@ impl CaughtUp {
             commit: waiting.commit,
             domains: waiting.domains,
             policy: waiting.policy.word().into(),
+            due: waiting.is_due,
             problem,
             failed_at,
         });
@@ -178,6 +180,7 @@ fn next_steps(
         _ if waiting.disputed.is_some() => "git blue contract publish  # or publish what this commit has".into(),
         _ if waiting.rolled_back.is_some() => "git blue contract publish  # or publish it again".into(),
         _ if has_problem => "git blue contract publish  # try again once this is corrected".into(),
+        _ if waiting.is_due => "git blue contract publish".into(),
         Policy::Commit | Policy::Off => "git blue contract publish".into(),
         Policy::Pushed if !has_origin => {
             "git blue contract publish  # blue.publish is pushed, and this clone has no origin to push to".into()

@@ -238,7 +238,9 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
             styled(format!("not published: {problem}"), Style::Red)
         }
         (Some(problem), _) => styled(format!("publishing {commit} failed: {problem}"), Style::Red),
-        (None, "pushed") => styled("will be published once it is pushed (blue.publish is pushed)", Style::Dim),
+        (None, "pushed") if !unpublished.due => {
+            styled("will be published once it is pushed (blue.publish is pushed)", Style::Dim)
+        }
         (None, "ci") => styled("will be published by CI (blue.publish is ci)", Style::Dim),
         (None, "off") => styled("must be published by hand (blue.publish is off)", Style::Dim),
         (None, _) => styled("will be published by the next hook, or git blue status without --peek", Style::Dim),
