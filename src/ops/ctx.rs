@@ -88,7 +88,7 @@ impl Ctx {
         let folder =
             repo.map(|repo| home.repo_path(realm, repo)).transpose()?.flatten().filter(|folder| folder.is_dir());
         let code = folder.as_deref().map(|folder| clone_in(&env, folder)).transpose()?.flatten();
-        let env = env.at(folder.as_deref().unwrap_or(Path::new("/")));
+        let env = env.at(folder.as_deref().unwrap_or(Path::new("/"))).without_repository();
         Ok(Self { env, home, code, realm: Ok(here.into()), as_of: None, progress: RefCell::default() })
     }
 
@@ -305,7 +305,7 @@ fn place(env: &Env) -> DiscoverOptions {
 }
 
 fn clone_in(env: &Env, folder: &Path) -> Result<Option<CodeRepo>, OpError> {
-    let place = DiscoverOptions { cwd: env.cwd().join(folder), vars: env.vars().clone(), in_hook: false };
+    let place = DiscoverOptions { cwd: env.cwd().join(folder), vars: env.vars_for_other_repo(), in_hook: false };
     Ok(CodeRepo::discover(&place)?)
 }
 

@@ -72,7 +72,8 @@ fn start(ctx: &Ctx, arguments: &[&str]) {
 }
 
 fn spawn(env: &Env, program: impl AsRef<OsStr>, arguments: &[&str]) {
-    let mut command = env.child(Command::new(program));
+    // The arguments name the realm. A relative path in `GIT_DIR` would lead nowhere from here.
+    let mut command = env.clone().without_repository().child(Command::new(program));
     command.args(arguments).current_dir("/");
     // A child that keeps a pipe of ours open would make our caller wait for it.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -63,30 +63,24 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return Outcome::default();
     }
     // Print nothing outside of a realm: the hook may apply to every repository (core.hooksPath).
-    let env = env.of_hook();
-    let clone = DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: true };
+    let env = of_hook(env);
+    let place = env.clone();
     let ctx = match Ctx::open(env, None) {
         Ok(ctx) => ctx,
         // GUI programs and timers may start git without HOME.
-        Err(error) if event == "post-commit" && error.code == ErrorCode::NoHome => {
-            let was_joined = CodeRepo::discover(&clone).is_ok_and(|code| code.as_ref().is_some_and(joined::was_joined));
-            return was_joined.then(|| not_published(&error)).into();
+        Err(error)
+            if error.code == ErrorCode::NoHome && clone_of_hook(&place).as_ref().is_some_and(joined::was_joined) =>
+        {
+            return not_done(event, &error).into();
         }
         Err(_) => return Outcome::default(),
     };
+    // If the realm is unknown, say so: the user of this clone expects the commit to be published, or checked.
+    if let Some(error) = lost_realm(&ctx) {
+        return not_done(event, error).into();
+    }
     if event == hooks::PRE_PUSH {
         return check(&ctx, &input());
-    }
-    // If the store of the realm is gone, say so: the user of this clone expects the commit to be published.
-    if event == "post-commit"
-        && let Err(error) = &ctx.realm
-        && let Some(code) = ctx.code.as_ref().filter(|code| joined::was_joined(code))
-    {
-        // A branch from before the clone joined, or unrelated to it, has no `.blue/config.yaml`.
-        if error.code == ErrorCode::NotInRealm && !is_on_publishing_branch(code) {
-            return Outcome::default();
-        }
-        return Some(not_published(error)).into();
     }
     let hints = if event == "post-commit" { hints(&ctx) } else { Vec::new() };
     // Look for these before publishing, which records the files that this commit removed and names them itself.
@@ -112,6 +106,46 @@ fn unknown(event: &str) -> Outcome {
             ..Outcome::default()
         },
         None => Some(format!("unknown hook {event}")).into(),
+    }
+}
+
+/// Returns the environment of a hook. Its repository is the one in the hook's folder, unless git was run with
+/// `--git-dir`, from any folder, or its working tree does not lead to the repository. Then only `GIT_DIR` names it.
+fn of_hook(env: Env) -> Env {
+    let set = |name: &str| env.var(name).map(|path| env.cwd().join(path));
+    let named = [("GIT_DIR", set("GIT_DIR")), ("GIT_WORK_TREE", set("GIT_WORK_TREE"))];
+    let found = env.of_hook();
+    let [(_, Some(_)), _] = &named else { return found };
+    let variables = named.into_iter().filter_map(|(name, path)| Some((name, path?)));
+    let named = variables.fold(found.clone(), |env, (name, path)| env.with(name, path));
+    let is_of_named = match (clone_of_hook(&named), clone_of_hook(&found)) {
+        (Some(named), Some(found)) => named.git_dir() != found.git_dir() && joined::was_joined(&named),
+        (named, None) => named.is_some(),
+        (None, Some(_)) => false,
+    };
+    if is_of_named { named } else { found }
+}
+
+fn clone_of_hook(env: &Env) -> Option<CodeRepo> {
+    let place = DiscoverOptions { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: true };
+    CodeRepo::discover(&place).ok().flatten()
+}
+
+/// Returns why the realm of a joined clone is unknown.
+fn lost_realm(ctx: &Ctx) -> Option<&OpError> {
+    let error = ctx.realm.as_ref().err()?;
+    let code = ctx.code.as_ref().filter(|code| joined::was_joined(code))?;
+    // A branch from before the clone joined, or unrelated to it, has no `.blue/config.yaml`.
+    let is_expected = error.code == ErrorCode::NotInRealm && !is_on_publishing_branch(code);
+    (!is_expected).then_some(error)
+}
+
+/// Returns the line of a hook that cannot do its work. Of the hooks that publish, only one says so.
+fn not_done(event: &str, error: &OpError) -> Option<String> {
+    match event {
+        "post-commit" => Some(not_published(error)),
+        hooks::PRE_PUSH => Some(not_checked(error)),
+        _ => None,
     }
 }
 
@@ -218,19 +252,24 @@ fn detached(env: Env, arguments: &[OsString]) {
 /// Checks the last commit of each ref that is being pushed. If a check cannot be made, the push continues.
 fn check(ctx: &Ctx, input: &str) -> Outcome {
     let mut outcome = Outcome::default();
-    if ctx.acting_repo().is_err() {
-        return outcome;
+    if let Err(error) = ctx.acting_repo() {
+        let was_joined = ctx.code.as_ref().is_some_and(joined::was_joined);
+        let is_outside = !was_joined || matches!(error.code, ErrorCode::NotInRealm | ErrorCode::NotInRepo);
+        return (!is_outside).then(|| not_checked(&error)).into();
     }
     // A line is `<local ref> <local id> <remote ref> <remote id>`; zeros delete the remote ref.
     let ids = input.lines().filter_map(|line| line.split(' ').nth(1));
     let mut ids: Vec<_> = ids.filter(|id| id.bytes().any(|byte| byte != b'0')).collect();
     ids.sort_unstable();
     ids.dedup();
+    // What is broken at origin already is not broken by this push.
+    let base = ctx.code.as_ref().and_then(publishing_branch_at_origin);
     // A tag may point to a file or a folder.
     let is_no_commit = |id: &str| Some(ctx.code.as_ref()?.is_no_commit(&id.parse().ok()?));
     for id in ids.into_iter().filter(|id| is_no_commit(id) != Some(true)) {
         let subject = realm::check::Subject::Commit(id.to_owned());
-        match realm::check::run(ctx, &realm::check::Request { subject, ..realm::check::Request::default() }) {
+        let request = realm::check::Request { subject, base: base.clone(), ..realm::check::Request::default() };
+        match realm::check::run(ctx, &request) {
             Ok(answer) if answer.body.valid => {}
             Ok(answer) => {
                 outcome.code = 1;
@@ -240,7 +279,7 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
                     format!("{short}: {place}{}", finding.message)
                 }));
             }
-            Err(error) => outcome.lines.push(format!("not checked: {}", one_line(&error))),
+            Err(error) => outcome.lines.push(not_checked(&error)),
         }
     }
     if outcome.code != 0 {
@@ -249,8 +288,18 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
     outcome
 }
 
+/// Returns the publishing branch as it was at origin when it was last fetched or pushed.
+fn publishing_branch_at_origin(code: &CodeRepo) -> Option<String> {
+    let name = format!("refs/remotes/origin/{}", code.publishing_branch().ok()??);
+    code.reference(&name).ok()?.map(|_| name)
+}
+
 fn not_published(error: &OpError) -> String {
     format!("not published: {}", one_line(error))
+}
+
+fn not_checked(error: &OpError) -> String {
+    format!("not checked: {}", one_line(error))
 }
 
 fn one_line(error: &OpError) -> String {

@@ -105,6 +105,26 @@ fn refused_new_contract_leaves_no_files() {
 }
 
 #[test]
+fn step_that_creates_the_domain_repeats_the_options() {
+    let world = two();
+    let dir = world.path("shop");
+    world.write("shop/sample.json", r#"{"a": "it's"}"#);
+    world.write("shop/schema.json", r#"{"$defs": {"x": {"type": "object"}}}"#);
+    for (name, options) in [
+        ("one", &["--from-samples", "sample.json", "--value", "sample.json", "--flow", "consumer-to-provider"][..]),
+        ("two", &["--schema", "schema.json#/$defs/x", "--inline", "--description", "x & y", "--version", "2.1.0"]),
+        ("three", &["--schema", "schema.json#/$defs/x"]),
+    ] {
+        let create = |at: &str, more: &[&str]| world.blue(&dir, &[&["contract", "new", at], options, more].concat());
+        create(&format!("known-{name}/x"), &["--domain-members", "billing"]).exits(0);
+        let refused = create(&format!("lost-{name}/x"), &[]).exits(1);
+        world.finish_shell(&dir, &world.next_step(&refused)).exits(0);
+        let file = |domain: &str| world.read(&format!("shop/.blue/contracts/{domain}-{name}/x.yaml"));
+        assert_eq!(file("lost"), file("known").replace("known-", "lost-"));
+    }
+}
+
+#[test]
 fn value_that_is_too_large_for_the_contract_file_is_refused() {
     let world = two();
     let dir = world.path("shop");

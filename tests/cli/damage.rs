@@ -336,6 +336,22 @@ fn lose(world: &World, revision: &str) {
 }
 
 #[test]
+fn variables_of_another_repository_damage_nothing() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let access = world.path("access");
+    let elsewhere = world.repo("other").join(".git/objects");
+    let vars = [("GIT_OBJECT_DIRECTORY", elsewhere.as_os_str()), ("GIT_ATTR_SOURCE", "HEAD".as_ref())];
+    let refs = || world.git(&world.store(), &["for-each-ref"]).stdout;
+    let before = refs();
+    for command in [&["doctor", "--fix"][..], &["gc"]] {
+        world.blue_with(&access, command, &vars).exits(0);
+        assert_eq!(refs(), before);
+    }
+    assert!(world.ok(&access, &["status"]).stdout.contains("1 change since you last looked"));
+}
+
+#[test]
 fn lost_records_of_readers_are_replaced() {
     let world = World::pair();
     let access = world.path("access");

@@ -12,7 +12,7 @@ use std::{
 
 use crate::{
     wait::eventually,
-    world::{CONTRACT_FILE, DOMAIN_REF, Run, World, contract},
+    world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, Run, World, contract, importing},
 };
 
 const HOOK: &str = "fungal/.git/hooks/post-commit";
@@ -320,12 +320,101 @@ fn pre_push_rejects_a_break() {
     // A tag of a file has nothing to check.
     world.git(&provider, &["tag", "file", "HEAD:.blue/config.yaml"]);
     assert_eq!(world.git(&provider, &["push", "--quiet", "origin", "file"]).stderr, "");
-    // A missing realm blocks no push.
+    // A missing realm blocks no push, and neither does an edit of the configuration.
     std::fs::rename(world.store(), world.path("away")).unwrap();
-    world.git(&provider, &["push", "--quiet", "origin", "break:again"]);
+    let unknown = world.git(&provider, &["push", "--quiet", "origin", "break:again"]);
+    assert!(unknown.stderr.starts_with("git blue: not checked: "), "{unknown}");
     std::fs::rename(world.path("away"), world.store()).unwrap();
+    let config = world.read("fungal/.blue/config.yaml");
+    world.write("fungal/.blue/config.yaml", "<<<<<<< HEAD\n");
+    let unreadable = world.git(&provider, &["push", "--quiet", "origin", "break:another"]);
+    assert!(unreadable.stderr.starts_with("git blue: not checked: "), "{unreadable}");
+    world.write("fungal/.blue/config.yaml", &config);
     world.ok(&provider, &["hooks", "uninstall"]);
     assert_eq!(world.read(hook), "#!/bin/sh\ncat >>pushed\n");
+}
+
+/// A consumer that another repository broke can still push, and its own break is still rejected.
+#[test]
+fn pre_push_compares_with_what_origin_has() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.hub();
+    world.git(&consumer, &["remote", "add", "origin", "../hub.git"]);
+    world.git(&consumer, &["push", "--quiet", "-u", "origin", "main"]);
+    world.ok(&consumer, &["hooks", "install", "--pre-push"]);
+    world.bump("2.0.0");
+    world.git(&consumer, &["switch", "--quiet", "-c", "typo"]);
+    world.write("access/README.md", "less\n");
+    world.commit("access", "A typing error");
+    world.git(&consumer, &["push", "--quiet", "origin", "typo"]);
+    world.write(&format!("access/{BINDING_FILE}"), &importing("^7.0.0"));
+    world.commit("access", "Another break");
+    assert_ne!(world.try_git(&consumer, &["push", "--quiet", "origin", "typo"]).code, 0);
+}
+
+#[test]
+fn pre_push_checks_each_commit_of_many_refs() {
+    let world = World::pair();
+    let provider = pushing(&world, &[]);
+    let main = world.line(&provider, &["rev-parse", "main"]);
+    world.git(&provider, &["switch", "--quiet", "-c", "break"]);
+    world.bump("2.0.0");
+    let other = world.line(&provider, &["rev-parse", "break"]);
+    let line = |name: &str, id: &str| format!("refs/heads/{name} {id} refs/heads/{name} {}\n", "0".repeat(40));
+    let pushed: String = (0..9_000).map(|n| line(&format!("copy-{n}"), &main)).collect();
+    let run =
+        world.feed(env!("CARGO_BIN_EXE_git-blue"), &provider, &["hook", "pre-push"], &(pushed + &line("z", &other)));
+    assert!(run.code == 1 && run.stderr.contains("access imports s3-access/s3-permissions"), "{run}");
+}
+
+#[test]
+fn hooks_act_for_the_repository_that_git_was_given() {
+    let world = World::pair();
+    let provider = pushing(&world, &[]);
+    world.git(&provider, &["switch", "--quiet", "-c", "break"]);
+    world.bump("2.0.0");
+    world.git(&provider, &["switch", "--quiet", "-c", "major", "main"]);
+    let git_dir = provider.join(".git").display().to_string();
+    world.git(&provider, &["remote", "set-url", "origin", world.path("hub.git").to_str().unwrap()]);
+    for place in [world.root(), world.path("access"), world.repo("stranger")] {
+        let run = world.try_git(&place, &["--git-dir", &git_dir, "push", "origin", "break"]);
+        assert!(run.code != 0 && run.stderr.contains("access imports s3-access/s3-permissions"), "{run}");
+    }
+    world.git(&provider, &["switch", "--quiet", "main"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.git(&provider, &["add", "."]);
+    let run = world.git(&world.path("access"), &["--git-dir", "../fungal/.git", "commit", "--quiet", "-m", "More"]);
+    assert_eq!(run.stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
+}
+
+#[test]
+fn hooks_publish_from_a_working_tree_that_only_git_dir_leads_to() {
+    for is_configured in [false, true] {
+        let world = World::new();
+        let (home, tree) = (world.path("dots.git"), world.path("tree"));
+        world.git(&world.root(), &["init", "--quiet", "--bare", "dots.git"]);
+        world.write("tree/README.md", "# dots\n");
+        let mut before = vec!["--git-dir".to_owned(), home.display().to_string()];
+        if is_configured {
+            world.git(&home, &["config", "core.bare", "false"]);
+            world.git(&home, &["config", "core.worktree", tree.to_str().unwrap()]);
+        } else {
+            before.extend(["--work-tree".to_owned(), tree.display().to_string()]);
+        }
+        let git = |args: &[&str]| {
+            let args: Vec<_> = before.iter().map(String::as_str).chain(args.iter().copied()).collect();
+            world.git(&tree, &args)
+        };
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "-m", "Start"]);
+        git(&["blue", "init", "--realm", "aperture", "--repo", "dots"]);
+        world.write("tree/sample.json", "{}\n");
+        git(&["blue", "contract", "new", "files/dots", "--from-samples", "sample.json", "--domain-members", "dots"]);
+        git(&["add", "."]);
+        let run = git(&["commit", "--quiet", "-m", "Add a contract"]);
+        assert_eq!(run.stderr, "git blue: published files/dots 1.0.0\n", "configured: {is_configured}");
+    }
 }
 
 #[test]
@@ -340,6 +429,8 @@ fn pushed_publishes_what_the_upstream_has() {
     assert!(status.stdout.contains("git push origin main"), "{status}");
     assert_eq!(world.version(), "1.0.0");
     world.git(&provider, &["push", "--quiet"]);
+    let peek = world.ok(&provider, &["status", "--peek"]);
+    assert!(peek.stdout.contains("will be published by the next hook") && !peek.stdout.contains("git push"), "{peek}");
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.1.0", "of what is committed, what is pushed");
     let status = world.json(&provider, &["status"]);

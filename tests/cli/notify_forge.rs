@@ -77,6 +77,11 @@ fn issue_is_opened_updated_and_closed() {
     }
     forge.log();
     assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("unchanged", "2.0.0"));
+    // Git sets this variable for aliases and hooks.
+    let git_dir = world.path("fungal/.git");
+    let vars = [("GIT_DIR", git_dir.as_os_str())];
+    let again = world.blue_with(&world.path("fungal"), &["notify", "forge", "--json"], &vars).exits(0);
+    assert_eq!(outcomes(&again), done("unchanged", "2.0.0"));
     assert!(forge.log().iter().all(|line| line.starts_with("GET ")), "only asked");
     rename_the_field(&world, "3.0.0", "places");
     assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("updated", "3.0.0"));

@@ -409,6 +409,11 @@ fn hook_syncs_in_the_background_only_if_the_user_configured_it() {
     world.git(&world.root(), &["config", "--file", &config, "blue.autoSync", "true"]);
     world.bump("1.2.0");
     eventually("it is sent", || hub_tips(&world) == tips(&world, "home"));
+    // Git sets such a path in post-receive.
+    world.git(&fungal, &["config", "core.hooksPath", "/dev/null"]);
+    world.bump("1.3.0");
+    world.git(&fungal, &["--git-dir=.git", "blue", "contract", "publish"]);
+    eventually("it is sent, too", || hub_tips(&world) == tips(&world, "home"));
 }
 
 #[test]

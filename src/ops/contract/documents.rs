@@ -26,6 +26,9 @@ pub struct Source {
     pub bytes: Vec<u8>,
 }
 
+/// The name of standard input in messages.
+pub const STANDARD_INPUT: &str = "standard input";
+
 impl Source {
     /// Returns a place in the file: `FILE#/POINTER`, or only the file for its root.
     pub(super) fn place(&self, pointer: &str) -> String {

@@ -21,6 +21,7 @@ use crate::{
         name::{ContractName, ContractRef, RepoName},
         publish, samples,
         schema::{self, Part},
+        text::shell_word,
         version::Version,
     },
     ops::{
@@ -98,7 +99,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let made = request.members.as_ref().map(|members| set_domain(ctx, acting, request, members)).transpose()?;
     file.create(&text)?;
     let is_member = is_member || made.is_some();
-    let is_realm_changed = made.as_ref().is_some_and(|made| made.created || !made.added.is_empty());
+    let is_realm_changed = made.as_ref().is_some_and(|made| made.changed);
     let answer = Answer::new(ContractNew {
         realm: acting.realm.clone(),
         domain: domain_name.clone(),
@@ -145,7 +146,9 @@ fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<b
         let others = read::repos(acting.store)?.repos.into_keys().filter(|repo| repo != acting.repo);
         let others: Vec<_> = others.take(5).map(|repo| repo.to_string()).collect();
         let others = if others.is_empty() { acting.repo.to_string() } else { others.join(",") };
-        let again = format!("git blue contract new {at} --domain-members {others}  # create it with these members");
+        let given = options(request);
+        let again =
+            format!("git blue contract new {at}{given} --domain-members {others}  # create it with these members");
         return Err(if error.next_steps.is_empty() {
             error
         } else {
@@ -169,6 +172,33 @@ fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<b
     }
     publish::is_distinct(&view, &at.contract)?;
     Ok(view.info.has_member(acting.repo))
+}
+
+/// Returns the options of a request, as on the command line, apart from the members.
+fn options(request: &Request) -> String {
+    // The owner can only be the current repository.
+    let Request { contract: _, schema, value, version, owner: _, description, flow, members: _ } = request;
+    let file = |source: &Source, pointer: &str| match &*source.name {
+        documents::STANDARD_INPUT => "-".to_owned(),
+        _ => shell_word(&source.place(pointer)),
+    };
+    let schema = match schema {
+        Schema::Open => None,
+        Schema::Copy(source, pointer) => Some(format!("--schema {} --inline", file(source, pointer))),
+        Schema::File(source, pointer) => Some(format!("--schema {}", file(source, pointer))),
+        Schema::Samples(files) => {
+            let files: Vec<_> = files.iter().map(|source| file(source, "")).collect();
+            Some(format!("--from-samples {}", files.join(" ")))
+        }
+    };
+    let options = [
+        schema,
+        value.as_ref().map(|source| format!("--value {}", file(source, ""))),
+        version.as_ref().map(|version| format!("--version {version}")),
+        description.as_ref().map(|text| format!("--description {}", shell_word(text))),
+        (*flow == Flow::ConsumerToProvider).then(|| "--flow consumer-to-provider".to_owned()),
+    ];
+    options.into_iter().flatten().map(|option| format!(" {option}")).collect()
 }
 
 fn set_domain(

@@ -26,6 +26,28 @@ const MAX_LEFT_OPEN: Duration = Duration::from_secs(1);
 const PATHSPECS: &[&str] =
     &["GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"];
 
+/// Variables of another repository, which would make git work outside the store, or refuse to.
+const ELSEWHERE: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ATTR_SOURCE",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// Returns the variables for git in a store.
+pub(super) fn vars_of_store(vars: &BTreeMap<OsString, OsString>) -> BTreeMap<OsString, OsString> {
+    let of_store = vars.iter().filter(|(name, _)| !ELSEWHERE.iter().any(|elsewhere| *name == *elsewhere));
+    of_store.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 #[derive(Debug)]
 pub(crate) struct Git {
     pub(crate) git_dir: PathBuf,

@@ -148,7 +148,7 @@ impl GitStore {
 
     /// Returns a runner of git in the store.
     fn git(&self, vars: &BTreeMap<OsString, OsString>) -> git_command::Git {
-        let mut vars = vars.clone();
+        let mut vars = git_command::vars_of_store(vars);
         // git's messages are matched in English.
         vars.insert("LC_ALL".into(), "C".into());
         git_command::Git { git_dir: self.path(), top: self.path(), vars }

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     io::Read as _,
     path::{Path, PathBuf},
     process::{ChildStdout, Command, ExitStatus, Stdio},
@@ -47,18 +47,6 @@ const SETTINGS: &[&str] = &[
     // A remote that sends nothing for a minute is considered unreachable.
     "http.lowSpeedLimit=1",
     "http.lowSpeedTime=60",
-];
-/// Variables that would make git work outside the store.
-const ELSEWHERE: &[&str] = &[
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_NAMESPACE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_QUARANTINE_PATH",
-    "GIT_SHALLOW_FILE",
-    "GIT_WORK_TREE",
 ];
 /// The maximum number of bytes of git's output that are read. 20,000 refs need less.
 const MAX_OUTPUT: u64 = 16 << 20;
@@ -119,9 +107,7 @@ impl<'a> RemoteConnection<'a> {
         vars: &BTreeMap<OsString, OsString>,
         transport_options: TransportOptions,
     ) -> Self {
-        let mut vars = vars.clone();
-        vars.retain(|name, _| !ELSEWHERE.iter().any(|elsewhere| OsStr::new(elsewhere) == name));
-        Self { store: store.to_owned(), remote, vars, transport_options }
+        Self { store: store.to_owned(), remote, vars: git_command::vars_of_store(vars), transport_options }
     }
 
     /// Lists the refs of the remote, the realm's own first.

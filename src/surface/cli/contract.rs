@@ -211,7 +211,11 @@ impl Edit {
         let answer = match self.file {
             Some(file) => {
                 let document = read_file(ctx, &file)?;
-                let file = if file == Path::new("-") { "standard input".into() } else { file.display().to_string() };
+                let file = if file == Path::new("-") {
+                    contract::documents::STANDARD_INPUT.into()
+                } else {
+                    file.display().to_string()
+                };
                 contract::edit::run(ctx, &contract::edit::Request { contract, document, file })?
             }
             // The editor would draw on the standard output that belongs to the answer.

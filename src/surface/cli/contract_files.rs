@@ -23,7 +23,7 @@ use crate::{
         binding::edit::own_path,
         contract::{
             self,
-            documents::{MAX_BYTES, Source},
+            documents::{MAX_BYTES, STANDARD_INPUT, Source},
         },
         ctx::Ctx,
         publish::{references::Reference, work_file::WorkFile},
@@ -112,7 +112,7 @@ impl New {
 /// # Errors
 /// Returns an error if the file cannot be read.
 pub fn source(ctx: &Ctx, file: &Path) -> Result<Source, OpError> {
-    let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
+    let name = if file == Path::new("-") { STANDARD_INPUT.to_owned() } else { file.display().to_string() };
     let bytes = read_at_most(ctx, file, MAX_BYTES).map_err(|error| not_checked_out(ctx, file).unwrap_or(error))?;
     Ok(Source { name, bytes })
 }

@@ -273,7 +273,8 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
             0
         }
         Some(Command::Hook(Hook { event, arguments })) => {
-            let outcome = super::hook::run(env, &event, &arguments, pushed);
+            let input = if event == ops::hooks::PRE_PUSH { pushed } else { piped };
+            let outcome = super::hook::run(env, &event, &arguments, input);
             let _ = output.write_plainly(&outcome.greeting);
             for line in &outcome.lines {
                 output.note(line);
@@ -397,12 +398,21 @@ fn waiting(lock: &Path, holder: Option<&str>) {
     let _ = writeln!(std::io::stderr(), "git blue: {}", super::escape::clean(&line));
 }
 
-/// Reads the refs that git writes to the pre-push hook, at most 1 MiB.
+/// Reads the refs that git writes to the pre-push hook: one of each local commit, because there may be very many refs.
 fn pushed() -> String {
+    use std::io::BufRead as _;
+    let mut known = std::collections::BTreeSet::new();
+    let lines = std::io::stdin().lock().split(b'\n').map_while(Result::ok);
+    // A ref's name may not be UTF-8, but the commits of the others are still checked.
+    let lines = lines.map(|line| String::from_utf8_lossy(&line).into_owned() + "\n");
+    lines.filter(|line| known.insert(line.split(' ').nth(1).map(str::to_owned))).collect()
+}
+
+/// Reads standard input, at most 1 MiB.
+fn piped() -> String {
     use std::io::Read as _;
     let mut text = Vec::new();
     let _ = std::io::stdin().lock().take(1 << 20).read_to_end(&mut text);
-    // A ref's name may not be UTF-8, but the commits of the others are still checked.
     String::from_utf8_lossy(&text).into_owned()
 }
 
