@@ -284,6 +284,14 @@ impl ImportResolution {
         }
     }
 
+    /// Returns the older version that it gets because its owner still serves it.
+    pub fn served(&self) -> Option<&Version> {
+        match self {
+            Self::Behind { served, .. } => Some(served),
+            Self::Satisfied(_) | Self::Broken { .. } | Self::Missing => None,
+        }
+    }
+
     /// Returns the version that the import resolves to.
     pub fn resolved(&self) -> Option<&Version> {
         match self {

@@ -160,8 +160,8 @@ impl CodeRepo {
     }
 
     fn named_publishing_branch(&self) -> Result<Option<String>, StoreError> {
-        if let Some(branch) = self.config("blue.publishBranch") {
-            return Ok(Some(branch));
+        if let Some(branch) = self.config("blue.publishBranch").filter(|branch| !branch.is_empty()) {
+            return Ok(short(&branch).or(Some(branch)));
         }
         if let Some(branch) = self.origin_head()? {
             return Ok(Some(branch));
@@ -184,6 +184,15 @@ impl CodeRepo {
     fn origin_head(&self) -> Result<Option<String>, StoreError> {
         let target = self.symbolic_target("refs/remotes/origin/HEAD")?;
         Ok(target.and_then(|target| target.strip_prefix("refs/remotes/origin/").map(str::to_owned)))
+    }
+
+    /// Returns whether origin had this branch as its default, and does not have it any more, as of the last fetch.
+    ///
+    /// # Errors
+    /// Returns an error if refs cannot be read.
+    pub fn is_gone_from_origin(&self, branch: &str) -> Result<bool, StoreError> {
+        let is_default = self.origin_head()?.as_deref() == Some(branch);
+        Ok(is_default && self.reference(&format!("refs/remotes/origin/{branch}"))?.is_none())
     }
 
     fn branches(&self) -> Result<Vec<String>, StoreError> {

@@ -72,6 +72,10 @@ pub struct Notification {
     /// Whether this repository's import still holds: the range accepts the version, and code written against the older
     /// version accepts its data; null without an import.
     pub import_state: Option<ImportEffect>,
+    /// The older version that the import still gets because its owner serves it; absent unless the range refuses the
+    /// current one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served_version: Option<Version>,
     /// The basis of `import_state`; null without an import.
     pub judged_by: Option<JudgedBy>,
     /// The effect of the version on code written against an older one, with a value that shows it; null if it breaks

@@ -333,3 +333,20 @@ fn control_characters_from_a_realm_are_escaped() {
         assert_harmless(&world.blue(&consumer, args).all());
     }
 }
+
+/// An alias has options that its user overrides.
+#[test]
+fn the_last_of_equal_options_counts() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let check = world.ok(&dir, &["check", "--format", "json", "--format", "human", "--strict", "--strict"]);
+    assert!(check.stdout.starts_with("ok: "), "{check}");
+}
+
+#[test]
+fn texts_may_begin_with_a_hyphen() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    world.ok(&dir, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "- wrong paths"]);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["yanked"][0]["reason"], "- wrong paths");
+}

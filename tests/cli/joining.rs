@@ -373,7 +373,7 @@ fn mistyped_url_does_not_stick() {
     let step = world.next_step(&refused);
     assert!(step.contains("realm admin reseed --url"), "{refused}");
     assert_eq!(world.finish_shell(&fungal, &step).code, 0, "{step}");
-    assert!(!world.read("home/blue/config").contains("other.git"));
+    assert!(world.read("home/blue/config").contains(&format!("\n\turl = {hub}\n")));
     assert!(!world.read("fungal/.blue/config.yaml").contains("other.git"));
     world.ok(&fungal, &["sync"]);
 }

@@ -26,3 +26,16 @@ fn an_import_of_an_added_contract_holds_for_the_first_time() {
     assert!(text.contains("your import holds"), "{text}");
     assert!(!text.contains("still"), "{text}");
 }
+
+#[test]
+fn an_import_that_is_behind_is_not_said_to_hold() {
+    let world = World::pair();
+    let text = contract("2.0.0").replace("values: free", "values: free\nsupported: [\"^1\"]");
+    world.write("fungal/.blue/contracts/s3-access/s3-permissions.yaml", &text);
+    world.commit("fungal", "A new major version");
+    let access = world.path("access");
+    let list = world.ok(&access, &["notifications", "list"]).stdout;
+    assert!(list.contains("your import is behind: 1.0.0 is still served"), "{list}");
+    let answer = world.json(&access, &["notifications", "list"]);
+    assert_eq!(answer["notifications"][0]["served_version"], "1.0.0", "{answer}");
+}

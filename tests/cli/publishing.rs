@@ -462,3 +462,30 @@ fn unknown_publishing_branch_is_reported() {
     assert!(!status.stdout.contains(STEP), "{status}");
     assert_eq!(world.version(), "1.2.0");
 }
+
+#[test]
+fn publishing_branch_may_be_a_full_name_or_empty() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    for (name, version) in [("refs/heads/main", "1.1.0"), ("", "1.2.0")] {
+        world.git(&provider, &["config", "blue.publishBranch", name]);
+        world.bump(version);
+        assert_eq!(world.version(), version);
+    }
+}
+
+/// A forge renamed the default branch, and an old clone still has the former one.
+#[test]
+fn default_branch_that_is_gone_from_origin_is_reported() {
+    let world = clones();
+    let second = world.path("second");
+    world.git(&world.path("hub.git"), &["branch", "--move", "main", "trunk"]);
+    world.git(&second, &["fetch", "--quiet", "--prune"]);
+    assert!(!world.ok(&second, &["status"]).all().contains("no longer exists"), "nothing else is checked out");
+    world.git(&second, &["switch", "--quiet", "trunk"]);
+    let doctor = world.blue(&second, &["doctor"]);
+    assert!(doctor.stdout.contains("the publishing branch main no longer exists at origin"), "{doctor}");
+    world.finish_shell(&second, "git remote set-head origin --auto").exits(0);
+    let doctor = world.blue(&second, &["doctor"]);
+    assert!(!doctor.stdout.contains("no longer exists"), "{doctor}");
+}

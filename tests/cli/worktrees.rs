@@ -1,7 +1,7 @@
 //! Worktrees of an RFC across five repositories with remotes: creating, listing, removing, without touching anything
 //! outside of their folder.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::Stdio};
 
 use serde_json::{Value, json};
 
@@ -438,6 +438,7 @@ fn interrupted_creation_is_repeated() {
     create(&world, "aperture", "x", &["--repos", "blue"]);
     interrupt(&world, &path);
     // While another process is creating it, it is left alone.
+    world.set("GIT_BLUE_LOCK_TIMEOUT_MS", "100");
     let lock = std::fs::File::open(path.ancestors().nth(2).unwrap().join(".blue.lock")).unwrap();
     lock.lock_shared().unwrap();
     let busy = create(&world, "aperture", "x", &["--repos", "blue"]);
@@ -452,6 +453,23 @@ fn interrupted_creation_is_repeated() {
     let remove = ["realm", "worktree", "remove", "--rfc", "x"];
     assert_eq!(world.json(&aperture, &remove)["code"], "unsaved-work");
     assert_eq!(world.json(&aperture, &[&remove[..], &["--force"]].concat())["removed"], json!(["blue"]));
+}
+
+#[test]
+fn two_processes_create_the_same_worktrees() {
+    let world = five();
+    let start = || {
+        let mut command = world.command("git", &world.path("aperture"));
+        command.args(["blue", "realm", "worktree", "create", "--rfc", "x", "--json"]).stdout(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let created = [start(), start()].map(|child| {
+        let output = child.wait_with_output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["errors"], json!([]), "{answer}");
+        answer["created"].as_array().unwrap().len() + answer["reused"].as_array().unwrap().len()
+    });
+    assert_eq!(created[0], created[1]);
 }
 
 #[test]

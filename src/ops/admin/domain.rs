@@ -51,7 +51,7 @@ pub struct Request {
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO,…", value_delimiter = ','))]
     pub repos: Vec<RepoName>,
     /// What the domain is for
-    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT", allow_hyphen_values = true))]
     pub description: Option<String>,
 }
 

@@ -41,7 +41,7 @@ pub struct Request {
     #[cfg_attr(feature = "cli", arg(value_name = "FINGERPRINT"))]
     pub fingerprint: Fingerprint,
     /// The reason why this break is acceptable
-    #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", allow_hyphen_values = true, value_parser = crate::model::text::reason))]
     pub reason: String,
 }
 

@@ -52,7 +52,7 @@ pub struct Request {
     #[cfg_attr(feature = "cli", arg(value_enum, default_value_t = Part::Auto))]
     pub level: Part,
     /// Describe the change, for the contract's evolution; can be given several times
-    #[cfg_attr(feature = "cli", arg(short, long, value_name = "TEXT", value_parser = crate::model::text::reason))]
+    #[cfg_attr(feature = "cli", arg(short, long, value_name = "TEXT", allow_hyphen_values = true, value_parser = crate::model::text::reason))]
     pub message: Vec<String>,
 }
 

@@ -43,7 +43,7 @@ pub struct Request {
     #[cfg_attr(feature = "cli", arg(value_name = "VERSION"))]
     pub version: Version,
     /// The reason, for its consumers
-    #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", allow_hyphen_values = true, value_parser = crate::model::text::reason))]
     pub reason: String,
 }
 

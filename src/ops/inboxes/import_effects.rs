@@ -60,6 +60,7 @@ pub fn in_domain<'n>(
             state = documents.since(former, state, import, judge)?;
         }
         one.import_state = Some(state.effect());
+        one.served_version = state.resolution.served().cloned();
         one.judged_by = Some(JudgedBy::of(&state));
         let offered = domain.contracts.get(&import.contract);
         one.rank = Rank::of_import(import, &state, offered.is_some_and(|offered| offered.is_discouraged_for(import)));

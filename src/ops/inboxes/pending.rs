@@ -500,6 +500,7 @@ fn notification(
         affects_me: import.is_some(),
         binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
         import_state: state.as_ref().map(ImportState::effect),
+        served_version: state.as_ref().and_then(|state| state.resolution.served().cloned()),
         judged_by: state.as_ref().map(JudgedBy::of),
         verdict: None,
         state: if expired { State::Expired } else { State::Pending },

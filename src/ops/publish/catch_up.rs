@@ -18,7 +18,7 @@ use crate::{
         contract::{self, publish::Request},
         ctx::{ActingRepo, Ctx},
     },
-    repo::CodeRepo,
+    repo::{CodeRepo, Head},
     store::{EntryKind, StoreRef, layout, read},
     wire::{Answer, Behind, ContractPublish},
 };
@@ -162,6 +162,11 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
     }
     let message = match code.publishing_branch()? {
         None => "cannot tell which branch is published".to_owned(),
+        // The default branch of a new repository does not exist there either, but no other branch does.
+        Some(branch) if code.is_gone_from_origin(&branch)? && has_another_upstream(code, &head, &branch)? => {
+            let message = format!("the publishing branch {branch} no longer exists at origin");
+            return Ok(Some(OpError::no(ErrorCode::NoPublishingBranch, message).next(SET_HEAD)));
+        }
         Some(branch) => {
             let names = [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")];
             for name in names {
@@ -174,6 +179,15 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
     };
     let error = OpError::no(ErrorCode::NoPublishingBranch, message);
     Ok(Some(error.next_all(publishing_branch::steps(code)?)))
+}
+
+/// The command that records which branch is the default one at origin.
+const SET_HEAD: &str = "git remote set-head origin --auto  # publish the branch that is the default there now";
+
+/// Returns whether another branch is checked out and exists at origin.
+fn has_another_upstream(code: &CodeRepo, head: &Head, branch: &str) -> Result<bool, OpError> {
+    let current = head.branch.as_deref().filter(|current| *current != branch);
+    Ok(current.map(|current| code.upstream(current)).transpose()?.flatten().is_some())
 }
 
 /// Returns whether a person has to publish the commit. A commit that was just made counts as

@@ -4,6 +4,8 @@
 use std::{
     fs::File,
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use super::rfc_worktrees;
@@ -99,7 +101,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
             Err(problem) => body.errors.push(problem),
         }
     }
-    let made = repos::for_each::each(&ctx.progress(), &jobs, |job| make(job, &branch, &root, request.fetch))?;
+    let place = (&*root, ctx.env.lock_timeout());
+    let made = repos::for_each::each(&ctx.progress(), &jobs, |job| make(job, &branch, place, request.fetch))?;
     for (job, made) in jobs.iter().zip(made) {
         let name = job.found.name.clone();
         match made {
@@ -171,15 +174,16 @@ fn located(
     repos::paths::find(ctx, here, repo)
 }
 
-/// Creates a worktree, unless it exists. Returns whether it was created.
-fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoProblem> {
+/// Creates a worktree, unless it exists. Returns whether it was created. Waits for other processes that create one of the
+/// same repository.
+fn make(job: &Job, branch: &str, (root, patience): (&Path, Duration), fetch: bool) -> Result<bool, RepoProblem> {
     let Job { found, work, path } = job;
     let name = &found.name;
     let git = |error: StoreError| of_git(name, &error);
+    let held = lock(name, root, patience)?;
     let trees = work.worktrees().map_err(git)?;
-    let lock = root.join(format!(".{name}.lock"));
     match trees.iter().find(|tree| tree.path == *path) {
-        Some(there) if there.is_unfinished() => remove_unfinished(job, &lock)?,
+        Some(there) if there.is_unfinished() => remove_unfinished(job)?,
         Some(there) if !there.is_gone => return is_on(there, name, branch).map(|()| false),
         // If the folder was deleted, git's record of the worktree would prevent a new one.
         Some(_) => work.remove_worktree(path, false).map_err(git)?,
@@ -203,8 +207,6 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
         let next = format!("git -C {} config blue.publishBranch …  # its default branch", shell_path(&found.folder));
         return Err(RepoProblem::new(name, ErrorCode::NoDefaultBranch, message).next(next));
     };
-    let held = open_lock(name, &lock)?;
-    held.lock_shared().map_err(StoreError::io("lock", &lock)).map_err(git)?;
     work.add_worktree(path, branch, &start, held).map_err(|error| match work.is_blocked(branch) {
         Ok(true) => git(error).next(OTHER_NAME),
         _ => git(error),
@@ -212,19 +214,23 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
     Ok(true)
 }
 
-/// Opens the file that is locked while a worktree of the repository is being created.
-fn open_lock(name: &RepoName, lock: &Path) -> Result<File, RepoProblem> {
-    File::create(lock).map_err(StoreError::io("create", lock)).map_err(|error| of_git(name, &error))
+/// Takes the lock that is held while a worktree of the repository is being created.
+fn lock(name: &RepoName, root: &Path, patience: Duration) -> Result<File, RepoProblem> {
+    let path = root.join(format!(".{name}.lock"));
+    let file = File::create(&path).map_err(StoreError::io("create", &path)).map_err(|error| of_git(name, &error))?;
+    let end = Instant::now() + patience;
+    while file.try_lock().is_err() {
+        if Instant::now() >= end {
+            let message = format!("another process is creating a worktree of {name}");
+            return Err(RepoProblem::new(name, ErrorCode::Busy, message).next("try again once it has ended"));
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(file)
 }
 
 /// Removes a worktree whose creation was interrupted. Git would treat it as complete, although files are missing.
-fn remove_unfinished(job: &Job, lock: &Path) -> Result<(), RepoProblem> {
-    let Job { found, work, path } = job;
-    let held = open_lock(&found.name, lock)?;
-    if held.try_lock().is_err() {
-        let message = format!("another process is creating {}", path.display());
-        return Err(RepoProblem::new(&found.name, ErrorCode::Busy, message).next("try again once it has ended"));
-    }
+fn remove_unfinished(Job { found, work, path }: &Job) -> Result<(), RepoProblem> {
     work.unlock_worktree(path)
         .and_then(|()| work.remove_worktree(path, true))
         .map_err(|error| of_git(&found.name, &error))

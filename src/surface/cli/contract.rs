@@ -106,7 +106,7 @@ pub struct Publish {
     #[arg(long, requires = "reason")]
     rollback: bool,
     /// The reason, for the history
-    #[arg(long, value_name = "REASON", requires = "rollback", value_parser = reason)]
+    #[arg(long, value_name = "REASON", requires = "rollback", allow_hyphen_values = true, value_parser = reason)]
     reason: Option<String>,
     /// Sync the realm afterwards, and fail if the push failed
     #[arg(long, conflicts_with = "realm_url")]

@@ -55,7 +55,7 @@ pub struct New {
     #[arg(long, value_name = "REPO")]
     owner: Option<RepoName>,
     /// Describe its purpose in a sentence
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
     /// The side that sends the data
     #[arg(long, value_enum, default_value_t)]

@@ -214,7 +214,8 @@ pub fn command() -> clap::Command {
 
 /// Returns the definition of the command line without descriptions and examples, which parses the same arguments.
 fn definition() -> clap::Command {
-    generated_commands::add(Cli::command())
+    // As in git, the last of several equal options counts, so that the options of an alias can be overridden.
+    generated_commands::add(Cli::command()).args_override_self(true)
 }
 
 /// Parses arguments. Adding descriptions and examples takes longer than most commands run, so only help gets them.

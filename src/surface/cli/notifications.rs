@@ -280,19 +280,21 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = |tail: &str| format!("your import{range} {tail}");
     let still = if one.change_type == ChangeType::ContractAdded { "" } else { "still " };
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
-    Some(match one.import_state? {
-        ImportEffect::Satisfied if one.is_withdrawn() => styled(range("relies on it"), Style::Yellow),
-        ImportEffect::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
+    let served = one.served_version.as_ref().map(|served| range(&format!("is behind: {served} is still served")));
+    Some(match (one.import_state?, served) {
+        (ImportEffect::Satisfied, _) if one.is_withdrawn() => styled(range("relies on it"), Style::Yellow),
+        (ImportEffect::Satisfied, Some(behind)) => styled(behind, Style::Yellow),
+        (ImportEffect::Satisfied, None) if one.judged_by == Some(JudgedBy::VersionRange) => {
             styled(range(&format!("{still}accepts it (judged by version range only)")), Style::Green)
         }
-        ImportEffect::Satisfied if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {
+        (ImportEffect::Satisfied, None) if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {
             styled(range(&format!("{still}holds{file}{shown}")), Style::Yellow)
         }
-        ImportEffect::Satisfied => styled(range(&format!("{still}holds")), Style::Green),
-        ImportEffect::Unknown => {
+        (ImportEffect::Satisfied, None) => styled(range(&format!("{still}holds")), Style::Green),
+        (ImportEffect::Unknown, _) => {
             let why = one.verdict.as_ref().map_or("it is unknown whether it breaks".to_owned(), Judged::phrase);
             styled(range(&format!("accepts it{file}, but {why}")), Style::Yellow)
         }
-        ImportEffect::Broken => styled(range(&format!("is broken{file}{shown}")), Style::Red),
+        (ImportEffect::Broken, _) => styled(range(&format!("is broken{file}{shown}")), Style::Red),
     })
 }
