@@ -11,9 +11,9 @@ use crate::model::{
     binding::Binding,
     conflict::Conflict,
     contract::Contract,
-    domain::Source,
+    domain::{Domain, Source},
     merge::{self, ConflictId, Merged, Newer},
-    name::ContractName,
+    name::{ContractName, RepoName},
     oid::Oid,
     realm::Repo,
     set_aside::SetAside,
@@ -90,6 +90,9 @@ pub fn merge_with_overrides(
         merging.settle(conflict)?;
     }
     merging.accept()?;
+    if let StoreRef::Domain(_) = name {
+        merging.keep_members(overrides[0])?;
+    }
     merging.merge.conflicts.sort();
     merging.merge.conflicts.dedup();
     Ok(merging.merge)
@@ -267,6 +270,65 @@ impl TreeMerge<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Keeps a member that one side removed while the other side published its binding or a contract of it. These stay,
+    /// and nobody could change or remove them otherwise.
+    fn keep_members(&mut self, replaced: &Overrides) -> Result<(), StoreError> {
+        let path = layout::domain();
+        let Some(mut merged) = self.merged::<Domain>(&path, replaced)? else { return Ok(()) };
+        let mut removed = BTreeSet::new();
+        for side in 0..2 {
+            let domain = read::readable::<Domain>(self.store, self.blob_at(side, &path)?)?;
+            removed.extend(domain.into_iter().flat_map(|domain| domain.members));
+        }
+        removed.retain(|member| !merged.has_member(member));
+        if removed.is_empty() || merged.removed {
+            return Ok(());
+        }
+        let owners = self.owners(replaced)?;
+        let mut is_kept = false;
+        for member in removed {
+            if owners.contains(&member) || self.merged::<Binding>(&layout::binding(&member), replaced)?.is_some() {
+                is_kept |= merged.members.insert(member);
+            }
+        }
+        if is_kept {
+            self.merge.edits.remove(&path);
+            if self.merged::<Domain>(&path, replaced)?.as_ref() != Some(&merged) {
+                self.merge.edits.insert(path, Edit::Put(codec::encode(&merged)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the owners of the contracts that are not retired, after the merge.
+    fn owners(&self, replaced: &Overrides) -> Result<BTreeSet<RepoName>, StoreError> {
+        let mut names = BTreeSet::new();
+        for tree in &self.trees {
+            names.extend(read::folder(self.store, tree, layout::CONTRACTS)?.into_iter().map(|entry| entry.name));
+        }
+        let contracts = names.iter().filter_map(|file| layout::stem::<ContractName>(file));
+        let mut owners = BTreeSet::new();
+        for name in contracts {
+            let contract = self.merged::<Contract>(&layout::contract(&name), replaced)?;
+            owners.extend(contract.filter(|contract| contract.retired.is_none()).map(|contract| contract.owner));
+        }
+        Ok(owners)
+    }
+
+    /// Returns a document after the merge, if there is one that can be read.
+    fn merged<T: DeserializeOwned>(&self, path: &TreePath, replaced: &Overrides) -> Result<Option<T>, StoreError> {
+        let blob = match self.merge.edits.get(path) {
+            Some(Edit::Put(text)) => return Ok(codec::decode(text).ok()),
+            Some(Edit::Link(_, blob)) => Some(*blob),
+            Some(Edit::Remove) => None,
+            None => match replaced.get(path) {
+                Some(content) => *content,
+                None => self.blob_at(0, path)?,
+            },
+        };
+        read::readable(self.store, blob)
     }
 
     fn entries(&self, tree: Option<Oid>) -> Result<BTreeMap<String, Entry>, StoreError> {

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::world::{CONTRACT_FILE, World, contract};
+use crate::{
+    sync::{second, shared, tips},
+    world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing},
+};
 
 const PATHS: &str = "s3-access/s3-permissions";
 
@@ -328,6 +331,37 @@ fn commit_that_is_not_pushed_is_told_with_its_publisher() {
     world.git(&mate, &["fetch", "--quiet"]);
     let step = world.next_step(&world.ok(&mate, &["status"]));
     assert_eq!(step, "git pull  # get the published commit");
+}
+
+#[test]
+fn member_that_published_on_another_machine_meanwhile_stays() {
+    for publishes in [false, true] {
+        let (world, hub) = shared();
+        let access = second(&world, &hub);
+        world.on("home").ok(&world.path("fungal"), &["sync"]);
+        world.git(&world.root(), &["clone", "--quiet", "access", "again"]);
+        let again = world.path("again");
+        world.ok(&again, &["init", "--url", &hub]);
+        world.ok(&again, &["realm", "admin", "remove-member", "access", "--domain", "s3-access"]);
+        world.on("second");
+        if publishes {
+            let text = contract("1.0.0").replace("s3-permissions", "stacks").replace("owner: fungal", "owner: access");
+            world.write("access/.blue/contracts/s3-access/stacks.yaml", &text);
+        } else {
+            world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+        }
+        world.commit("access", "Publish");
+        world.ok(&access, &["sync"]);
+        world.on("home").ok(&again, &["sync"]);
+        world.on("second").ok(&access, &["sync"]);
+        for home in ["home", "second"] {
+            world.on(home);
+            assert_eq!(world.stored("domain.json")["members"], serde_json::json!(["access", "fungal"]), "{home}");
+        }
+        assert_eq!(tips(&world, "home"), tips(&world, "second"));
+        world.on("second").ok(&access, &["check"]);
+        world.ok(&access, &["check", "--published", "--all"]);
+    }
 }
 
 /// Any repository may remove a domain that nobody uses, and the other machines accept it.

@@ -382,6 +382,10 @@ pub fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpErr
 fn is_member(acting: ActingRepo<'_>, domain: &str) -> Result<bool, OpError> {
     let Ok(domain) = domain.parse().map(StoreRef::Domain) else { return Ok(false) };
     let Some(tree) = read::tip_tree(acting.store, &domain)? else { return Ok(false) };
+    // A binding that was merged with the removal of its member can still be removed.
+    if read::lookup(acting.store, &tree, layout::binding(acting.repo).as_str())?.is_some() {
+        return Ok(true);
+    }
     match read::file::<Domain>(acting.store, &domain, &tree, &layout::domain()) {
         Err(error) if error.is_damage() => Ok(true),
         info => Ok(info?.is_some_and(|info| info.has_member(acting.repo))),
