@@ -22,7 +22,10 @@ use crate::{
         message::Message,
         session::current,
     },
-    store::{Change, Edit, Parents, Signature, Store, StoreRef, TreePath, codec, layout, read, write::write},
+    store::{
+        Change, Edit, Parents, Signature, Store, StoreError, StoreRef, TreePath, codec, layout, overview::Overview,
+        read, write::write,
+    },
 };
 
 /// Returns the domain with the given name.
@@ -36,13 +39,21 @@ pub fn get(store: &dyn Store, name: &DomainName) -> Result<DomainView, OpError> 
 /// Returns the error for a domain that the realm does not have. If the name resembles an existing one, the error has no
 /// next steps, so that callers do not offer to create the domain.
 pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
-    let known: Vec<_> = store.domains().unwrap_or_default().into_iter().map(|(known, _)| known).collect();
+    let known = names(store).unwrap_or_default();
     let meant = nearest::nearest(name, &known);
     let error = OpError::no(
         ErrorCode::UnknownDomain,
         format!("the realm has no domain {name}{}", nearest::did_you_mean(name, &known)),
     );
     error.next_if(meant.is_none(), "git blue realm topology  # list the domains and their contracts")
+}
+
+/// Returns the names of the domains that can be read and were not removed.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn names(store: &dyn Store) -> Result<Vec<DomainName>, StoreError> {
+    Ok(Overview::open(store)?.domains().iter().map(|line| line.name.clone()).collect())
 }
 
 /// Returns the tip of a domain.

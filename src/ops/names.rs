@@ -3,6 +3,7 @@
 
 use crate::ops::{
     ctx::Ctx,
+    domain,
     notifications::{self, list::Request},
     session, worktree,
 };
@@ -37,7 +38,7 @@ pub fn repos(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn domains(ctx: &Ctx) -> Result<Vec<String>, OpError> {
-    Ok(ctx.realm()?.store.domains()?.into_iter().map(|(name, _)| name.to_string()).collect())
+    Ok(domain::names(&*ctx.realm()?.store)?.iter().map(ToString::to_string).collect())
 }
 
 /// Returns the contracts of a domain, including those without a release.

@@ -36,6 +36,9 @@ fn removed_domain_is_not_made_again() {
     let again = "git blue realm admin domain --name s3-access --repos fungal  # or create the domain again";
     told(&world, &fungal, "the domain s3-access was removed", again);
     assert_eq!(world.json(&fungal, &["realm", "topology"])["domains"], serde_json::json!([]));
+    assert_eq!(world.json(&fungal, &["realm", "list"])["realms"][0]["domains"], 0);
+    let unknown = world.blue(&fungal, &["contract", "list", "--domain", "s3-acces"]).exits(1);
+    assert!(!unknown.all().contains("did you mean"), "{unknown}");
 }
 
 #[test]

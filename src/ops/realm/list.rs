@@ -4,7 +4,7 @@ use crate::{
     error::{ErrorCode, OpError},
     machine::home::KnownRealm,
     ops::{Operation, ctx::Ctx, runs},
-    store::{Store as _, git::GitStore, read},
+    store::{git::GitStore, overview::Overview, read},
     wire::{Answer, RealmLine, RealmList},
 };
 
@@ -30,7 +30,8 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
     let line = |known: KnownRealm| {
         let counts = GitStore::open(&known.path, ctx.options()).and_then(|store| {
             read::realm(&store)?;
-            Ok((read::repos(&store)?.repos.len(), store.domains()?.len()))
+            let overview = Overview::open(&store)?;
+            Ok((overview.repos().len(), overview.count()))
         });
         RealmLine {
             is_current: current == Some(&known.name),
