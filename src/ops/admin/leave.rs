@@ -138,11 +138,14 @@ fn memberships(overview: &Overview<'_>, repo: &RepoName) -> Result<(Vec<DomainNa
 }
 
 fn still_member(request: &Request, repo: &RepoName, domains: &[DomainName], orphans: &[String]) -> OpError {
-    let hand_over = |at| format!("git blue contract transfer {at} --to …  # transfer the contract first");
+    let hand_over = |at| {
+        let transfer = format!("git blue contract transfer {at} --to …  # transfer the contract first");
+        [transfer, format!("git blue contract retire {at} --reason \"…\"  # or retire it")]
+    };
     let leave = |name| format!("git blue realm admin remove-member {repo} --domain {name}  # leave the domain");
     let message = format!("{repo} is still a member of {}", comma_separated(domains));
     let error = OpError::no(ErrorCode::StillMember, message);
-    let error = error.next_all(orphans.iter().map(hand_over));
+    let error = error.next_all(orphans.iter().flat_map(hand_over));
     let error = error.next_all(domains.iter().take(MAX_ORPHANS).map(leave));
     let command = if request.undo { "git blue leave" } else { "git blue realm admin leave" };
     error.next(format!("{command} --force  # leave anyway"))
