@@ -194,6 +194,9 @@ impl From<StoreError> for OpError {
             StoreError::NoHead { .. } => {
                 cannot(ErrorCode::Damaged).next("git blue doctor --fix  # write HEAD again; nothing is lost")
             }
+            StoreError::NoRefs { .. } => {
+                cannot(ErrorCode::Damaged).next("git blue doctor --fix  # make refs again; nothing is lost")
+            }
             StoreError::NotARepository { .. } => {
                 cannot(ErrorCode::NotInGit).next("unset GIT_DIR  # or set it to the git directory of a repository")
             }

@@ -19,6 +19,13 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
+    /// The store has no directory `refs`, without which git does not recognize a repository. Its refs are in
+    /// `packed-refs`.
+    #[error("{} has no directory refs", path.display())]
+    NoRefs {
+        /// The store.
+        path: PathBuf,
+    },
     /// A file `.git` names something other than the git dir of a working tree.
     #[error("not a git repository: '{}', which {} names", path.display(), file.display())]
     BrokenGitFile {

@@ -249,6 +249,58 @@ fn lost_head_is_written_again() {
 }
 
 #[test]
+fn lost_folder_of_packed_refs_is_made_again() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.git(&world.store(), &["pack-refs", "--all"]);
+    std::fs::remove_dir_all(world.store().join("refs")).unwrap();
+    let status = world.blue(&fungal, &["status"]).exits(128);
+    assert!(status.stderr.contains("aperture.git has no directory refs"), "{status}");
+    let step = world.next_step(&status);
+    assert_eq!(step, "git blue doctor --fix  # make refs again; nothing is lost");
+    world.finish_shell(&fungal, &step).exits(0);
+    world.ok(&fungal, &["status"]);
+}
+
+#[test]
+fn store_that_can_be_repaired_is_not_replaced() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let (config, packed) = (world.store().join("config"), world.store().join("packed-refs"));
+    world.git(&world.store(), &["pack-refs", "--all"]);
+    for (file, line, problem) in [(&config, "[x\n", "open"), (&packed, "garbage\n", "packed")] {
+        let text = std::fs::read_to_string(file).unwrap();
+        std::fs::write(file, text.clone() + line).unwrap();
+        for command in [&["status"][..], &["doctor"], &["doctor", "--fix"]] {
+            let run = world.blue(&fungal, command);
+            let said = run.all();
+            assert!(run.code != 0 && said.contains(problem) && !said.contains("start over"), "{run}");
+        }
+        std::fs::write(file, text).unwrap();
+        world.ok(&fungal, &["status"]);
+    }
+}
+
+#[test]
+fn torn_ref_of_the_realm_is_reset() {
+    for is_packed in [false, true] {
+        let world = World::pair();
+        let fungal = world.path("fungal");
+        if is_packed {
+            world.git(&world.store(), &["pack-refs", "--all"]);
+        }
+        let tip = world.tip("refs/blue/realm");
+        break_ref(&world, "refs/blue/realm", "");
+        let doctor = world.blue(&fungal, &["doctor", "--fix"]).exits(1);
+        assert!(!doctor.all().contains("start over"), "{doctor}");
+        let step = world.next_steps(&doctor).into_iter().find(|step| step.contains("--restore")).unwrap();
+        world.finish_shell(&fungal, &step).exits(0);
+        assert_eq!(world.tip("refs/blue/realm"), tip);
+        world.blue(&fungal, &["doctor"]).exits(0);
+    }
+}
+
+#[test]
 fn newer_format_is_refused_unchanged() {
     let world = World::pair();
     let store = world.store();

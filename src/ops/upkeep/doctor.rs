@@ -82,11 +82,27 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
 }
 
 fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
-    let here = ctx.realm()?;
-    let known = locate::known(&ctx.home, &here.realm)?;
+    let known = damaged_realm(ctx)?;
     let store = ctx.open_store(&known)?;
-    let restored = doctor_objects::restore(ctx, &here.realm, &store, name, to)?;
+    let restored = doctor_objects::restore(ctx, &known.name, &store, name, to)?;
     Ok(answer(vec![restored]).next("git blue sync  # sync with the others").next("git blue check"))
+}
+
+/// Returns the current realm. If it cannot be read, it is the only one on this machine that cannot be read.
+fn damaged_realm(ctx: &Ctx) -> Result<KnownRealm, OpError> {
+    let error = match &ctx.realm {
+        Ok(here) => return locate::known(&ctx.home, &here.realm),
+        Err(error) => error,
+    };
+    let is_damaged = |known: &KnownRealm| {
+        let read = ctx.open_store(known).map(|store| read::realm(&store));
+        read.is_ok_and(|read| read.is_err_and(|error| error.is_damage()))
+    };
+    let mut damaged: Vec<_> = ctx.home.realms()?.into_iter().filter(is_damaged).collect();
+    match (error.code, damaged.pop()) {
+        (ErrorCode::Damaged, Some(known)) if damaged.is_empty() => Ok(known),
+        _ => Err(error.clone()),
+    }
 }
 
 fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
@@ -198,32 +214,43 @@ fn identity(ctx: &Ctx) -> DoctorCheck {
 
 fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<DoctorCheck>) {
     let subject = Some(known.name.as_str());
-    let lost_head = lost_head(request, known);
-    let is_unusable = lost_head.as_ref().is_some_and(|check| !check.fixed);
-    checks.extend(lost_head);
+    let lost_part = lost_part(request, known);
+    let is_unusable = lost_part.as_ref().is_some_and(|check| !check.fixed);
+    checks.extend(lost_part);
     if is_unusable {
         return;
     }
-    let store = ctx.open_store(known);
-    let store = match store.and_then(|store| Ok((read::realm(&store)?, store))) {
-        Ok((realm, store)) if realm.name == known.name => {
+    let broken = |message: String| check("store", subject, Health::Error, message);
+    let store = match ctx.open_store(known) {
+        Ok(store) => store,
+        Err(error) => return checks.push(failed(broken(error.message.clone()), &error.next_steps)),
+    };
+    match read::realm(&store) {
+        Ok(realm) if realm.name == known.name => {
             checks.push(check("store", subject, Health::Ok, known.path.display().to_string()));
-            store
         }
-        Ok((realm, _)) => {
-            let message = format!("{} contains the realm {}", known.path.display(), realm.name);
-            checks.push(check("store", subject, Health::Error, message));
-            return;
+        Ok(realm) => {
+            return checks.push(broken(format!("{} contains the realm {}", known.path.display(), realm.name)));
+        }
+        Err(error) if error.is_damage() => {
+            let refs = doctor_objects::refs(ctx, request, known, &store);
+            let found = broken(error.to_string());
+            checks.push(match error {
+                _ if !refs.is_empty() => found,
+                StoreError::Damaged { what, .. } if what == git::PACKED_REFS => advise(
+                    found,
+                    format!("git -C {} for-each-ref  # show what git cannot read", shell_path(&known.path)),
+                ),
+                // Starting over is the last resort.
+                _ => advise(found, locate::obtain_again(&ctx.home, known)),
+            });
+            return checks.extend(refs);
         }
         Err(error) => {
-            let found = check("store", subject, Health::Error, error.message.clone());
-            checks.push(match error.code {
-                ErrorCode::Damaged => advise(found, locate::obtain_again(&ctx.home, known)),
-                _ => failed(found, &error.next_steps),
-            });
-            return;
+            let error = OpError::from(error);
+            return checks.push(failed(broken(error.message.clone()), &error.next_steps));
         }
-    };
+    }
     checks.extend(locks(request, subject, &store));
     checks.push(mode(request, subject, &store));
     let objects = doctor_objects::objects(ctx, request, known, &store);
@@ -268,17 +295,14 @@ fn receivers(ctx: &Ctx) -> Result<Vec<DoctorCheck>, OpError> {
     receiver::problems(ctx)?.into_iter().chain(unknown).take(MAX_PROBLEMS).map(report).collect()
 }
 
-/// Reports a store whose file `HEAD` is missing, and writes it again on request.
-fn lost_head(request: &Request, known: &KnownRealm) -> Option<DoctorCheck> {
-    if !git::has_lost_head(&known.path) {
-        return None;
-    }
-    let error = OpError::from(StoreError::NoHead { path: known.path.clone() });
+/// Reports a store that lacks a part without which git does not recognize it, and makes the part again on request.
+fn lost_part(request: &Request, known: &KnownRealm) -> Option<DoctorCheck> {
+    let error = OpError::from(git::lost_part(&known.path)?);
     let found = check("store", Some(known.name.as_str()), Health::Error, error.message);
     if !request.fix {
         return Some(failed(found, &error.next_steps));
     }
-    Some(repaired(found, git::restore_head(&known.path), ""))
+    Some(repaired(found, git::restore_part(&known.path), ""))
 }
 
 /// Checks lock files. Those that a dead process of this program left behind are taken over by the next write. Those of

@@ -4,6 +4,7 @@
 use super::finding::{Request, advise, check};
 use crate::{
     error::{ErrorCode, OpError},
+    locate,
     machine::home::KnownRealm,
     model::{name::RealmName, oid::Oid, text::comma_separated_at_most},
     ops::{
@@ -157,6 +158,10 @@ pub(crate) fn refs(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &Git
         Ok(Some(left)) => advise(
             found(offer(&name, &format!("cannot be used: {problem}"), &left)),
             format!("{}  # reset it", command(&known.name, &name, &left)),
+        ),
+        Ok(None) if name == StoreRef::Realm => advise(
+            found(format!("{name}: {problem}, and the store has no commit that it may have named")),
+            locate::obtain_again(&ctx.home, known),
         ),
         Ok(None) if request.fix => {
             let removed = store.lock(&name).and_then(|_lease| store.remove_unusable(ctx.env.vars(), &name));

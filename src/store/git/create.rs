@@ -95,19 +95,36 @@ impl UnfinishedStore {
     }
 }
 
-/// Returns whether a folder is a store without its file `HEAD`.
-pub fn has_lost_head(path: &Path) -> bool {
-    !path.join("HEAD").exists() && ["objects", "refs"].iter().all(|folder| path.join(folder).is_dir())
+/// Returns the error for a store that lacks a part that can be made again: `HEAD`, or `refs` if it was empty, as in a
+/// backup without empty directories.
+pub fn lost_part(path: &Path) -> Option<StoreError> {
+    let has = |part: &str| path.join(part).exists();
+    let path = path.to_owned();
+    match (has("objects"), has("HEAD"), has("refs"), has("packed-refs")) {
+        (true, false, true, _) => Some(StoreError::NoHead { path }),
+        (true, true, false, true) => Some(StoreError::NoRefs { path }),
+        _ => None,
+    }
 }
 
-/// Writes a lost `HEAD` again. In a store, it names a branch that does not exist.
+/// Makes the lost part of a store again. In a store, `HEAD` names a branch that does not exist.
 ///
 /// # Errors
 /// Returns an error if it cannot be written.
-pub fn restore_head(path: &Path) -> Result<(), StoreError> {
-    let head = path.join("HEAD");
-    std::fs::write(&head, "ref: refs/heads/main\n").map_err(StoreError::io("write", &head))?;
-    fsync::sync(&head).map(drop)
+pub fn restore_part(path: &Path) -> Result<(), StoreError> {
+    match lost_part(path) {
+        Some(StoreError::NoHead { .. }) => {
+            let head = path.join("HEAD");
+            std::fs::write(&head, "ref: refs/heads/main\n").map_err(StoreError::io("write", &head))?;
+            fsync::sync(&head).map(drop)
+        }
+        Some(_) => {
+            let refs = path.join("refs");
+            std::fs::create_dir(&refs).map_err(StoreError::io("create", &refs))?;
+            fsync::sync(path).map(drop)
+        }
+        None => Ok(()),
+    }
 }
 
 fn init(path: &Path) -> Result<gix::Repository, StoreError> {

@@ -33,11 +33,12 @@ use std::{
     time::Duration,
 };
 
-pub use create::{UnfinishedStore, create, has_lost_head, restore_head};
+pub use create::{UnfinishedStore, create, lost_part, restore_part};
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
 pub use packing::Packed;
 pub use recovery::Recoverable;
+pub use refs::PACKED as PACKED_REFS;
 pub use transport::{MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions};
 pub use upkeep::{LockFile, remove_leftovers, should_be_packed};
 pub use watch::Watch;
@@ -93,7 +94,8 @@ impl GitStore {
     ///
     /// # Errors
     /// Returns [`StoreError::NotAStore`] if there is no bare repository with a realm, and [`StoreError::Reftable`] if
-    /// its refs cannot be written safely. Returns [`StoreError::NoHead`] if only the file `HEAD` is missing.
+    /// its refs cannot be written safely. Returns the error of [`lost_part`] if only that part is missing, and
+    /// [`StoreError::DamagedRepo`] if a repository cannot be opened.
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         let not_a_store = || StoreError::NotAStore { path: path.to_owned() };
         let open = gix::open::Options::isolated()
@@ -103,8 +105,10 @@ impl GitStore {
         let repo = match open.open(path) {
             Ok(repo) => cached(repo.to_thread_local()),
             Err(_) if refs::is_reftable(path) => return Err(StoreError::Reftable { path: path.to_owned() }),
-            Err(_) if create::has_lost_head(path) => return Err(StoreError::NoHead { path: path.to_owned() }),
-            Err(_) => return Err(unreadable(path).unwrap_or_else(not_a_store)),
+            Err(error) => {
+                let known = unreadable(path).or_else(|| create::lost_part(path));
+                return Err(known.or_else(|| unopened(path, error)).unwrap_or_else(not_a_store));
+            }
         };
         if refs::is_reftable(path) {
             return Err(StoreError::Reftable { path: path.to_owned() });
@@ -121,10 +125,12 @@ impl GitStore {
             cache,
             holds: options.holds,
         };
-        if store.tip(&StoreRef::Realm)?.is_none() {
-            return Err(not_a_store());
+        match store.tip(&StoreRef::Realm) {
+            Ok(None) => Err(not_a_store()),
+            // Whoever reads the realm gets this error, and `doctor` can reset the ref.
+            Err(error) if !error.is_damage() => Err(error),
+            _ => Ok(store),
         }
-        Ok(store)
     }
 
     fn repo(&self) -> Ref<'_, gix::Repository> {
@@ -160,13 +166,18 @@ impl Lease for (Box<dyn Lease + '_>, lock::HeldLock) {}
 
 /// Returns the error for a part of a store that this user may not read.
 fn unreadable(path: &Path) -> Option<StoreError> {
-    [path.to_owned(), path.join("HEAD"), path.join("config"), path.join("objects"), path.join("refs")]
-        .into_iter()
-        .find_map(|part| {
-            let read = if part.is_dir() { part.read_dir().map(drop) } else { std::fs::File::open(&part).map(drop) };
-            let denied = read.err().filter(|error| error.kind() == std::io::ErrorKind::PermissionDenied)?;
-            Some(StoreError::io("read", part)(denied))
-        })
+    ["", "HEAD", "config", "objects", "objects/pack", "refs"].map(|part| path.join(part)).into_iter().find_map(|part| {
+        let read = if part.is_dir() { part.read_dir().map(drop) } else { std::fs::File::open(&part).map(drop) };
+        let denied = read.err().filter(|error| error.kind() == std::io::ErrorKind::PermissionDenied)?;
+        Some(StoreError::io("read", part)(denied))
+    })
+}
+
+/// Returns the error for a repository that cannot be opened, for example because of its configuration.
+fn unopened(path: &Path, error: gix::Error) -> Option<StoreError> {
+    let is_repository = ["HEAD", "config", "objects", "refs"].iter().all(|part| path.join(part).exists());
+    let error = Box::new(StoreError::git(format!("open {}", path.display()))(error));
+    is_repository.then(|| StoreError::DamagedRepo { git_dir: path.to_owned(), error })
 }
 
 /// Enables an object cache, because each look-up of a path reads the same trees again.

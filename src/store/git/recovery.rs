@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
 };
 
-use super::{GitStore, objects::to_git};
+use super::{GitStore, objects::to_git, refs};
 use crate::{
     model::oid::Oid,
     platform::files::{self, Access},
@@ -80,6 +80,10 @@ impl GitStore {
     /// Returns an error if refs cannot be listed.
     pub fn unusable_refs(&self) -> Result<Vec<(StoreRef, String)>, StoreError> {
         let (mut unusable, repo) = (Vec::new(), self.repo());
+        match refs::loose(&repo, &StoreRef::Realm.to_string()) {
+            Err(StoreError::Damaged { what, problem }) => unusable.push((what, problem)),
+            content => drop(content?),
+        }
         for prefix in [layout::DOMAINS, layout::SESSIONS] {
             let listing = self.refs(prefix)?;
             unusable.extend(listing.broken);

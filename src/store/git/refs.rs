@@ -64,6 +64,9 @@ impl Packed {
     }
 }
 
+/// The file with many refs.
+pub const PACKED: &str = "packed-refs";
+
 /// Returns the commit that a ref points to. Reads the ref's own file first, and packed-refs after that, because a
 /// packer writes packed-refs first and removes the file last. Therefore the result is the value at some time during
 /// the call.
@@ -75,7 +78,8 @@ pub(crate) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result
     let Some(packed) = packed.now(repo)? else {
         return Ok(None);
     };
-    let found = packed.1.try_find(name).map_err(|error| damaged(error.to_string()))?;
+    let found = packed.1.try_find(name);
+    let found = found.map_err(|error| StoreError::Damaged { what: PACKED.into(), problem: error.to_string() })?;
     Ok(found.map(|found| to_oid(&found.target())))
 }
 
