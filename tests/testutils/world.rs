@@ -298,7 +298,11 @@ impl World {
 
     /// Advances the clock.
     pub fn pass_days(&self, days: i64) {
-        self.minutes.set(self.minutes.get() + days * 24 * 60);
+        self.pass_hours(days * 24);
+    }
+
+    pub fn pass_hours(&self, hours: i64) {
+        self.minutes.set(self.minutes.get() + hours * 60);
     }
 
     /// Returns a command in the isolated environment, one minute after the last one.

@@ -119,15 +119,19 @@ impl Queue {
         }
     }
 
-    /// Records a failed attempt: the event is retried later, or abandoned.
+    /// Records a failed attempt: the event is retried later, or abandoned. An attempt that was made before it was due does
+    /// not count, because a user or a job may make many of them.
     pub fn record_failure(&mut self, id: &str, problem: String, now: Timestamp, chance: u64) {
         let Some(at) = self.waiting.iter().position(|one| one.event.id == id) else { return };
         let one = &mut self.waiting[at];
+        one.problem = Some(problem);
+        if now < one.next {
+            return;
+        }
         one.tries += 1;
         one.next = now
             .saturating_add(jiff::SignedDuration::try_from(pause(one.tries, chance)).unwrap_or_default())
             .unwrap_or(now);
-        one.problem = Some(problem);
         if one.tries >= MAX_TRIES {
             let failed = self.waiting.remove(at);
             self.release(&failed);
