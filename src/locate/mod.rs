@@ -108,7 +108,10 @@ pub fn find(
     let is_explicit = flag.is_some();
     let named = match flag {
         Some(realm) => Some(realm),
-        None => by_default(env, code, proposed.as_ref())?,
+        None => match by_default(env, code, proposed.as_ref())? {
+            None => code.map(|code| of_store(home, code)).transpose()?.flatten(),
+            named => named,
+        },
     };
     let realm = named.ok_or_else(|| no_realm(env, home, code))?;
     let repo: Option<RepoName> = match variable(REPO) {
@@ -133,6 +136,16 @@ pub fn find(
     let unrecorded_url = config::unrecorded_url(&known, proposed.as_ref());
     let moved_url = config::moved_url(&known, proposed.as_ref());
     Ok(Located { realm, store, repo, unrecorded_url, moved_url })
+}
+
+/// Returns the realm whose store a repository is.
+///
+/// # Errors
+/// Returns an error if this machine's records cannot be read.
+pub fn of_store(home: &Home, code: &CodeRepo) -> Result<Option<RealmName>, OpError> {
+    let folder = |path: &std::path::Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let own = folder(code.common_dir());
+    Ok(home.realms()?.into_iter().find(|known| folder(&known.path) == own).map(|known| known.name))
 }
 
 /// Returns the realm that is used if the user names none.

@@ -225,3 +225,17 @@ fn home_must_be_an_absolute_path() {
     }
     assert!(!fungal.join("here").exists());
 }
+
+#[test]
+fn store_is_in_its_realm_but_takes_no_part_in_it() {
+    let world = World::pair();
+    let store = world.store().display().to_string();
+    let folder = store.strip_prefix(&format!("{}/", world.root().display())).unwrap();
+    assert_eq!(here(&world, folder, &[], &[]), pair("aperture", "-"));
+    for args in [&["init"][..], &["init", "--realm", "aperture"], &["realm", "admin", "join", "aperture"]] {
+        let refused = world.blue(&world.store(), args).exits(128);
+        assert!(refused.stderr.contains("aperture.git is the store of the realm aperture"), "{refused}");
+    }
+    let repos = world.json(&world.path("fungal"), &["status", "--peek"])["repos"].clone();
+    assert_eq!(repos.as_array().unwrap().len(), 2);
+}

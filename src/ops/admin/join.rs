@@ -6,7 +6,7 @@ use claim::Claim;
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    locate::{CONFIG, config::same_realm, open, proposed, renamed, unknown},
+    locate::{self, CONFIG, config::same_realm, open, proposed, renamed, unknown},
     machine::home::{Home, KnownRealm, recordable},
     model::{
         name::{RealmName, RepoName},
@@ -76,6 +76,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     Ok(answer.next_if(!has_all, "git blue hooks install  # publish at each commit: join installs no hooks"))
 }
 
+/// Refuses the store of a realm, which is a repository, but not one that takes part in a realm.
+fn refuse_store(ctx: &Ctx, code: &CodeRepo) -> Result<(), OpError> {
+    let Some(realm) = locate::of_store(&ctx.home, code)? else { return Ok(()) };
+    let message = format!("{} is the store of the realm {realm}", code.common_dir().display());
+    Err(OpError::cannot(ErrorCode::NotInGit, message).next("change to a repository of yours, or pass -C DIR"))
+}
+
 /// Joins the realm.
 ///
 /// # Errors
@@ -84,6 +91,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     crate::locate::url::refuse_credentials(request.url.as_deref())?;
     if let Some(code) = &ctx.code {
         recordable(&code.main_folder())?;
+        refuse_store(ctx, code)?;
     }
     share(ctx, request)?;
     let code = ctx.code()?;
