@@ -145,7 +145,7 @@ impl Ctx {
         let in_store = revision.parse::<Oid>().ok().and_then(|commit| self.realm().ok()?.store.commit(&commit).ok());
         in_store.map(|commit| store_at::Moment { time: commit.time, source: None }).ok_or_else(|| {
             let message = format!("{revision:?} is neither a time nor a commit");
-            let error = OpError::no(ErrorCode::UnknownCommit, message)
+            let error = OpError::cannot(ErrorCode::UnknownCommit, message)
                 .next("write 2026-03-03, 2026-03-03T12:00:00Z, \"2 weeks ago\", or a commit of this repository");
             match revision.parse::<Version>() {
                 Ok(version) => {

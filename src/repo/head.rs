@@ -129,23 +129,16 @@ impl CodeRepo {
         }
     }
 
-    /// Resolves a revision with git, which exits with 1 if there is no such commit, and only warns of an alias of nothing.
+    /// Resolves a revision with git, which exits with 1 if there is no such commit.
     fn resolve_with_git(&self, revision: &str) -> Result<Option<Oid>, StoreError> {
         // Git cannot be asked: arguments of programs end at a NUL.
         if revision.contains('\0') {
             return Ok(None);
         }
         let peeled = format!("{revision}^{{commit}}");
-        match self.git.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
-            Ok(line) => line.parse().map(Some).map_err(|error| StoreError::git("read what git rev-parse says")(error)),
-            Err(StoreError::Git { problem, .. })
-                if matches!(&*problem, "exit status: 1" | "exit code: 1")
-                    || problem.starts_with("warning: ignoring dangling symref") =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+        let line = self.git.line_if_any(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled])?;
+        line.map(|line| line.parse().map_err(|error| StoreError::git("read what git rev-parse says")(error)))
+            .transpose()
     }
 
     /// Returns the branch whose commits are published: `blue.publishBranch`, otherwise the target of `origin/HEAD`,
@@ -161,7 +154,7 @@ impl CodeRepo {
 
     fn named_publishing_branch(&self) -> Result<Option<String>, StoreError> {
         if let Some(branch) = self.config("blue.publishBranch").filter(|branch| !branch.is_empty()) {
-            return Ok(short(&branch).or(Some(branch)));
+            return Ok(Some(short(&branch).unwrap_or(branch)));
         }
         if let Some(branch) = self.origin_head()? {
             return Ok(Some(branch));

@@ -96,7 +96,7 @@ fn at_accepts_a_version() {
     assert_eq!(at(&["contract", "diff", CONTRACT, "1.0.0"], "1.1.0")["new_version"], "1.1.0");
     let never = world.blue(&dir, &["contract", "get", CONTRACT, "--at", "9.0.0"]).exits(1);
     let nothing = world.blue(&dir, &["contract", "get", "s3-access/nothing", "--at", "1.0.0"]).exits(1);
-    let of_which = world.blue(&dir, &["status", "--at", "1.0.0"]).exits(1);
+    let of_which = world.blue(&dir, &["status", "--at", "1.0.0"]).exits(128);
     snapshot("as_of_no_version", &[&never, &nothing, &of_which]);
     // Without a contract, it can only be the name of a tag.
     world.git(&world.path("fungal"), &["tag", "1.0.0", "HEAD~2"]);
@@ -153,7 +153,7 @@ fn invalid_at_is_refused() {
     let world = World::pair();
     let dir = world.path("access");
     let early = world.blue(&dir, &["contract", "list", "--at", "2001-01-01"]).exits(1);
-    let unknown = world.blue(&dir, &["contract", "list", "--at", "v9"]).exits(1);
+    let unknown = world.blue(&dir, &["contract", "list", "--at", "v9"]).exits(128);
     let writes = world.blue(&dir, &["contract", "publish", "--at", "HEAD"]).exits(129);
     let elsewhere = world.blue(&dir, &["doctor", "--at", "HEAD"]).exits(129);
     snapshot("as_of_refused", &[&early, &unknown, &writes, &elsewhere]);

@@ -98,7 +98,7 @@ fn commits_are_compared_like_versions() {
     // A commit is compared with the published version too.
     let answer = world.json(&dir, &["contract", "diff", CONTRACT, "HEAD~1"]);
     assert_eq!((&answer["new_version"], &answer["source"]), (&json!("2.0.0"), &json!("realm")));
-    let run = world.blue(&dir, &["contract", "diff", CONTRACT, "1.0", "2.0.0"]).exits(1);
+    let run = world.blue(&dir, &["contract", "diff", CONTRACT, "1.0", "2.0.0"]).exits(128);
     assert!(run.stderr.contains("hint: write a version as three numbers"), "{}", run.stderr);
 }
 
@@ -140,7 +140,7 @@ fn schema_file_is_read_as_by_other_commands() {
 fn missing_draft_is_reported() {
     let world = edited();
     let missing = world.blue(&world.path("access"), &["contract", "diff", CONTRACT, "--worktree"]).exits(1);
-    let unknown = world.blue(&world.path("fungal"), &["contract", "diff", CONTRACT, "--commit", "nowhere"]).exits(1);
+    let unknown = world.blue(&world.path("fungal"), &["contract", "diff", CONTRACT, "--commit", "nowhere"]).exits(128);
     world.write(&format!("fungal/{CONTRACT_FILE}"), "name: [");
     let broken = world.blue(&world.path("fungal"), &["contract", "impact", CONTRACT, "--worktree"]).exits(1);
     snapshot("drafts_missing", &[&missing, &unknown, &broken]);

@@ -172,7 +172,7 @@ fn log_filters_by_commit() {
     assert_eq!(list(&world.line(&provider, &["rev-parse", "HEAD"])), ["s3-access"]);
     assert_eq!(list(&"0".repeat(40)), [""; 0]);
     for unknown in ["HEAD~99", "abc", "no-such"] {
-        let refused = world.blue(&consumer, &["realm", "log", "--commit", unknown]).exits(1);
+        let refused = world.blue(&consumer, &["realm", "log", "--commit", unknown]).exits(128);
         assert!(refused.stderr.contains("is not a commit"), "{refused}");
     }
 }

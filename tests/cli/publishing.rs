@@ -370,10 +370,10 @@ fn publishing_branch_is_configured_or_detected() {
     let world = World::solo();
     let provider = world.path("fungal");
     world.git(&provider, &["switch", "--quiet", "-c", "release"]);
-    world.git(&provider, &["config", "blue.publishBranch", "release"]);
+    world.git(&provider, &["config", "blue.publishBranch", "refs/heads/release"]);
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.1.0");
-    world.git(&provider, &["config", "--unset", "blue.publishBranch"]);
+    world.git(&provider, &["config", "blue.publishBranch", ""]);
     // Now `main`, the existing init.defaultBranch.
     world.bump("1.2.0");
     assert_eq!(world.version(), "1.1.0");

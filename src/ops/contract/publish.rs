@@ -104,7 +104,7 @@ pub fn wanted_commit(ctx: &Ctx, request: &Request) -> Result<Oid, OpError> {
     let code = ctx.code()?;
     match &request.commit {
         Some(revision) => {
-            code.resolve(revision).map_err(|error| OpError::no(ErrorCode::UnknownCommit, error.to_string()))
+            code.resolve(revision).map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()))
         }
         None => {
             code.head()?.commit.ok_or_else(|| OpError::no(ErrorCode::NoCommit, "there is no commit yet to publish"))

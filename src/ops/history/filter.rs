@@ -85,7 +85,7 @@ fn digits(ctx: &Ctx, revision: &str) -> Result<String, OpError> {
     }
     let is_start = revision.len() >= MIN_DIGITS && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_start.then(|| revision.to_ascii_lowercase()).ok_or_else(|| {
-        OpError::no(ErrorCode::UnknownCommit, format!("{revision:?} is not a commit")).next(format!(
+        OpError::cannot(ErrorCode::UnknownCommit, format!("{revision:?} is not a commit")).next(format!(
             "use a commit of this repository, or at least {MIN_DIGITS} digits of a commit of another one"
         ))
     })

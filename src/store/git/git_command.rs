@@ -6,7 +6,7 @@ use std::{
     io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _},
     iter,
     path::{Path, PathBuf},
-    process::{Child, ChildStderr, ChildStdout, Command, Stdio},
+    process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
     time::{Duration, Instant},
@@ -62,6 +62,16 @@ impl Git {
         self.text(args).map(|text| text.lines().next().unwrap_or_default().to_owned())
     }
 
+    /// Runs git in the repository and returns the first line of its output, or `None` if it exits with 1. Whatever it
+    /// writes to standard error, such as a warning or a trace, says nothing about that.
+    pub(crate) fn line_if_any(&self, args: &[&str]) -> Result<Option<String>, StoreError> {
+        let output = self.command(args).output().map_err(StoreError::git(doing(args)))?;
+        match output.status.code() {
+            Some(1) => Ok(None),
+            _ => read(args, output).map(|text| text.lines().next().map(str::to_owned)),
+        }
+    }
+
     /// Runs git in the repository and returns its output.
     pub(crate) fn text(&self, args: &[&str]) -> Result<String, StoreError> {
         self.text_and_killed(args).0
@@ -73,13 +83,8 @@ impl Git {
             Ok(output) => output,
             Err(error) => return (Err(StoreError::git(doing(args))(error)), false),
         };
-        tracing::debug!(command = args.first(), status = output.status.code(), "ran git");
-        if !output.status.success() {
-            let problem = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            let problem = if problem.is_empty() { output.status.to_string() } else { problem };
-            return (Err(StoreError::Git { doing: doing(args), problem }), output.status.code().is_none());
-        }
-        (String::from_utf8(output.stdout).map_err(|error| StoreError::git(doing(args))(error)), false)
+        let is_killed = output.status.code().is_none();
+        (read(args, output), is_killed)
     }
 
     /// Runs git in the repository. Returns its standard output and error, and whether it succeeded.
@@ -116,6 +121,17 @@ impl Git {
         command.env_remove("GIT_WORK_TREE");
         command
     }
+}
+
+/// Returns the output of git, or its complaint if it failed.
+fn read(args: &[&str], output: Output) -> Result<String, StoreError> {
+    tracing::debug!(command = args.first(), status = output.status.code(), "ran git");
+    if !output.status.success() {
+        let problem = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let problem = if problem.is_empty() { output.status.to_string() } else { problem };
+        return Err(StoreError::Git { doing: doing(args), problem });
+    }
+    String::from_utf8(output.stdout).map_err(|error| StoreError::git(doing(args))(error))
 }
 
 fn doing(args: &[&str]) -> String {

@@ -49,8 +49,12 @@ impl GitStore {
     pub fn fsck(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<String>, StoreError> {
         let args = ["fsck", "--strict", "--no-dangling", "--no-progress"];
         let (said, is_sound) = self.git(vars).output_and_errors(&args)?;
-        let lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("notice:"));
-        let lines: Vec<_> = lines.map(str::to_owned).collect();
+        // Git also writes notices and traces.
+        let is_finding = |line: &&str| match is_sound {
+            true => ["error", "warning", "missing", "broken"].iter().any(|start| line.starts_with(start)),
+            false => !line.is_empty() && !line.starts_with("notice:"),
+        };
+        let lines: Vec<_> = said.lines().map(str::trim).filter(is_finding).map(str::to_owned).collect();
         Ok(if lines.is_empty() && !is_sound { vec!["it failed without a message".into()] } else { lines })
     }
 
