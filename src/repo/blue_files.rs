@@ -108,7 +108,8 @@ impl<'a> Files<'a> {
         match self {
             Self::Commit(code, tree) => match outermost(code, tree, folder)? {
                 Some((path, EntryKind::Tree, id)) if path == folder => walk_tree(code, &path, &id, &mut found)?,
-                Some((path, EntryKind::Other, _)) => {
+                // A file in the place of the folder hides what was in it, like a link.
+                Some((path, EntryKind::Blob | EntryKind::Other, _)) => {
                     found.insert(path, Item::Other);
                 }
                 _ => {}

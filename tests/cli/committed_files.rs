@@ -244,3 +244,20 @@ fn commit_of_ignored_files_has_nothing_to_publish() {
         assert!(!status.stdout.contains("unpublished"), "{status}");
     }
 }
+
+#[test]
+fn committed_file_in_place_of_a_folder_is_an_error() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.git(&access, &["switch", "--quiet", "-c", "slip"]);
+    std::fs::remove_dir_all(access.join(".blue/bindings")).unwrap();
+    world.write("access/.blue/bindings", "x\n");
+    let edited = world.blue(&access, &["check", "--worktree"]).exits(1);
+    world.commit("access", "Slip");
+    for check in [edited, world.blue(&access, &["check"]).exits(1)] {
+        assert!(
+            check.stdout.contains(".blue/bindings: error: ") && check.stdout.contains("unreadable-file"),
+            "{check}"
+        );
+    }
+}
