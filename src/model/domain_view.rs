@@ -71,7 +71,12 @@ pub struct Damage {
 
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.file, self.problem)
+        // The problem may name a file in a ref.
+        if self.problem.starts_with(&self.file) {
+            f.write_str(&self.problem)
+        } else {
+            write!(f, "{}: {}", self.file, self.problem)
+        }
     }
 }
 
