@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::merge_steps::{RFC, commit, tree};
-use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, EXPORTING, World, contract, importing};
 
 #[test]
 fn place_in_another_repository_is_named_with_it() {
@@ -26,6 +26,28 @@ fn place_in_another_repository_is_named_with_it() {
     assert!(unreadable.stdout.contains(&format!("{place}:")), "{unreadable}");
     let step = format!("correct {BINDING_FILE}:4 of access (unreadable-file), and check again");
     assert!(unreadable.stdout.contains(&step), "{unreadable}");
+}
+
+/// Only the repository whose branch breaks the import has its commit.
+#[test]
+fn impact_is_shown_where_the_branch_is() {
+    let world = World::pair();
+    let file = ".blue/contracts/s3-access/jobs.yaml";
+    let jobs =
+        |version: &str| contract(version).replace("s3-permissions", "jobs").replace("owner: fungal", "owner: access");
+    world.write(&format!("access/{file}"), &jobs("1.0.0"));
+    world.commit("access", "Jobs");
+    let both = EXPORTING.replace("role: provider", "role: both");
+    let import = "imports: [ { contract: jobs, version: \"^1\" } ]\n";
+    world.write(&format!("fungal/{BINDING_FILE}"), &(both + import));
+    world.commit("fungal", "Read the jobs");
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "access"), file, &jobs("2.0.0"));
+    let check = world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC]).exits(1);
+    let step =
+        format!("git blue contract impact s3-access/jobs --commit {RFC}  # in access: show which consumers it breaks");
+    assert_eq!(world.next_step(&check), step, "{check}");
 }
 
 #[test]

@@ -159,6 +159,11 @@ fn is_bumped(code: &str) -> bool {
     matches!(code, "version-reused" | "version-down" | "breaks-promise")
 }
 
+/// Returns whether an error is in the file of a contract.
+fn is_in_contract(error: &Finding) -> bool {
+    error.file.as_ref().is_some_and(|file| file.starts_with(CONTRACTS))
+}
+
 /// Returns whether an error is about the name of a file, so that no content corrects it.
 fn is_misnamed(error: &Finding) -> bool {
     let name = error.file.as_ref().and_then(|file| file.strip_prefix(CONTRACTS));
@@ -206,6 +211,12 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
         }
         ("import-broken", ..) if is_own => {
             Some(format!("git blue review  # {place}: show what changed, and which lines to review").into())
+        }
+        // Another repository's branch breaks it, and only that repository has the commit.
+        ("import-broken", Some(domain), Some(contract)) if error.file_repo.is_some() && is_in_contract(error) => {
+            let (repo, rfc) = (error.file_repo.as_ref()?, body.rfc.as_ref()?);
+            let impact = format!("git blue contract impact {domain}/{contract} --commit {rfc}");
+            Some(format!("{impact}  # in {repo}: show which consumers it breaks").into())
         }
         ("import-broken", Some(domain), Some(contract)) => {
             let judged = match subject {
