@@ -84,13 +84,7 @@ pub fn remarks_on_contract(domains: (&DomainView, &DomainView), after: &Contract
         let message = format!("this publishes {} again, although it was retired", after.name);
         remarks.push(remark("brought-back", message));
     }
-    if let Some(before) = before.filter(|one| one.retired.is_some() && one.version == after.version) {
-        let message = format!(
-            "{} is retired and stays so; write a version above {} to publish it again",
-            after.name, before.version
-        );
-        remarks.push(remark("still-retired", message));
-    }
+    remarks.extend(before.and_then(|before| remark_on_retirement(before, after)));
     if after.is_empty() {
         remarks.push(remark("empty-contract", format!("{} has neither a schema nor a value", after.name)));
     }
@@ -103,6 +97,13 @@ pub fn remarks_on_contract(domains: (&DomainView, &DomainView), after: &Contract
     remarks.extend(before.and_then(|before| of_patch(before, after, judge)));
     remarks.extend(remarks_on_deprecation(domains.1, after));
     remarks
+}
+
+/// Returns a remark on the document of a retired contract, which is not published again at the same version.
+pub fn remark_on_retirement(held: &Contract, document: &Contract) -> Option<Remark> {
+    let (name, version) = (&held.name, &held.version);
+    let message = format!("{name} is retired and stays so; write a version above {version} to publish it again");
+    (held.retired.is_some() && *version == document.version).then(|| Remark::new("still-retired", name, message))
 }
 
 /// Returns a remark on a new version that its owner describes as compatible, although it breaks consumers.

@@ -302,12 +302,16 @@ impl TreeMerge<'_> {
         Ok(())
     }
 
-    /// Returns the owners of the contracts that are not retired, after the merge.
+    /// Returns the owners of the contracts that one side changed and that are not retired after the merge. Who removes a
+    /// member knows its other contracts.
     fn owners(&self, replaced: &Overrides) -> Result<BTreeSet<RepoName>, StoreError> {
-        let mut names = BTreeSet::new();
-        for tree in &self.trees {
-            names.extend(read::folder(self.store, tree, layout::CONTRACTS)?.into_iter().map(|entry| entry.name));
-        }
+        let [ours, theirs] = &self.trees;
+        let entries = |tree| {
+            let entries = read::folder(self.store, tree, layout::CONTRACTS)?;
+            Ok::<BTreeSet<_>, StoreError>(entries.into_iter().map(|entry| (entry.name, entry.id)).collect())
+        };
+        let (ours, theirs) = (entries(ours)?, entries(theirs)?);
+        let names: BTreeSet<_> = ours.symmetric_difference(&theirs).map(|(name, _)| name).collect();
         let contracts = names.iter().filter_map(|file| layout::stem::<ContractName>(file));
         let mut owners = BTreeSet::new();
         for name in contracts {

@@ -56,6 +56,20 @@ fn fetched_but_unmerged_commit_counts_as_unknown() {
     assert_eq!(world.version(), "1.1.0");
 }
 
+#[test]
+fn branch_that_lacks_what_was_published_is_not_offered_as_the_publishing_branch() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    for (from, is_offered) in [("HEAD", true), ("HEAD~1", false)] {
+        world.git(&fungal, &["switch", "--quiet", "-C", "other", from]);
+        world.git(&fungal, &["commit", "--quiet", "--allow-empty", "-m", "More"]);
+        let run = publish(&world, "fungal", &[]).exits(1);
+        assert_eq!(run.stderr.contains("git config blue.publishBranch other"), is_offered, "{run}");
+        world.git(&fungal, &["switch", "--quiet", "main"]);
+    }
+}
+
 /// The clone that dropped a published commit by a force-push may be gone, with its reflog.
 #[test]
 fn dropped_commit_is_replaced_on_request() {

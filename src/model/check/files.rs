@@ -36,6 +36,8 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             let held = domain.contracts.get(contract);
             let mut remarks = effects::remarks_on_document(&document);
             remarks.extend(effects::remarks_on_deprecation(after, &document));
+            let own = held.filter(|held| held.owner == *judged.repo);
+            remarks.extend(own.and_then(|held| effects::remark_on_retirement(held, &document)));
             let remarks = located(remarks, name, declared);
             differs((name, judged), &document, held, declared).into_iter().chain(remarks).collect()
         };
@@ -65,11 +67,11 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
         let of = &contract.name;
         // A contract that was created by a command never had a file.
         let what = if is_removed { "was removed" } else { "does not exist" };
+        let once = if is_removed { "; once this is published" } else { "" };
         let writing = candidate::write_file(name, of, &judged.candidate.up);
         let or = if is_removed { String::new() } else { format!(", or {writing} writes the file") };
-        let when = if is_removed { "once the publishing branch lacks the file, " } else { "" };
         let message = format!(
-            "{path} {what}, but {name}/{of} stays in the realm until it is retired: {when}git blue contract retire \
+            "{path} {what}, but {name}/{of} stays in the realm until it is retired{once}: git blue contract retire \
                 {name}/{of} --reason \"…\"{or}"
         );
         let caused_by = if is_removed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };

@@ -85,7 +85,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
 /// Returns an error with all refusals, in which case nothing was published.
 pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let (code, commit) = (ctx.code()?, wanted_commit(ctx, request)?);
-    let branch = require_publishing_branch(ctx, code, &commit)?;
+    let branch = require_publishing_branch(ctx, acting, code, &commit)?;
     let overview = Overview::if_cached(acting.store)?;
     let published = publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request);
     if let (Err(error), false) = (&published, request.dry_run)
@@ -229,7 +229,12 @@ pub fn source(acting: ActingRepo<'_>, name: &DomainName, tip: &Oid) -> Result<Op
 const DEFAULT_BRANCH: &str = "CI_DEFAULT_BRANCH";
 
 /// Returns the publishing branch if `commit` is on it, in this clone or at origin.
-fn require_publishing_branch(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
+fn require_publishing_branch(
+    ctx: &Ctx,
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    commit: &Oid,
+) -> Result<String, OpError> {
     let of_runner = || ctx.env.text(DEFAULT_BRANCH).filter(|name| !name.is_empty()).map(str::to_owned);
     let Some(branch) = code.publishing_branch()?.or_else(of_runner) else {
         let error = OpError::no(ErrorCode::NoPublishingBranch, "cannot tell which branch is published");
@@ -245,6 +250,12 @@ fn require_publishing_branch(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result
     let message = format!("{} is not on the publishing branch {branch}; nothing was published", commit.short());
     let error = OpError::no(ErrorCode::NotPublishingBranch, message)
         .next(format!("git blue check  # preview it; merging it into {branch} publishes it"));
+    // A branch that lacks what was published could publish nothing.
+    for source in sources(acting, None)?.into_values() {
+        if !code.is_ancestor(&source.commit, commit)? {
+            return Err(error);
+        }
+    }
     Err(error.next_all(publishing_branch::checked_out(code)?))
 }
 
