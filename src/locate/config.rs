@@ -156,6 +156,9 @@ pub fn unrecorded_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<S
 
 /// Returns the URL of a realm that the user moved, if the repository still proposes the former one.
 pub fn moved_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<String> {
+    if known.former_urls.is_empty() {
+        return None;
+    }
     let proposed = proposed.filter(|config| config.realm.name == known.name)?.realm.url.as_ref()?;
     let is_proposed = |url: &String| url::is_same(url, proposed);
     let url = known.url.as_ref().filter(|url| !is_proposed(url))?;
