@@ -169,6 +169,21 @@ impl CodeRepo {
         Ok(if branches.len() == 1 { branches.pop() } else { None })
     }
 
+    /// Returns whether `origin/HEAD` names this branch although origin no longer has it, but others: it was renamed there.
+    ///
+    /// # Errors
+    /// Returns an error if refs cannot be read.
+    pub fn is_gone_at_origin(&self, branch: &str) -> Result<bool, StoreError> {
+        if self.config("blue.publishBranch").is_some()
+            || self.origin_head()?.as_deref() != Some(branch)
+            || self.reference(&format!("refs/remotes/origin/{branch}"))?.is_some()
+        {
+            return Ok(false);
+        }
+        let text = self.git.text(&["for-each-ref", "--format=%(refname)", "--count=1", "refs/remotes/origin/"])?;
+        Ok(!text.trim().is_empty())
+    }
+
     /// Returns whether a branch exists. A branch without commits exists if HEAD is on it.
     fn branch_exists(&self, branch: &str) -> Result<bool, StoreError> {
         Ok(self.reference(&format!("refs/heads/{branch}"))?.is_some() || self.head()?.branch.as_deref() == Some(branch))
@@ -177,15 +192,6 @@ impl CodeRepo {
     fn origin_head(&self) -> Result<Option<String>, StoreError> {
         let target = self.symbolic_target("refs/remotes/origin/HEAD")?;
         Ok(target.and_then(|target| target.strip_prefix("refs/remotes/origin/").map(str::to_owned)))
-    }
-
-    /// Returns whether origin had this branch as its default, and does not have it any more, as of the last fetch.
-    ///
-    /// # Errors
-    /// Returns an error if refs cannot be read.
-    pub fn is_gone_from_origin(&self, branch: &str) -> Result<bool, StoreError> {
-        let is_default = self.origin_head()?.as_deref() == Some(branch);
-        Ok(is_default && self.reference(&format!("refs/remotes/origin/{branch}"))?.is_none())
     }
 
     fn branches(&self) -> Result<Vec<String>, StoreError> {

@@ -288,7 +288,7 @@ fn renamed_default_branch_is_looked_up() {
     world.git(&fungal, &["fetch", "-q", "--prune"]);
     let commit = world.bump("1.1.0");
     assert!(
-        commit.stderr.contains("the publishing branch main does not exist; git remote set-head origin -a"),
+        commit.stderr.contains("the publishing branch main no longer exists at origin; git remote set-head origin -a"),
         "{commit}"
     );
     let status = world.ok(&fungal, &["status", "--peek"]);

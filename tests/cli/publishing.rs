@@ -70,6 +70,24 @@ fn branch_that_lacks_what_was_published_is_not_offered_as_the_publishing_branch(
     }
 }
 
+#[test]
+fn publishing_branch_that_was_renamed_at_origin_is_reported() {
+    let world = clones();
+    let (hub, second) = (world.path("hub.git"), world.path("second"));
+    world.git(&hub, &["branch", "-m", "main", "trunk"]);
+    world.git(&hub, &["symbolic-ref", "HEAD", "refs/heads/trunk"]);
+    world.git(&second, &["fetch", "--quiet", "--prune"]);
+    world.git(&second, &["switch", "--quiet", "-c", "trunk", "--track", "origin/trunk"]);
+    world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.1.0"));
+    let commit = world.commit("second", "Paths 1.1.0");
+    let said = "not published: the publishing branch main no longer exists at origin; git remote set-head origin -a";
+    assert!(commit.stderr.contains(said), "{commit}");
+    let status = world.ok(&second, &["status"]);
+    assert_eq!(world.finish_shell(&second, &world.next_step(&status)).code, 0, "{status}");
+    world.ok(&second, &["status"]);
+    assert_eq!(world.version(), "1.1.0");
+}
+
 /// The clone that dropped a published commit by a force-push may be gone, with its reflog.
 #[test]
 fn dropped_commit_is_replaced_on_request() {
@@ -486,20 +504,4 @@ fn publishing_branch_may_be_a_full_name_or_empty() {
         world.bump(version);
         assert_eq!(world.version(), version);
     }
-}
-
-/// A forge renamed the default branch, and an old clone still has the former one.
-#[test]
-fn default_branch_that_is_gone_from_origin_is_reported() {
-    let world = clones();
-    let second = world.path("second");
-    world.git(&world.path("hub.git"), &["branch", "--move", "main", "trunk"]);
-    world.git(&second, &["fetch", "--quiet", "--prune"]);
-    assert!(!world.ok(&second, &["status"]).all().contains("no longer exists"), "nothing else is checked out");
-    world.git(&second, &["switch", "--quiet", "trunk"]);
-    let doctor = world.blue(&second, &["doctor"]);
-    assert!(doctor.stdout.contains("the publishing branch main no longer exists at origin"), "{doctor}");
-    world.finish_shell(&second, "git remote set-head origin --auto").exits(0);
-    let doctor = world.blue(&second, &["doctor"]);
-    assert!(!doctor.stdout.contains("no longer exists"), "{doctor}");
 }

@@ -18,7 +18,7 @@ use crate::{
         contract::{self, publish::Request},
         ctx::{ActingRepo, Ctx},
     },
-    repo::{CodeRepo, Head},
+    repo::CodeRepo,
     store::{EntryKind, StoreRef, layout, read},
     wire::{Answer, Behind, ContractPublish},
 };
@@ -151,7 +151,8 @@ fn unclear(
     }))
 }
 
-/// Returns the problem if it is unknown which branch is published, or that branch exists neither here nor at origin.
+/// Returns the problem if it is unknown which branch is published, or that branch exists neither here nor at origin, or
+/// was renamed there.
 ///
 /// # Errors
 /// Returns an error if refs cannot be read.
@@ -162,10 +163,8 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
     }
     let message = match code.publishing_branch()? {
         None => "cannot tell which branch is published".to_owned(),
-        // The default branch of a new repository does not exist there either, but no other branch does.
-        Some(branch) if code.is_gone_from_origin(&branch)? && has_another_upstream(code, &head, &branch)? => {
-            let message = format!("the publishing branch {branch} no longer exists at origin");
-            return Ok(Some(OpError::no(ErrorCode::NoPublishingBranch, message).next(SET_HEAD)));
+        Some(branch) if code.is_gone_at_origin(&branch)? => {
+            format!("the publishing branch {branch} no longer exists at origin")
         }
         Some(branch) => {
             let names = [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")];
@@ -179,15 +178,6 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
     };
     let error = OpError::no(ErrorCode::NoPublishingBranch, message);
     Ok(Some(error.next_all(publishing_branch::steps(code)?)))
-}
-
-/// The command that records which branch is the default one at origin.
-const SET_HEAD: &str = "git remote set-head origin --auto  # publish the branch that is the default there now";
-
-/// Returns whether another branch is checked out and exists at origin.
-fn has_another_upstream(code: &CodeRepo, head: &Head, branch: &str) -> Result<bool, OpError> {
-    let current = head.branch.as_deref().filter(|current| *current != branch);
-    Ok(current.map(|current| code.upstream(current)).transpose()?.flatten().is_some())
 }
 
 /// Returns whether a person has to publish the commit. A commit that was just made counts as
@@ -294,11 +284,14 @@ pub fn publish_deferred(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPub
     Ok(answers)
 }
 
-/// Returns the publishing branch and its tip, if there is one with a commit.
+/// Returns the publishing branch and its tip, if there is one with a commit that origin did not rename.
 fn branch(code: &CodeRepo) -> Result<Option<(String, Oid)>, OpError> {
     let Some(branch) = code.publishing_branch()? else {
         return Ok(None);
     };
+    if code.is_gone_at_origin(&branch)? {
+        return Ok(None);
+    }
     Ok(code.reference(&format!("refs/heads/{branch}"))?.map(|tip| (branch, tip)))
 }
 
