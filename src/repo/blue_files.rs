@@ -212,7 +212,9 @@ impl<'a> Files<'a> {
             return Ok(false);
         }
         match self {
-            Self::Commit(code, tree) => Ok(read::lookup(*code, tree, path)?.is_some()),
+            Self::Commit(code, tree) => {
+                Ok(read::lookup(*code, tree, path)?.is_some() || is_in_submodule(code, tree, path)?)
+            }
             Self::Worktree(root, code) => {
                 let is_folder = |folder: &Path| Ok::<_, OpError>(metadata(folder)?.is_some_and(|meta| meta.is_dir()));
                 let (mut at, parts) = (root.clone(), path.rsplit_once('/').map_or("", |(folder, _)| folder));
@@ -226,6 +228,18 @@ impl<'a> Files<'a> {
             }
         }
     }
+}
+
+/// Returns whether a path is below a submodule, whose commit the tree pins. This repository does not have that commit.
+fn is_in_submodule(code: &CodeRepo, tree: &Oid, path: &str) -> Result<bool, StoreError> {
+    let mut folder = path;
+    while let Some((above, _)) = folder.rsplit_once('/') {
+        if let Some(entry) = read::lookup(code, tree, above)? {
+            return Ok(entry.kind == EntryKind::Other && !code.has(&entry.id));
+        }
+        folder = above;
+    }
+    Ok(false)
 }
 
 /// Returns the bytes, or `None` if there are more than [`MAX_SCHEMA`].

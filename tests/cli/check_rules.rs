@@ -81,6 +81,25 @@ fn file_of_a_retired_contract_publishes_nothing() {
     }
 }
 
+/// A commit pins the files of its submodules.
+#[test]
+fn file_in_a_submodule_exists() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.git(&consumer, &["init", "--quiet", "vendor/orders"]);
+    world.write("access/vendor/orders/order.json", "{}");
+    world.commit("access/vendor/orders", "Orders");
+    for (file, is_missing) in [("vendor/orders/order.json", false), ("vendor/order.json", true)] {
+        let binding = importing(">=1.0.0, <2.0.0").replace("cdk/access_stack.py", file);
+        world.write(&format!("access/{BINDING_FILE}"), &binding);
+        world.commit("access", "Another file");
+        for args in [&["check"][..], &["check", "--worktree"]] {
+            let check = world.ok(&consumer, args);
+            assert_eq!(check.stdout.contains("missing-file"), is_missing, "{check}");
+        }
+    }
+}
+
 #[test]
 fn mode_selects_the_files_that_are_judged() {
     let world = World::pair();
