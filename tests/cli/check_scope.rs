@@ -85,8 +85,12 @@ fn problem_at_the_base_is_a_warning() {
     let missing = world.blue_with(&consumer, &["check"], &[("GITHUB_BASE_REF", "trunk".as_ref())]).exits(1);
     assert!(missing.stdout.contains("git fetch origin trunk:refs/remotes/origin/trunk"), "{missing}");
     world.blue(&consumer, &["check", "--base", "nowhere"]).exits(128);
+    // The working tree is compared, too.
+    let worktree = ["check", "--worktree", "--base", "main"];
+    world.blue(&consumer, &worktree).exits(0);
     // A change for the worse is an error: another range that does not hold either.
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <1.5.0"));
+    world.blue(&consumer, &worktree).exits(1);
     world.commit("access", "Narrow it further");
     world.blue(&consumer, &["check", "--base", "main"]).exits(1);
     // So is an expectation that no version ever met.

@@ -18,6 +18,7 @@ use crate::{
         domain_summary::DomainSummary,
         domain_view::{self, Damage},
         name::{ReaderName, RepoName, RfcName},
+        oid::Oid,
         stack,
         verdict::{Judge, States},
     },
@@ -86,7 +87,7 @@ pub struct Request {
     ///
     /// In a pull request workflow, the default is taken from GITHUB_BASE_REF, GITHUB_REF of a merge queue,
     /// CI_MERGE_REQUEST_DIFF_BASE_SHA or CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"]))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with = "published"))]
     pub base: Option<String>,
     /// This repository's name in the realm; overrides .blue/config.yaml
     #[serde(skip)]
@@ -283,7 +284,8 @@ impl<'a> Work<'a> {
                 Ok(check_base::Base { commit: Some(check_base::named(code, commit, revision)?), missing: None })
             }
             (Some(commit), None) => check_base::on_a_runner(self.ctx, code, commit),
-            (None, Some(revision)) => check_base::resolve(code, revision).map(|_| check_base::Base::default()),
+            // The working tree, which continues from HEAD.
+            (None, Some(revision)) => Ok(check_base::Base { commit: base_of_head(code, revision)?, missing: None }),
             (None, None) => Ok(check_base::Base::default()),
         }
     }
@@ -461,6 +463,12 @@ fn judge(
     progress.check()?;
     examining.keep();
     Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?, &read::set_aside(store)?))
+}
+
+/// Returns the commit that the working tree is compared with, if HEAD has a commit.
+fn base_of_head(code: &CodeRepo, revision: &str) -> Result<Option<Oid>, OpError> {
+    check_base::resolve(code, revision)?;
+    code.head()?.commit.map(|head| check_base::named(code, &head, revision)).transpose()
 }
 
 /// Returns whether a damaged file outside of the domains that were read concerns the judged repositories. The entry of
