@@ -48,7 +48,8 @@ fn render(body: &HooksAnswer, text: &mut Text) {
             (Some(problem), ..) => styled(problem, Style::Red),
             (None, Some(note), _) if hook.in_file => styled(note, Style::Yellow),
             (None, Some(note), _) => styled(note, Style::Dim),
-            (None, None, true) => styled("alongside other lines", Style::Dim),
+            (None, None, true) if hook.installed => styled("alongside other lines", Style::Dim),
+            (None, None, true) => styled("the file has other lines", Style::Dim),
             (None, None, false) if hook.optional && !hook.installed && !hook.changed => {
                 styled("only with --pre-push", Style::Dim)
             }
