@@ -59,6 +59,14 @@ impl RepoUrl {
         }
     }
 
+    /// Returns whether the URLs differ only in the host, as with an alias of ssh or a mirror.
+    pub fn differs_only_in_host(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Host(host, path), Self::Host(other, at)) => host != other && path.eq_ignore_ascii_case(at),
+            _ => false,
+        }
+    }
+
     /// Returns whether the URL is a path that git resolves from the clone's own folder.
     pub fn is_relative(&self) -> bool {
         matches!(self, Self::Local(path) if Path::new(path).is_relative())

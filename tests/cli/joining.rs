@@ -316,6 +316,23 @@ fn url_in_config_that_init_refuses_is_neither_shown_nor_suggested() {
     }
 }
 
+/// Who has two accounts at a forge often clones through an alias of ssh.
+#[test]
+fn clone_through_an_alias_is_told_how_to_join() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["remote", "add", "origin", "git@github.com:acme/fungal.git"]);
+    world.ok(&fungal, &["init"]);
+    world.git(&world.root(), &["clone", "--quiet", "fungal", "copy"]);
+    let copy = world.path("copy");
+    world.git(&copy, &["remote", "set-url", "origin", "git@github-work:acme/fungal.git"]);
+    let run = world.blue(&copy, &["init"]).exits(1);
+    let step = world.next_step(&run);
+    assert!(step.starts_with("git remote set-url origin git@github.com:acme/fungal.git  # if it is the same"), "{run}");
+    assert_eq!(world.finish_shell(&copy, &step).code, 0);
+    world.ok(&copy, &["init"]);
+}
+
 #[test]
 fn name_is_checked_at_the_remote_or_locally_if_offline() {
     let (world, clone, hub) = teammate();

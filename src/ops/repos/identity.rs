@@ -162,6 +162,16 @@ fn moved(acting: ActingRepo<'_>, code: &CodeRepo, held: &Repo) -> Vec<String> {
     steps
 }
 
+/// Returns the step for a clone that reaches the same repository through another host.
+pub fn same_path(code: &CodeRepo, held: &Repo) -> Option<String> {
+    let (own, held) = (code.origin_url()?, held.url.as_deref().filter(|url| accept(url).is_ok())?);
+    let reason =
+        "if it is the same repository; git's url.<base>.insteadOf can still reach it through an alias or mirror";
+    RepoUrl::of(&own)
+        .differs_only_in_host(&RepoUrl::of(held))
+        .then(|| format!("git remote set-url origin {}  # {reason}", shell_word(held)))
+}
+
 /// The maximum number of commits that are searched for a former URL.
 const MAX_HISTORY: usize = 1_000;
 

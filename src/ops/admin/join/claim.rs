@@ -106,6 +106,7 @@ pub(super) fn same_repository(
             let record = identity::record_elsewhere(code, held)?;
             if identity::has_a_root(code, held)? {
                 return Err(OpError::no(ErrorCode::Fork, message)
+                    .next_all(identity::same_path(code, held))
                     .next("git blue status  # in a fork: it can read and check, but not write")
                     .next(format!("or edit repo in {CONFIG}, if this is a separate repository in the realm"))
                     .next_all(record.map(|record| format!("or {record}"))));
