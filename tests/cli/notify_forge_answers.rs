@@ -10,7 +10,7 @@ fn unknown_repository_is_refused() {
     world.ok(&world.path("access"), &["realm", "admin", "rename", "access", "entry"]);
     let renamed = tell(&world, &["--repo", "access"]).exits(128);
     assert!(renamed.all().contains("access was renamed to entry in the realm"), "{renamed}");
-    assert!(renamed.all().contains("pass --repo entry"), "{renamed}");
+    assert!(renamed.all().contains("use the name entry"), "{renamed}");
     tell(&world, &["--repo", "entry"]).exits(0);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     teamwork::{push, team},
-    world::{BINDING_FILE, CONTRACT_FILE, contract, importing},
+    world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing},
 };
 
 #[test]
@@ -248,4 +248,28 @@ fn ports_make_no_other_repository() {
         let status = world.on(home).json(dir, &["status"]);
         assert_eq!(status["read_only"], serde_json::Value::Null, "{home}: {status}");
     }
+}
+
+#[test]
+fn former_name_leads_to_the_current_one() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.ok(&access, &["realm", "admin", "rename", "access", "web"]);
+    world.commit("access", "Rename it");
+    let admin = |args: &[&str]| world.blue(&world.root(), &[&["--realm", "aperture", "realm", "admin"], args].concat());
+    let binding = |repo| admin(&["binding", "--domain", "s3-access", "--repo", repo, "--role", "consumer"]);
+    for run in [
+        admin(&["domain", "--name", "s3-access", "--repos", "access"]),
+        admin(&["contract", "--domain", "s3-access", "--name", "x", "--owner", "access"]),
+        binding("access"),
+        world.blue(&world.path("fungal"), &["realm", "worktree", "create", "--rfc", "7", "--repos", "access,fungal"]),
+        world.blue(&world.path("fungal"), &["notify", "forge", "--repo", "access"]),
+    ] {
+        assert!(
+            run.code != 0 && run.stderr.contains("access was renamed to web in the realm\nhint: use the name web"),
+            "{run}"
+        );
+    }
+    let typo = binding("fungl").exits(1);
+    assert!(typo.stderr.contains("fungl is not in the realm aperture (did you mean fungal?)"), "{typo}");
 }

@@ -17,6 +17,7 @@ use crate::{
         domain::{self, Part},
         message::Message,
         publish::cycles,
+        repos::unknown,
         sync::auto,
     },
     repo::blue_files,
@@ -61,9 +62,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
         let message = format!("{acting} cannot change the binding of {}; only that repository can", request.repo);
         return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {}", request.repo)));
     }
-    if !read::repos(&*here.store)?.repos.contains_key(&request.repo) {
-        let message = format!("{} is not in the realm {}", request.repo, here.realm);
-        return Err(OpError::no(ErrorCode::UnknownRepo, message));
+    let known = read::repos(&*here.store)?.repos;
+    if !known.contains_key(&request.repo) {
+        return Err(unknown::error((&here.realm, &*here.store), &request.repo, known.keys()));
     }
     let wanted = Binding { role: request.role, exports: request.exports.clone(), imports: request.imports.clone() };
     if let Some(fault) = wanted.contradiction() {

@@ -5,6 +5,7 @@ use crate::ops::{
     ctx::Ctx,
     domain::{self, Part},
     message::Message,
+    repos::unknown,
     sync::auto,
 };
 use crate::{
@@ -63,9 +64,11 @@ pub struct Request {
 /// Returns an error if there is a contract of that name, or a rule refuses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpError> {
     let here = ctx.require_writable_realm()?;
-    if !read::repos(&*here.store)?.repos.contains_key(&request.owner) {
-        let message = format!("the owner {} is not in the realm {}", request.owner, here.realm);
-        return Err(OpError::no(ErrorCode::UnknownOwner, message));
+    let known = read::repos(&*here.store)?.repos;
+    if !known.contains_key(&request.owner) {
+        let error = unknown::error((&here.realm, &*here.store), &request.owner, known.keys());
+        let code = if error.code == ErrorCode::UnknownRepo { ErrorCode::UnknownOwner } else { error.code };
+        return Err(OpError { code, ..error });
     }
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.owner) {
         let message = format!("{acting} cannot create a contract of {}; only that repository can", request.owner);

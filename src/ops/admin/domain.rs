@@ -25,6 +25,7 @@ use crate::{
         },
         message::Message,
         publish::publish_log,
+        repos::unknown,
         runs,
         sync::auto,
     },
@@ -164,16 +165,11 @@ fn known_repos(here: &RealmContext, repos: &[RepoName]) -> Result<(), OpError> {
     let realm = read::repos(&*here.store)?;
     match repos.iter().find(|repo| !realm.repos.contains_key(repo)) {
         None => Ok(()),
-        Some(unknown) => {
-            let known: Vec<_> = realm.repos.keys().cloned().collect();
-            let meant = nearest::did_you_mean(unknown, &known);
-            let message = format!("{unknown} is not in the realm {}{meant}", here.realm);
-            let error = OpError::no(ErrorCode::UnknownRepo, message);
-            Err(if meant.is_empty() {
-                error.next(format!("git blue init --realm {} --repo {unknown}  # in that repository", here.realm))
-            } else {
-                error
-            })
+        Some(repo) => {
+            let error = unknown::error((&here.realm, &*here.store), repo, realm.repos.keys());
+            let may_join = error.code == ErrorCode::UnknownRepo && nearest::nearest(repo, realm.repos.keys()).is_none();
+            let join = format!("git blue init --realm {} --repo {repo}  # in that repository", here.realm);
+            Err(if may_join { OpError { next_steps: vec![join.into()], ..error } } else { error })
         }
     }
 }

@@ -14,7 +14,6 @@ use crate::{
         domain::Domain,
         domain_view::{DomainView, Subject},
         name::{DomainName, RealmName, RepoName},
-        nearest::did_you_mean,
         publish::Decision,
         realm::{Rename, Repo},
         transfer::{Transfer, Transfers},
@@ -28,7 +27,7 @@ use crate::{
         message::Message,
         publish::work_file::WorkFile,
         realm::status::REPAIR,
-        repos::joined,
+        repos::{joined, unknown},
         runs, session,
         sync::auto,
     },
@@ -81,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     if let Some(other) = asking.as_ref().filter(|asking| *asking != old && *asking != new) {
         let repos = read::repos(&store)?.repos;
         if !repos.contains_key(old) {
-            return Err(unknown(&realm, old, repos.keys()));
+            return Err(unknown::error((&realm, &store), old, repos.keys()));
         }
         let message = format!("{other} cannot rename {old}; only that repository can");
         return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {old}")));
@@ -139,11 +138,6 @@ fn find(ctx: &Ctx, request: &Request) -> Result<(RealmName, Option<RepoName>), O
     }
 }
 
-fn unknown<'r>(realm: &RealmName, repo: &RepoName, known: impl IntoIterator<Item = &'r RepoName>) -> OpError {
-    let message = format!("{repo} is not in the realm {realm}{}", did_you_mean(repo, known));
-    OpError::no(ErrorCode::UnknownRepo, message).next("git blue realm status  # lists the repositories")
-}
-
 struct Renaming<'a> {
     ctx: &'a Ctx,
     store: &'a dyn Store,
@@ -166,7 +160,7 @@ impl Renaming<'_> {
             if is_begun {
                 return Ok(false);
             }
-            return Err(unknown(realm, old, repos.keys()));
+            return Err(unknown::error((realm, self.store), old, repos.keys()));
         };
         if is_begun {
             return Ok(true);

@@ -8,12 +8,10 @@ use super::{
     pulls::{Done, Pulls},
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::OpError,
     forge::{Address, Forge, ForgeError, Issue, Listed},
-    locate::renamed,
     model::{
         name::{ContractRef, RepoName},
-        nearest::did_you_mean,
         realm::Repo,
         version::Version,
     },
@@ -24,7 +22,7 @@ use crate::{
         repos::{
             ephemeral_realm,
             forges::{ForgeUnavailable, Forges},
-            paths,
+            paths, unknown,
         },
         runs,
     },
@@ -81,7 +79,7 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     let here = ctx.realm()?;
     let overview = Overview::open(&*here.store)?;
     if let Some(only) = request.repo.as_ref().filter(|only| !overview.repos().contains_key(*only)) {
-        return Err(unknown_repo(here, &overview, only)?);
+        return Err(unknown::error((&here.realm, &*here.store), only, overview.repos().keys()));
     }
     let importers = importers::past_and_present(&*here.store)?;
     let mut telling = IssueRun {
@@ -109,15 +107,6 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
         unread: telling.unread,
     };
     Ok(Answer::new(body).next_all(ignored))
-}
-
-/// Returns the error for a repository that the realm does not have, or has under another name.
-fn unknown_repo(here: &RealmContext, overview: &Overview<'_>, name: &RepoName) -> Result<OpError, OpError> {
-    if let Some(newer) = renamed::newer(&*here.store, name)? {
-        return Ok(renamed::was_renamed(name, &newer).next(format!("pass --repo {newer}")));
-    }
-    let message = format!("{name} is not in the realm {}{}", here.realm, did_you_mean(name, overview.repos().keys()));
-    Ok(OpError::no(ErrorCode::UnknownRepo, message).next("git blue realm status  # list the repositories"))
 }
 
 struct IssueRun<'a> {

@@ -9,3 +9,4 @@ pub mod identity;
 pub mod joined;
 pub mod paths;
 pub mod roots;
+pub mod unknown;

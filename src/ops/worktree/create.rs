@@ -20,7 +20,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{Ctx, RealmContext},
-        repos::{self, joined, paths::FoundRepo},
+        repos::{self, joined, paths::FoundRepo, unknown},
         runs,
         sync::url,
     },
@@ -147,8 +147,8 @@ fn located(
     clone: bool,
 ) -> Result<Result<FoundRepo, RepoProblem>, OpError> {
     let Some(repo) = overview.repos().get(name) else {
-        let message = format!("{name} is not in the realm {}", here.realm);
-        return Ok(Err(RepoProblem::new(name, ErrorCode::UnknownRepo, message)));
+        let error = unknown::error((&here.realm, &*here.store), name, overview.repos().keys());
+        return Ok(Err(RepoProblem::new(name, error.code, error.message)));
     };
     let problem = match repos::paths::find(ctx, here, repo)? {
         Err(problem) if clone => problem,

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::ops::ctx::{Ctx, RealmContext};
+use crate::ops::{
+    ctx::{Ctx, RealmContext},
+    repos::unknown,
+};
 use crate::{
-    error::{ErrorCode, OpError},
+    error::OpError,
     model::{
         name::{DomainName, RealmName, RepoName, RfcName},
-        text::{comma_separated, comma_separated_at_most},
+        text::comma_separated_at_most,
     },
     store::overview::Overview,
 };
@@ -103,9 +106,7 @@ pub fn select(
             return Err(error.next("name none to choose all that share a domain with this one"));
         }
         if let Some(stranger) = repos.iter().find(|repo| !overview.repos().contains_key(*repo)) {
-            let known = comma_separated(overview.repos().keys().take(20));
-            let message = format!("{stranger} is not in the realm {}", here.realm);
-            return Err(OpError::no(ErrorCode::UnknownRepo, message).next(format!("known repositories: {known}")));
+            return Err(unknown::error((&here.realm, &*here.store), stranger, overview.repos().keys()));
         }
         return Ok((repos, "Named".into()));
     }
