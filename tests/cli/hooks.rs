@@ -105,6 +105,31 @@ fn pre_push_that_was_asked_for_but_not_installed_is_a_failure() {
 }
 
 #[test]
+fn hook_that_is_no_readable_file_is_left_alone() {
+    let make: [(&str, fn(&std::path::Path)); 4] = [
+        ("it is a link that leads nowhere", |hook| std::os::unix::fs::symlink("/nowhere/post-commit", hook).unwrap()),
+        ("it is a link that leads nowhere", |hook| std::os::unix::fs::symlink("post-commit", hook).unwrap()),
+        ("it is not a regular file", |hook| {
+            assert!(std::process::Command::new("mkfifo").arg(hook).status().unwrap().success());
+        }),
+        ("its text is not UTF-8", |hook| std::fs::write(hook, b"#!/bin/sh\n# caf\xe9\n").unwrap()),
+    ];
+    for (what, make) in make {
+        let world = World::new();
+        let provider = world.repo("fungal");
+        let hook = provider.join(".git/hooks/post-commit");
+        let _ = std::fs::remove_file(&hook);
+        make(&hook);
+        let kind = hook.symlink_metadata().unwrap().file_type();
+        let run = world.ok(&provider, &["init", "--realm", "aperture"]);
+        assert!(run.all().contains(what), "{run}");
+        world.blue(&provider, &["hooks", "status"]).exits(1);
+        world.ok(&provider, &["leave"]);
+        assert_eq!(hook.symlink_metadata().unwrap().file_type(), kind, "{what}");
+    }
+}
+
+#[test]
 fn hook_that_is_no_script_does_not_stop_init() {
     for is_directory in [false, true] {
         let world = World::new();

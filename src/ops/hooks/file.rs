@@ -15,10 +15,8 @@ pub enum HookFile {
     Missing,
     /// A script.
     Text(String),
-    /// A program, which cannot be edited.
-    Program,
-    /// A directory, which git does not run.
-    Directory,
+    /// Something that cannot be edited, with what it is.
+    Other(&'static str),
 }
 
 impl HookFile {
@@ -27,12 +25,28 @@ impl HookFile {
     /// # Errors
     /// Returns an error if it cannot be read.
     pub fn read(path: &Path) -> Result<Self, OpError> {
+        match path.metadata() {
+            Ok(meta) if meta.is_dir() => return Ok(Self::Other("it is a directory")),
+            // Reading a pipe would wait for its writer.
+            Ok(meta) if !meta.is_file() => return Ok(Self::Other("it is not a regular file")),
+            // A file in its place would replace the link, for example into a folder that is not mounted.
+            Err(_) if path.is_symlink() => return Ok(Self::Other("it is a link that leads nowhere")),
+            _ => {}
+        }
         match std::fs::read(path) {
-            Ok(bytes) => Ok(String::from_utf8(bytes).map_or(Self::Program, Self::Text)),
+            Ok(bytes) => Ok(Self::of(bytes)),
             // A `core.hooksPath` that is not a folder disables hooks.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Self::Missing),
-            Err(_) if path.is_dir() => Ok(Self::Directory),
             Err(error) => Err(OpError::io("read", path)(error)),
+        }
+    }
+
+    fn of(bytes: Vec<u8>) -> Self {
+        let is_script = bytes.starts_with(b"#!") && !bytes.contains(&0);
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::Text(text),
+            Err(_) if is_script => Self::Other("its text is not UTF-8"),
+            Err(_) => Self::Other("it is a program, not a script"),
         }
     }
 
@@ -48,8 +62,7 @@ impl HookFile {
     pub fn problem(&self) -> Option<&'static str> {
         match self {
             Self::Missing | Self::Text(_) => None,
-            Self::Program => Some("it is a program, not a script"),
-            Self::Directory => Some("it is a directory"),
+            Self::Other(what) => Some(what),
         }
     }
 }
