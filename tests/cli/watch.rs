@@ -174,6 +174,23 @@ fn failing_exec_stops_nothing() {
 }
 
 #[test]
+fn change_stays_pending_if_its_exec_failed() {
+    for (exec, pending) in [("exit 3", 1), ("true", 0)] {
+        let world = World::pair();
+        let watching = Watching::start(&world, &["--mark", "--exec", exec]);
+        world.bump("1.1.0");
+        watching.next();
+        let count = || world.json(&world.path("access"), &["notifications", "list"])["summary"]["pending"].clone();
+        if pending == 0 {
+            eventually("it is marked", || count() == 0);
+        } else {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            assert_eq!(count(), pending);
+        }
+    }
+}
+
+#[test]
 fn desktop_notifications_are_sent_or_refused() {
     let world = World::pair();
     let watch = |folders: &str| {

@@ -68,13 +68,24 @@ impl Request {
     }
 }
 
+/// Whether a notification reached the listener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivered {
+    /// It did.
+    Done,
+    /// It was shown, but the command that should get it failed. It stays pending.
+    Failed,
+    /// The listener is gone.
+    Gone,
+}
+
 /// A receiver of notifications.
 pub trait Listener {
-    /// Delivers one notification. Returns whether it reached the listener.
+    /// Delivers one notification.
     ///
     /// # Errors
     /// Returns an error if it cannot be determined whether it reached the listener.
-    fn deliver(&mut self, one: &Notification) -> Result<bool, OpError>;
+    fn deliver(&mut self, one: &Notification) -> Result<Delivered, OpError>;
 
     /// Returns whether the listener is still there.
     fn is_connected(&self) -> bool;
@@ -156,7 +167,7 @@ impl Watching<'_> {
                 FeedItem::Nothing => self.listener.is_connected(),
                 // Only reading the realm can mark notifications as seen.
                 FeedItem::Moved if self.request.mark => self.deliver_pending()?,
-                FeedItem::Notification(one) if !self.request.mark => self.show(&one)?,
+                FeedItem::Notification(one) if !self.request.mark => self.show(&one)? != Delivered::Gone,
                 FeedItem::Moved | FeedItem::Notification(_) => true,
                 FeedItem::End => return Ok(true),
             };
@@ -213,11 +224,14 @@ impl Watching<'_> {
         let mut told = BTreeSet::new();
         let mut listens = true;
         for one in due {
-            listens = self.show(one)?;
-            if !listens {
-                break;
+            match self.show(one)? {
+                Delivered::Done => drop(told.insert(one.id.clone())),
+                Delivered::Failed => {}
+                Delivered::Gone => {
+                    listens = false;
+                    break;
+                }
             }
-            told.insert(one.id.clone());
         }
         if self.request.mark && !told.is_empty() {
             let receipt = pending.receipt(|_, one| told.contains(&one.id));
@@ -226,11 +240,11 @@ impl Watching<'_> {
         Ok(listens)
     }
 
-    /// Delivers a notification if it is wanted and was not shown. Returns whether the listener is still there.
-    fn show(&mut self, one: &Notification) -> Result<bool, OpError> {
+    /// Delivers a notification if it is wanted and was not shown.
+    fn show(&mut self, one: &Notification) -> Result<Delivered, OpError> {
         if self.request.accepts(one) && self.shown.insert(one.id.clone(), one.created_at) != Some(one.created_at) {
             return self.listener.deliver(one);
         }
-        Ok(true)
+        Ok(Delivered::Done)
     }
 }

@@ -25,7 +25,7 @@ use crate::{
     },
     ops::{
         ctx::{ActingRepo, Ctx},
-        notifications,
+        notifications::{self, watch::Delivered},
     },
     surface::{
         cli::listing::{render_cursor, signed},
@@ -137,17 +137,18 @@ struct Listener<'a, 'b> {
 }
 
 impl notifications::watch::Listener for Listener<'_, '_> {
-    fn deliver(&mut self, one: &Notification) -> Result<bool, OpError> {
+    fn deliver(&mut self, one: &Notification) -> Result<Delivered, OpError> {
         let delivery = self.output.item(&Answer::new(one.clone()), |answer, text| {
             let one = &answer.body;
             let time = text.time(one.created_at);
             let words = [styled(time, Style::Dim), phrase(one)].into_iter().chain(consequence(one)).chain(author(one));
             text.line(&words.collect::<Vec<_>>());
         })?;
-        if delivery == Delivery::Done {
-            self.announce(one);
-        }
-        Ok(delivery == Delivery::Done)
+        Ok(match delivery {
+            Delivery::Done if self.announce(one) => Delivered::Done,
+            Delivery::Done => Delivered::Failed,
+            _ => Delivered::Gone,
+        })
     }
 
     fn is_connected(&self) -> bool {
@@ -172,18 +173,21 @@ impl List {
 }
 
 impl Listener<'_, '_> {
-    /// Announces a change in the ways that the user asked for. A failure is reported and does not stop the others.
-    fn announce(&mut self, one: &Notification) {
+    /// Announces a change in the ways that the user asked for. A failure is reported and does not stop the others. Returns
+    /// whether the command, if there is one, succeeded.
+    fn announce(&mut self, one: &Notification) -> bool {
         if self.bell {
             self.output.ring();
         }
         // Only changes are printed between the lines of JSON.
         let output = if self.output.json { Stdio::from(std::io::stderr()) } else { Stdio::inherit() };
         let exec = self.exec.as_ref().map(|command| desktop_notification::run(self.env, command, one, output));
+        let is_taken = exec.as_ref().is_none_or(Result::is_ok);
         let shown = self.desktop.as_ref().map(|desktop| desktop.show(self.env, &in_short(one)));
         for failure in [exec, shown].into_iter().flatten().filter_map(Result::err) {
             self.output.note(&failure);
         }
+        is_taken
     }
 }
 
