@@ -368,6 +368,17 @@ impl Env {
         set.unwrap_or_else(|| Timestamp::now().as_nanosecond() as u64 ^ (u64::from(std::process::id()) << 32))
     }
 
+    /// Returns a remark for each variable that is ignored, because its value cannot be read.
+    pub fn ignored(&self) -> impl Iterator<Item = String> {
+        let set = |name: &'static str| Some((name, self.var(name)?.to_string_lossy()));
+        let limits = [LOCK_TIMEOUT, FORGE_TIMEOUT, CHECK_TIMEOUT].into_iter().filter_map(set);
+        let limits = limits.filter(|(_, value)| value.parse::<u64>().is_err());
+        let time = set(NOW).filter(|(_, value)| value.parse::<Timestamp>().is_err());
+        let limits =
+            limits.map(|(name, value)| format!("{name} is ignored: {value:?} is not a number of milliseconds"));
+        limits.chain(time.map(|(name, value)| format!("{name} is ignored: {value:?} is not a time in RFC 3339")))
+    }
+
     /// Returns how long a writer waits for a lock. In a hook this is short, because the commit waits too.
     pub fn lock_timeout(&self) -> Duration {
         let set = self.text(LOCK_TIMEOUT).and_then(|text| text.parse().ok());

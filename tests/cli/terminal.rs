@@ -215,6 +215,10 @@ fn log_is_written_to_the_given_place() {
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let loud = log("loud");
     assert!(loud.stderr.contains("warning: cannot write the log: GIT_BLUE_LOG: \"loud\""), "{loud}");
+    let vars = [("GIT_BLUE_LOCK_TIMEOUT_MS", OsStr::new("10s"))];
+    let ignored = world.blue_with(&dir, &["status", "--peek"], &vars).exits(0);
+    let remark = "warning: GIT_BLUE_LOCK_TIMEOUT_MS is ignored: \"10s\" is not a number of milliseconds\n";
+    assert!(ignored.stderr.starts_with(remark), "{ignored}");
     // A write logs the ref that it moved.
     let write = world.blue_with(
         &dir,

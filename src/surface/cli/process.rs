@@ -19,6 +19,9 @@ pub fn main() -> u8 {
     if let Err(error) = log::start(&env) {
         let _ = writeln!(err, "warning: cannot write the log: {}: {error}", log::VARIABLE);
     }
+    for remark in env.ignored() {
+        let _ = writeln!(err, "warning: {remark}");
+    }
     let arguments: Vec<_> = env.arguments().to_vec();
     let mut output = Output::new(&env, &mut out, &mut err);
     super::run(env, &arguments, &mut output)
