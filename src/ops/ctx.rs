@@ -92,13 +92,16 @@ impl Ctx {
         Ok(Self { env, home, code, realm: Ok(here.into()), as_of: None, progress: RefCell::default() })
     }
 
-    /// Returns the clone of a repository, if it is on this machine.
+    /// Returns the clone of a repository, if it is on this machine, as its user configured it: whoever runs this command
+    /// may have set another identity, with `git -c`.
     ///
     /// # Errors
     /// Returns an error if this machine's records cannot be read, or the clone cannot be opened.
     pub fn clone_of(&self, repo: &RepoName) -> Result<Option<CodeRepo>, OpError> {
         let folder = self.home.repo_path(&self.realm()?.realm, repo)?.filter(|folder| folder.is_dir());
-        Ok(folder.map(|folder| self.other_repo(&folder)).transpose()?.flatten())
+        let vars = self.env.clone().of_hook().vars().clone();
+        let place = |cwd| DiscoverOptions { cwd, vars: vars.clone(), in_hook: true };
+        Ok(folder.map(|folder| CodeRepo::discover(&place(folder))).transpose()?.flatten())
     }
 
     /// Opens the repository that contains another folder, regardless of variables that refer to this one.

@@ -106,7 +106,8 @@ fn pre_push_that_was_asked_for_but_not_installed_is_a_failure() {
 
 #[test]
 fn hook_that_is_no_readable_file_is_left_alone() {
-    let make: [(&str, fn(&std::path::Path)); 4] = [
+    type Make = fn(&std::path::Path);
+    let make: [(&str, Make); 4] = [
         ("it is a link that leads nowhere", |hook| std::os::unix::fs::symlink("/nowhere/post-commit", hook).unwrap()),
         ("it is a link that leads nowhere", |hook| std::os::unix::fs::symlink("post-commit", hook).unwrap()),
         ("it is not a regular file", |hook| {

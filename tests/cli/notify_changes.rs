@@ -96,8 +96,9 @@ fn foreign_change_of_a_binding_is_a_conflict_for_its_repository() {
             let more = ["--role", "consumer", "--import", import];
             world.blue_with(&world.root(), &[&args[..], &more].concat(), vars).exits(0);
         };
-        let bob = std::ffi::OsStr::new("bob@example.com");
-        binding("s3-permissions@>=1.0.0", &[("GIT_AUTHOR_EMAIL", bob), ("GIT_COMMITTER_EMAIL", bob)]);
+        // The process that sends the event inherits the variables.
+        let bob = std::ffi::OsStr::new("'user.email'='bob@example.com'");
+        binding("s3-permissions@>=1.0.0", &[("GIT_CONFIG_PARAMETERS", bob)]);
         assert_eq!(news(&world), json!([["conflict", text]]), "{keys:?}");
         // The user of the clone may write it, and that is no news to the repository itself.
         binding("s3-permissions@>=1.0.0, <9.0.0", &[]);

@@ -50,9 +50,12 @@ impl GitStore {
         let args = ["fsck", "--strict", "--no-dangling", "--no-progress"];
         let (said, is_sound) = self.git(vars).output_and_errors(&args)?;
         // Git also writes notices and traces.
-        let is_finding = |line: &&str| match is_sound {
-            true => ["error", "warning", "missing", "broken"].iter().any(|start| line.starts_with(start)),
-            false => !line.is_empty() && !line.starts_with("notice:"),
+        let is_finding = |line: &&str| {
+            if is_sound {
+                ["error", "warning", "missing", "broken"].iter().any(|start| line.starts_with(start))
+            } else {
+                !line.is_empty() && !line.starts_with("notice:")
+            }
         };
         let lines: Vec<_> = said.lines().map(str::trim).filter(is_finding).map(str::to_owned).collect();
         Ok(if lines.is_empty() && !is_sound { vec!["it failed without a message".into()] } else { lines })
