@@ -90,6 +90,9 @@ impl From<&DomainSummary> for DomainDigest {
         line(&mut text, "members", &summary.info.members);
         text += &format!("contracts {}\n", summary.contracts.len());
         text += &format!("conflicts {}\n", summary.open_conflicts().len());
+        for (name, to) in &summary.offers {
+            text += &format!("offer {name} {to}\n");
+        }
         for (name, ContractSummary { version, owner, .. }) in summary.contracts.iter().take(MAX_CONTRACTS) {
             text += &format!("contract {name} {version} {owner}\n");
         }
@@ -210,6 +213,13 @@ impl DomainDigest {
         self.number("conflicts")
     }
 
+    /// Returns the contracts that are offered to `repo`.
+    pub fn offers_to(&self, repo: &RepoName) -> impl Iterator<Item = ContractName> {
+        let offer =
+            |line: &str| line.split_once(' ').filter(|(_, to)| *to == repo.as_str()).map(|(name, _)| name.parse());
+        self.lines("offer").filter_map(move |line| offer(line)?.ok())
+    }
+
     /// Returns the first contracts, each with its current version and its owner.
     pub fn first_contracts(&self) -> impl Iterator<Item = (ContractName, Version, RepoName)> {
         self.lines("contract").filter_map(|line| {
@@ -303,6 +313,7 @@ mod tests {
         domain::{Domain, Source},
         domain_view::DomainView,
         oid::Oid,
+        transfer::Transfers,
     };
 
     fn summary() -> DomainSummary {
@@ -328,6 +339,11 @@ mod tests {
             view.bindings.insert(name(&repo), Binding { role: Role::Consumer, exports: vec![], imports });
         }
         view.sources.insert(name("b"), Source { commit: Oid::from_bytes(&[1; 20]).unwrap() });
+        for (contract, to) in [("c03", "b"), ("c07", "b"), ("c09", "m001")] {
+            let contract: ContractName = contract.parse().unwrap();
+            let offered = Transfers::of(contract.clone()).offering(&name("a"), Some(&name(to)));
+            view.transfers.insert(contract, offered);
+        }
         DomainSummary::from(&view)
     }
 
@@ -337,6 +353,8 @@ mod tests {
         let digest = DomainDigest::with_text(DomainDigest::from(&summary).as_text().to_owned());
         assert_eq!(digest.members(), summary.info.members.iter().cloned().collect::<Vec<_>>());
         assert_eq!((digest.contracts(), digest.conflicts()), (60, 0));
+        // The owner of c07 is another one.
+        assert_eq!(digest.offers_to(&"b".parse().unwrap()).map(|name| name.to_string()).collect::<Vec<_>>(), ["c03"]);
         let first = summary.contracts.iter().take(MAX_CONTRACTS);
         let first: Vec<_> = first.map(|(name, one)| (name.clone(), one.version.clone(), one.owner.clone())).collect();
         assert_eq!(digest.first_contracts().collect::<Vec<_>>(), first);

@@ -13,6 +13,7 @@ use crate::model::{
     domain_view::{AvailableVersions, Damage, DomainView, ImportResolution, Subject},
     name::{ContractName, RepoName},
     range::Range,
+    transfer::Transfers,
     version::Version,
 };
 
@@ -30,6 +31,9 @@ pub struct DomainSummary {
     /// The owners of contracts without a current version.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub owners: BTreeMap<ContractName, RepoName>,
+    /// The repositories that contracts are offered to by their owners.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub offers: BTreeMap<ContractName, RepoName>,
     /// The binding of each repository.
     pub bindings: BTreeMap<RepoName, Binding>,
     /// The last published commit of each repository.
@@ -124,6 +128,7 @@ impl From<&DomainView> for DomainSummary {
         let owners = unreleased.filter_map(|name| Some((name.clone(), view.owner(name)?.clone()))).collect();
         Self {
             info: view.info.clone(),
+            offers: open_offers(&contracts, &view.transfers),
             contracts,
             versions,
             owners,
@@ -133,6 +138,17 @@ impl From<&DomainView> for DomainSummary {
             damage: view.damage.clone(),
         }
     }
+}
+
+/// Returns the repositories that contracts are offered to by their current owners.
+pub fn open_offers(
+    contracts: &BTreeMap<ContractName, ContractSummary>,
+    transfers: &BTreeMap<ContractName, Transfers>,
+) -> BTreeMap<ContractName, RepoName> {
+    let offer = |(name, record): (&ContractName, &Transfers)| {
+        Some((name.clone(), record.offered(&contracts.get(name)?.owner)?.clone()))
+    };
+    transfers.iter().filter_map(offer).collect()
 }
 
 impl DomainSummary {

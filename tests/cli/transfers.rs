@@ -324,6 +324,11 @@ fn offered_contract_with_a_file_is_accepted_by_editing_it() {
     let status = world.ok(&access, &["status"]);
     let edit = format!("write owner: access in {CONTRACT_FILE}, and commit, to accept {CONTRACT}");
     assert!(status.stdout.contains(&edit) && !status.stdout.contains("sed"), "{status}");
+    // An offer stays open after it was seen, until it is withdrawn.
+    assert!(world.ok(&access, &["status"]).stdout.contains(&edit));
+    world.ok(&fungal, &["contract", "transfer", CONTRACT, "--cancel"]);
+    assert!(!world.ok(&access, &["status"]).stdout.contains(&edit));
+    world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.0.0").replace("owner: fungal", "owner: access"));
     world.commit("access", "Take it");
     assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");

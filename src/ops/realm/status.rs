@@ -16,7 +16,6 @@ use crate::{
         domain_summary::DomainSummary,
         domain_view::{Damage, Subject},
         name::{ContractRef, DomainName, ReaderName, RepoName},
-        notification::ChangeType,
         rank::Rank,
         text::count,
         verdict::{ImportState, Judge},
@@ -226,7 +225,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         }
         _ => None,
     };
-    let answer = ctx.with_past_steps(with_next_steps(ctx, first, (joined, namesake.as_ref()), answer));
+    let offered = here.repo.as_ref().filter(|_| joined).map(|repo| offers(ctx, &digests, repo)).unwrap_or_default();
+    let answer = with_next_steps(ctx, (first, offered), (joined, namesake.as_ref()), answer);
+    let answer = ctx.with_past_steps(answer);
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer, receipt, cursors })
 }
@@ -424,20 +425,24 @@ fn moved_url<'h>(ctx: &Ctx, here: &'h RealmContext) -> Result<Option<&'h String>
     Ok((head.is_some() && head == code.publishing_branch()?).then_some(url))
 }
 
-/// Returns the steps that accept the contracts that this repository was offered.
-fn offers(ctx: &Ctx, body: &RealmStatus) -> Vec<String> {
-    let offered = body.notifications.iter().filter(|one| one.change_type == ChangeType::ContractOffered);
-    let command = |one: &Notification| {
-        let contract = ContractRef { domain: one.domain.clone(), contract: one.contract.clone()? };
-        Some(transfer::accepting(ctx, &contract, body.current_repo.as_ref()?))
+/// The maximum number of offered contracts for which steps are printed.
+const MAX_OFFERS: usize = 3;
+
+/// Returns the steps that accept the contracts that other repositories offer to `repo`.
+fn offers(ctx: &Ctx, digests: &Digests<'_>, repo: &RepoName) -> Vec<String> {
+    let of_domain = |(domain, (_, digest)): (&&DomainName, &(&Line, Arc<DomainDigest>))| {
+        let domain = (**domain).clone();
+        let at = move |contract| ContractRef { domain: domain.clone(), contract };
+        digest.offers_to(repo).map(at).collect::<Vec<_>>()
     };
-    offered.filter_map(command).take(3).collect()
+    let offered = digests.iter().flat_map(of_domain).take(MAX_OFFERS);
+    offered.map(|at| transfer::accepting(ctx, &at, repo)).collect()
 }
 
 /// Adds the next steps: commands that can be pasted into a shell, each with its reason.
 fn with_next_steps(
     ctx: &Ctx,
-    first: Vec<String>,
+    (first, offers): (Vec<String>, Vec<String>),
     (joined, namesake): (bool, Option<&RepoName>),
     answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
@@ -457,7 +462,6 @@ fn with_next_steps(
         .collect();
     by_others.dedup();
     by_others.truncate(3);
-    let offers = offers(ctx, body);
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
     let removed = removed_files::steps(&body.removed_files, &files);

@@ -10,7 +10,7 @@ use crate::{
         conflict::Conflicts,
         contract::Contract,
         domain::Domain,
-        domain_summary::{ContractSummary, DomainSummary},
+        domain_summary::{ContractSummary, DomainSummary, open_offers},
         domain_view::{Damage, DomainView, Subject},
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
@@ -134,6 +134,7 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
     let early: BTreeSet<_> = bindings.values().flat_map(Binding::early).cloned().collect();
     let mut early_versions = BTreeMap::new();
     let (mut versions, mut owners) = (BTreeMap::new(), BTreeMap::new());
+    let transfers = reader.transfers(tree)?;
     for (contract, folder) in reader.version_folders(tree)? {
         let current: Option<&ContractSummary> = contracts.get(&contract);
         let is_needed = current.is_none_or(ContractSummary::needs_versions);
@@ -150,8 +151,7 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
         if let (None, Some((_, newest))) = (current, published.last_key_value())
             && let Some(document) = reader.version(&contract, newest)?
         {
-            let transfers = reader.transfers(tree)?.remove(&contract);
-            let owner = transfers.map(|transfers| transfers.owner(&document.owner).clone());
+            let owner = transfers.get(&contract).map(|transfers| transfers.owner(&document.owner).clone());
             owners.insert(contract.clone(), owner.unwrap_or(document.owner));
         }
         versions.insert(contract, published.into_keys().collect());
@@ -159,7 +159,8 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
     bindings.values_mut().for_each(|binding| binding.adapt_early(&early_versions));
     let sources = reader.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?;
     let conflicts = conflicts_in(store, tree)?;
-    Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, conflicts, damage: reader.damage })
+    let offers = open_offers(&contracts, &transfers);
+    Ok(DomainSummary { info, contracts, versions, owners, offers, bindings, sources, conflicts, damage: reader.damage })
 }
 
 /// Starts to read a domain with its `domain.json`.
