@@ -102,12 +102,18 @@ impl GitStore {
             .open_path_as_is(true)
             .config_overrides([DELTA_CACHE])
             .object_store_slots(PACKS);
-        let repo = match open.open(path) {
+        let opened = match open.clone().open(path) {
+            // Another process may have put the store there after the first try.
+            Err(_) if is_repository(path) => open.open(path).map_err(Some),
+            opened => opened.map_err(|_| None),
+        };
+        let repo = match opened {
             Ok(repo) => cached(repo.to_thread_local()),
             Err(_) if refs::is_reftable(path) => return Err(StoreError::Reftable { path: path.to_owned() }),
             Err(error) => {
                 let known = unreadable(path).or_else(|| create::lost_part(path));
-                return Err(known.or_else(|| unopened(path, error)).unwrap_or_else(not_a_store));
+                let unopened = || error.map(|error| unopened(path, error));
+                return Err(known.or_else(unopened).unwrap_or_else(not_a_store));
             }
         };
         if refs::is_reftable(path) {
@@ -174,10 +180,13 @@ fn unreadable(path: &Path) -> Option<StoreError> {
 }
 
 /// Returns the error for a repository that cannot be opened, for example because of its configuration.
-fn unopened(path: &Path, error: gix::Error) -> Option<StoreError> {
-    let is_repository = ["HEAD", "config", "objects", "refs"].iter().all(|part| path.join(part).exists());
+fn unopened(path: &Path, error: gix::Error) -> StoreError {
     let error = Box::new(StoreError::git(format!("open {}", path.display()))(error));
-    is_repository.then(|| StoreError::DamagedRepo { git_dir: path.to_owned(), error })
+    StoreError::DamagedRepo { git_dir: path.to_owned(), error }
+}
+
+fn is_repository(path: &Path) -> bool {
+    ["HEAD", "config", "objects", "refs"].iter().all(|part| path.join(part).exists())
 }
 
 /// Enables an object cache, because each look-up of a path reads the same trees again.
