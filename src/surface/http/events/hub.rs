@@ -144,7 +144,8 @@ impl Hub {
             if self.ends(*stopping.borrow(), begun.elapsed() >= STEP) {
                 return;
             }
-            if !moved {
+            // A realm that can be read again may have come back before it was watched again, so it is not waited for.
+            if !moved && !has_problem {
                 continue;
             }
             if has_problem {
@@ -156,7 +157,9 @@ impl Hub {
                 Ok(false) if has_problem => self.send_checkpoint(None),
                 Ok(false) => {}
                 Err(error) => {
-                    self.send_checkpoint(Some(&error.message));
+                    if moved {
+                        self.send_checkpoint(Some(&error.message));
+                    }
                     self.renew(contexts, &mut change_watch);
                     std::thread::sleep(STEP);
                 }
