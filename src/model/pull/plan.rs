@@ -51,7 +51,7 @@ pub struct BrokenBetween {
     pub at: ContractRef,
     /// The version that the import resolves to after the provider's merge.
     pub new: Version,
-    /// Whether the import says what the code needs.
+    /// Whether the import has `expects`.
     pub has_expects: bool,
 }
 
