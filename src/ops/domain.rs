@@ -78,7 +78,7 @@ pub fn of_contract(store: &dyn Store, at: &ContractRef) -> Result<DomainView, Op
 /// # Errors
 /// Returns an error if there is no such contract, or it cannot be read.
 pub fn contract(store: &dyn Store, at: &ContractRef) -> Result<Contract, OpError> {
-    let view = read::contract_at(store, &at.domain, &tip(store, &at.domain)?, &at.contract)?;
+    let view = read::OneContract::at(store, &at.domain, tip(store, &at.domain)?, &at.contract)?.view()?;
     current(&view, &at.contract).cloned().map_err(|error| with_similar_name(store, at, error))
 }
 

@@ -289,6 +289,10 @@ impl Objects for CodeRepo {
         objects::blob(&self.repo, id).map_err(|error| self.unreadable(error))
     }
 
+    fn size(&self, id: &Oid) -> Result<u64, StoreError> {
+        objects::size(&self.repo, id).map_err(|error| self.unreadable(error))
+    }
+
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
         objects::commit(&self.repo, id).map_err(|error| self.unreadable(error))
     }

@@ -5,6 +5,7 @@ pub mod append_only;
 mod cache;
 pub mod codec;
 mod comparisons;
+mod contract_index;
 mod error;
 pub mod git;
 pub mod history;

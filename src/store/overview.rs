@@ -6,7 +6,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    CachedData, DomainRefs, Store, StoreError, StoreRef, read,
+    CachedData, DomainRefs, Store, StoreError, StoreRef,
+    contract_index::ContractIndex,
+    read,
     snapshot::{self, Head, Index, LineWriter, Parts, Place, Snapshot, WrittenLine},
 };
 use crate::model::{
@@ -284,7 +286,9 @@ fn moved(line: Line, cached: &CachedData, parts: &mut Parts) -> Option<Line> {
     let mut copy = |place: Option<Place>| Some(parts.add(&snapshot::part(cached, place?)?));
     let summary = copy(line.summary);
     let is_lost = summary.is_none() && line.summary.is_some();
-    (!is_lost).then(|| Line { summary, digest: copy(line.digest), schemas: copy(line.schemas), ..line })
+    let (digest, schemas) = (copy(line.digest), copy(line.schemas));
+    let contract_index = line.contract_index.and_then(|index| index.copy(cached, parts));
+    (!is_lost).then_some(Line { summary, digest, schemas, contract_index, ..line })
 }
 
 /// Returns the cached snapshot, and the stamp of the refs if they have not changed since. The stamp is taken first, so
@@ -397,8 +401,10 @@ impl<'s> OverviewBuilder<'s> {
         }
         let place = summary.damage.is_empty().then(|| self.parts.add(&snapshot::encode(&summary)));
         let digest = place.map(|_| self.parts.add(DomainDigest::from(&summary).as_text().as_bytes()));
+        let contract_index =
+            if place.is_some() { ContractIndex::add(&mut self.parts, self.store, &tree, &summary)? } else { None };
         self.is_changed |= place.is_some();
-        let line = Line { summary: place, digest, ..Line::of(name, tip, tree, &summary) };
+        let line = Line { summary: place, digest, contract_index, ..Line::of(name, tip, tree, &summary) };
         self.head.sums.add(&line);
         self.lines.add(&line);
         Ok(())

@@ -77,13 +77,11 @@ pub trait Objects {
     /// [`StoreError::TooLarge`] if it exceeds [`MAX_BLOB`](super::codec::MAX_BLOB).
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError>;
 
-    /// Returns the size of the blob `id`, in bytes, without reading all of it.
+    /// Returns the size of the object `id`, in bytes, without reading all of it.
     ///
     /// # Errors
     /// Returns [`StoreError::Missing`], or [`StoreError::Damaged`] if it cannot be read.
-    fn blob_size(&self, id: &Oid) -> Result<u64, StoreError> {
-        Ok(self.blob(id)?.len() as u64)
-    }
+    fn size(&self, id: &Oid) -> Result<u64, StoreError>;
 
     /// Returns the content of the commit `id`.
     ///

@@ -24,7 +24,7 @@ pub(super) use parts::Parts;
 
 /// The start of the first line of the index, with the version of the format and that of the engine, which examined the
 /// domains. Other versions are ignored.
-const MAGIC: &str = concat!("git-blue-snapshot-10-", env!("GIT_BLUE_ENGINE"));
+const MAGIC: &str = concat!("git-blue-snapshot-11-", env!("GIT_BLUE_ENGINE"));
 
 /// Recently read indexes with their ids, by the identity of their file.
 static INDEXES: ContentCache<String, (String, Arc<Index>)> = ContentCache::new(4 << 20);
@@ -32,6 +32,22 @@ static INDEXES: ContentCache<String, (String, Arc<Index>)> = ContentCache::new(4
 /// The offset of a part, its length and its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place(u64, usize, u32);
+
+impl Place {
+    pub(super) fn new(at: u64, len: usize, sum: u32) -> Self {
+        Self(at, len, sum)
+    }
+
+    /// Returns the number of bytes of the part.
+    pub(super) fn len(self) -> usize {
+        self.1
+    }
+
+    /// Returns the offset after the part.
+    pub(super) fn end(self) -> u64 {
+        self.0.saturating_add(self.1 as u64)
+    }
+}
 
 /// The index and the parts of a cached file.
 pub(super) struct Snapshot {
@@ -98,6 +114,6 @@ pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
 
 /// Computes a checksum that protects against damage. It need not protect against an attacker, who could write the refs
 /// as well.
-fn checksum(bytes: &[u8]) -> u32 {
+pub(super) fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }

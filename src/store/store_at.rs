@@ -85,8 +85,8 @@ impl Objects for StoreAt {
         self.store.blob(id)
     }
 
-    fn blob_size(&self, id: &Oid) -> Result<u64, StoreError> {
-        self.store.blob_size(id)
+    fn size(&self, id: &Oid) -> Result<u64, StoreError> {
+        self.store.size(id)
     }
 
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {

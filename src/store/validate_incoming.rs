@@ -136,7 +136,7 @@ impl TreeWalk<'_> {
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Blob) {
             sum += match sizes.entry(entry.id) {
                 Held(size) => *size.get(),
-                Vacant(place) => match self.store.blob_size(&entry.id) {
+                Vacant(place) => match self.store.size(&entry.id) {
                     Err(error) if error.is_damage() => *place.insert(0),
                     size => *place.insert(size?),
                 },

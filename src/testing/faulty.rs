@@ -63,6 +63,10 @@ impl Objects for FaultyStore {
         self.call(|store| store.blob(id))
     }
 
+    fn size(&self, id: &Oid) -> Result<u64, StoreError> {
+        self.call(|store| store.size(id))
+    }
+
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
         self.call(|store| store.commit(id))
     }

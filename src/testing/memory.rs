@@ -130,6 +130,10 @@ impl Objects for MemoryStore {
         self.objects.blob(id)
     }
 
+    fn size(&self, id: &Oid) -> Result<u64, StoreError> {
+        self.objects.size(id)
+    }
+
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
         self.objects.commit(id)
     }

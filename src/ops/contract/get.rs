@@ -58,10 +58,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     let here = ctx.realm()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = domain::tip(&*here.store, domain_name)?;
-    let mut view = read::contract_at(&*here.store, domain_name, &tip, name)?;
-    let tree = here.store.commit(&tip)?.tree;
+    let one = read::OneContract::at(&*here.store, domain_name, tip, name)?;
+    let mut view = one.view()?;
     if let Some(version) = &request.version {
-        read::load_version(&*here.store, &mut view, &tree, name, version)?;
+        read::load_version(&*here.store, &mut view, one.tree(), name, version)?;
     }
     let contract = match &request.version {
         Some(version) => {
@@ -84,8 +84,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
         None
     };
     // `check` reports a damaged record of transfers.
-    let transfers =
-        read::file::<Transfers>(&*here.store, &StoreRef::Domain(domain_name.clone()), &tree, &layout::transfers(name));
+    let domain = StoreRef::Domain(domain_name.clone());
+    let transfers = read::file::<Transfers>(&*here.store, &domain, one.tree(), &layout::transfers(name));
     let offered_to = transfers.ok().flatten().and_then(|transfers| transfers.offered(view.owner(name)?).cloned());
     let body = ContractGet {
         realm: here.realm.clone(),
@@ -93,7 +93,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
         contract: contract.into(),
         origin,
         offered_to,
-        bindings: bindings(read::roles_in(&*here.store, &tree, name)?),
+        bindings: bindings(one.roles()?),
         versions: view.versions.get(name).into_iter().flatten().cloned().collect(),
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
         current_repo: here.repo.clone(),

@@ -260,13 +260,13 @@ fn document(ctx: &Ctx, named: &DeclaredScript<'_>) -> Result<Contract, OpError> 
         Tested::Contract(document) => return Ok(document.clone()),
         Tested::Import(import) => import,
     };
-    let tip = domain::tip(store, domain_name)?;
-    let mut view = read::contract_at(store, domain_name, &tip, name)?;
+    let one = read::OneContract::at(store, domain_name, domain::tip(store, domain_name)?, name)?;
+    let mut view = one.view()?;
     let resolution = view.resolve_import(import);
     let Some(version) = resolution.resolved().or(resolution.current()) else {
         return domain::current(&view, name).cloned();
     };
-    read::load_version(store, &mut view, &store.commit(&tip)?.tree, name, version)?;
+    read::load_version(store, &mut view, one.tree(), name, version)?;
     view.document(name, version).cloned().map_or_else(|| get::at_version(&view, name, version), Ok)
 }
 

@@ -208,8 +208,8 @@ impl Objects for GitStore {
         self.reading.object(|repo| objects::blob(repo, id))
     }
 
-    fn blob_size(&self, id: &Oid) -> Result<u64, StoreError> {
-        self.reading.object(|repo| objects::blob_size(repo, id))
+    fn size(&self, id: &Oid) -> Result<u64, StoreError> {
+        self.reading.object(|repo| objects::size(repo, id))
     }
 
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {

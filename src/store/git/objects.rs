@@ -149,8 +149,8 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
     }
 }
 
-/// Returns the size of a blob. Only its header is read.
-pub(crate) fn blob_size(repo: &gix::Repository, id: &Oid) -> Result<u64, StoreError> {
+/// Returns the size of an object. Only its header is read.
+pub(crate) fn size(repo: &gix::Repository, id: &Oid) -> Result<u64, StoreError> {
     let git = native(repo, id)?;
     let header = look_up(repo, |repo| repo.find_header(git));
     Ok(header.map_err(|error| read_error(id, gix::objs::Kind::Blob, &error))?.size())
@@ -158,7 +158,7 @@ pub(crate) fn blob_size(repo: &gix::Repository, id: &Oid) -> Result<u64, StoreEr
 
 pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
     // Check the size first, so that a hostile blob is not inflated.
-    let size = blob_size(repo, id)?;
+    let size = size(repo, id)?;
     if size > MAX_BLOB as u64 {
         return Err(StoreError::TooLarge { id: *id, size });
     }

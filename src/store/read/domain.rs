@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{decode, file, folder as read_folder, lookup, published::Published, reader::Reader};
+use super::{
+    decode, folder as read_folder, lookup,
+    published::Published,
+    reader::{Reader, begin},
+};
 use crate::{
     model::{
         approval::Approval,
         binding::Binding,
         conflict::Conflicts,
         contract::Contract,
-        domain::Domain,
         domain_summary::{ContractSummary, DomainSummary, open_offers},
         domain_view::{Damage, DomainView, Subject},
         name::{ContractName, DomainName, RepoName},
@@ -91,34 +94,6 @@ pub fn contracts_at(
     reader.all_but_contracts(&tree, view)
 }
 
-/// Returns a domain at the commit `tip` with only this contract, and without bindings, transfers and approvals. The
-/// cost hardly grows with the size of the domain.
-///
-/// # Errors
-/// Returns an error if a tree on the way, or `domain.json`, cannot be read.
-pub fn contract_at(
-    store: &dyn Store,
-    name: &DomainName,
-    tip: &Oid,
-    contract: &ContractName,
-) -> Result<DomainView, StoreError> {
-    let tree = store.commit(tip)?.tree;
-    let (mut reader, info) = begin(store, name, &tree)?;
-    let mut view = DomainView { commit: Some(*tip), ..DomainView::new(info) };
-    if let Some(entry) = reader.entry(&tree, layout::CONTRACTS, &format!("{contract}.json"))?
-        && let Some(document) = reader.contract(contract, &entry)?
-    {
-        view.contracts.insert(contract.clone(), document);
-    }
-    if let Some(folder) = reader.entry(&tree, layout::VERSIONS, contract.as_str())?
-        && reader.is_folder(contract, &folder)
-    {
-        reader.add_published(&mut view, contract, &folder)?;
-    }
-    view.damage = reader.damage;
-    Ok(view)
-}
-
 /// Returns the summary of a domain from its tree. It equals the summary of the full domain, except that damage in
 /// published documents is not found, because these are not read.
 ///
@@ -161,18 +136,6 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
     let conflicts = conflicts_in(store, tree)?;
     let offers = open_offers(&contracts, &transfers);
     Ok(DomainSummary { info, contracts, versions, owners, offers, bindings, sources, conflicts, damage: reader.damage })
-}
-
-/// Starts to read a domain with its `domain.json`.
-fn begin<'a>(store: &'a dyn Store, name: &DomainName, tree: &Oid) -> Result<(Reader<'a>, Domain), StoreError> {
-    let within = StoreRef::Domain(name.clone());
-    let damaged = |problem: String| StoreError::Damaged { what: within.to_string(), problem };
-    let info: Domain =
-        file(store, &within, tree, &layout::domain())?.ok_or_else(|| damaged("there is no domain.json".into()))?;
-    if info.name != *name {
-        return Err(damaged(format!("domain.json names {}", info.name)));
-    }
-    Ok((Reader { store, within, damage: Vec::new() }, info))
 }
 
 /// Reads the published document of one version into the view, if there is one.
@@ -279,7 +242,7 @@ impl Reader<'_> {
     }
 
     /// Reads one current document.
-    fn contract(&mut self, name: &ContractName, entry: &Entry) -> Result<Option<Contract>, StoreError> {
+    pub(super) fn contract(&mut self, name: &ContractName, entry: &Entry) -> Result<Option<Contract>, StoreError> {
         let subject = Subject::Contract(name.clone());
         let found = self.document::<Contract>(layout::CONTRACTS, entry, subject.clone())?;
         if let Some(other) = found.as_ref().map(|contract| &contract.name).filter(|other| *other != name) {
@@ -306,7 +269,7 @@ impl Reader<'_> {
     }
 
     /// Returns whether the entry for a contract's published documents is a folder.
-    fn is_folder(&mut self, contract: &ContractName, entry: &Entry) -> bool {
+    pub(super) fn is_folder(&mut self, contract: &ContractName, entry: &Entry) -> bool {
         let is_folder = entry.kind == EntryKind::Tree;
         if !is_folder {
             let subject = Subject::Contract(contract.clone());
@@ -332,7 +295,7 @@ impl Reader<'_> {
 
     /// Adds the published versions of a contract to a view, and the document of the newest one if there is no current
     /// document.
-    fn add_published(
+    pub(super) fn add_published(
         &mut self,
         view: &mut DomainView,
         contract: &ContractName,

@@ -2,13 +2,15 @@
 //! the others.
 
 mod domain;
+mod one_contract;
 mod published;
 mod reader;
 mod roles;
 
-pub use domain::{conflicts_in, contract_at, contracts_at, domain, domain_at, load_version, load_versions, summary_of};
+pub use domain::{conflicts_in, contracts_at, domain, domain_at, load_version, load_versions, summary_of};
+pub use one_contract::OneContract;
 pub use published::Published;
-pub use roles::{ContractRole, roles_in};
+pub use roles::ContractRole;
 
 use std::collections::BTreeMap;
 

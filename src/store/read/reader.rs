@@ -4,10 +4,12 @@ use std::{collections::BTreeMap, str::FromStr};
 
 use serde::de::DeserializeOwned;
 
-use super::{decode, lookup};
+use super::{decode, file, lookup};
 use crate::{
     model::{
+        domain::Domain,
         domain_view::{Damage, Subject},
+        name::DomainName,
         oid::Oid,
     },
     store::{Entry, EntryKind, Store, StoreError, StoreRef, layout},
@@ -18,6 +20,22 @@ pub(super) struct Reader<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) within: StoreRef,
     pub(super) damage: Vec<Damage>,
+}
+
+/// Starts to read a domain with its `domain.json`.
+pub(super) fn begin<'a>(
+    store: &'a dyn Store,
+    name: &DomainName,
+    tree: &Oid,
+) -> Result<(Reader<'a>, Domain), StoreError> {
+    let within = StoreRef::Domain(name.clone());
+    let damaged = |problem: String| StoreError::Damaged { what: within.to_string(), problem };
+    let info: Domain =
+        file(store, &within, tree, &layout::domain())?.ok_or_else(|| damaged("there is no domain.json".into()))?;
+    if info.name != *name {
+        return Err(damaged(format!("domain.json names {}", info.name)));
+    }
+    Ok((Reader { store, within, damage: Vec::new() }, info))
 }
 
 impl Reader<'_> {

@@ -2,10 +2,11 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use super::lookup;
+use serde::{Deserialize, Serialize};
+
 use crate::{
     model::{
-        binding::Role,
+        binding::{Binding, Role},
         content_cache::ContentCache,
         name::{ContractName, RepoName},
         oid::Oid,
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// The role of a repository for one contract.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContractRole {
     /// The repository.
     pub repo: RepoName,
@@ -37,7 +38,7 @@ const ROLE_WEIGHT: usize = 200;
 static ROLES: ContentCache<Oid, Arc<ContractRoles>> = ContentCache::new(8 << 20);
 
 /// The fields of a binding that name contracts.
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 struct Names<'a> {
     role: Role,
     #[serde(borrow, default)]
@@ -46,7 +47,7 @@ struct Names<'a> {
     imports: Vec<Named<'a>>,
 }
 
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 struct Named<'a> {
     #[serde(borrow)]
     contract: Cow<'a, str>,
@@ -54,27 +55,28 @@ struct Named<'a> {
     version: Option<Cow<'a, str>>,
 }
 
-/// Returns the exporters and importers of a contract in the tree of a domain. Only the entries of a binding that name
+/// Returns the exporters and importers of a contract in a folder of bindings. Only the entries of a binding that name
 /// the contract are parsed. A binding that cannot be read is left out.
 ///
 /// # Errors
-/// Returns an error if a tree on the way cannot be read.
-pub fn roles_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Result<Vec<ContractRole>, StoreError> {
-    let Some(folder) = lookup(store, tree, layout::BINDINGS)?.filter(|entry| entry.kind == EntryKind::Tree) else {
-        return Ok(Vec::new());
-    };
+/// Returns an error if the folder cannot be read.
+pub(super) fn roles_in(
+    store: &dyn Store,
+    folder: &Oid,
+    contract: &ContractName,
+) -> Result<Vec<ContractRole>, StoreError> {
     if !store.holds() {
-        let (mut roles, _) = roles_below(store, &folder.id, |name| name == contract.as_str())?;
+        let (mut roles, _) = roles_below(store, folder, |name| name == contract.as_str())?;
         return Ok(roles.remove(contract.as_str()).unwrap_or_default());
     }
-    let roles = match ROLES.get(&folder.id) {
+    let roles = match ROLES.get(folder) {
         Some(held) => held,
         None => {
-            let (roles, is_whole) = roles_below(store, &folder.id, |_| true)?;
+            let (roles, is_whole) = roles_below(store, folder, |_| true)?;
             let roles = Arc::new(roles);
             if is_whole {
                 let weight = roles.values().map(Vec::len).sum::<usize>() * ROLE_WEIGHT;
-                ROLES.put(folder.id, Arc::clone(&roles), weight);
+                ROLES.put(*folder, Arc::clone(&roles), weight);
             }
             roles
         }
@@ -109,20 +111,36 @@ fn roles_below(
     Ok((roles, is_whole))
 }
 
+impl ContractRole {
+    /// Returns the roles of a repository in the contracts that its binding names.
+    pub(in crate::store) fn all_of<'b>(repo: &RepoName, binding: &'b Binding) -> BTreeMap<&'b ContractName, Self> {
+        let exports = binding.exports.iter().map(|export| &export.contract);
+        let imports = binding.imports.iter().map(|import| (&import.contract, Some(import.version.clone())));
+        roles((repo, binding.role), exports, imports)
+    }
+}
+
+/// Returns the roles of a repository in contracts. If a contract is imported more than once, the first import counts.
+fn roles<N: Ord>(
+    (repo, role): (&RepoName, Role),
+    exports: impl Iterator<Item = N>,
+    imports: impl DoubleEndedIterator<Item = (N, Option<Range>)>,
+) -> BTreeMap<N, ContractRole> {
+    let role = |imports| ContractRole { repo: repo.clone(), role, exports: false, imports };
+    let mut roles: BTreeMap<_, _> = imports.rev().map(|(name, range)| (name, role(range))).collect();
+    roles.retain(|_, role| role.imports.is_some());
+    for name in exports {
+        roles.entry(name).or_insert_with(|| role(None)).exports = true;
+    }
+    roles
+}
+
 impl Names<'_> {
     /// Returns the role of the binding's repository in each contract that `is_wanted` accepts.
     fn roles(&self, repo: &RepoName, is_wanted: impl Fn(&str) -> bool) -> BTreeMap<&str, ContractRole> {
-        let role = || ContractRole { repo: repo.clone(), role: self.role, exports: false, imports: None };
-        let mut roles = BTreeMap::new();
-        // If a contract is imported more than once, the first import counts.
-        for named in self.imports.iter().rev().filter(|named| is_wanted(&named.contract)) {
-            let range = named.version.as_ref().and_then(|range| range.parse().ok());
-            roles.insert(&*named.contract, ContractRole { imports: range, ..role() });
-        }
-        roles.retain(|_, role| role.imports.is_some());
-        for named in self.exports.iter().filter(|named| is_wanted(&named.contract)) {
-            roles.entry(&*named.contract).or_insert_with(role).exports = true;
-        }
-        roles
+        let exports = self.exports.iter().map(|named| &*named.contract).filter(|name| is_wanted(name));
+        let imports = self.imports.iter().filter(|named| is_wanted(&named.contract));
+        let range = |named: &Named<'_>| named.version.as_ref().and_then(|range| range.parse().ok());
+        roles((repo, self.role), exports, imports.map(|named| (&*named.contract, range(named))))
     }
 }

@@ -6,12 +6,15 @@ use memchr::{memchr_iter, memmem::Finder};
 use serde::{Deserialize, Serialize};
 
 use super::{Place, decode, encode};
-use crate::model::{
-    domain::Source,
-    domain_summary::DomainSummary,
-    name::{DomainName, RepoName},
-    oid::Oid,
-    realm::Repo,
+use crate::{
+    model::{
+        domain::Source,
+        domain_summary::DomainSummary,
+        name::{DomainName, RepoName},
+        oid::Oid,
+        realm::Repo,
+    },
+    store::contract_index::ContractIndex,
 };
 
 /// The part of the snapshot about the realm itself, and the locations of all other parts.
@@ -123,6 +126,12 @@ impl Lines {
         self.domains().lines().map(WrittenLine)
     }
 
+    /// Returns the line of a domain.
+    pub(in crate::store) fn line(&self, name: &DomainName) -> Option<WrittenLine<'_>> {
+        let start = self.text.find(&format!("\n{}{name}\"", WrittenLine::START))? + 1;
+        self.text[start..].lines().next().map(WrittenLine)
+    }
+
     /// Returns the text of the lines.
     fn domains(&self) -> &str {
         self.text.split_once('\n').map_or("", |(_, domains)| domains)
@@ -137,20 +146,31 @@ const NO_SUMMARY: &str = "\"summary\":null";
 pub(in crate::store) struct WrittenLine<'a>(&'a str);
 
 impl<'a> WrittenLine<'a> {
-    /// Returns the name and the tip, which come first in a line.
-    fn key(self) -> Option<(&'a str, &'a str)> {
-        let (name, rest) = self.0.strip_prefix("{\"name\":\"")?.split_once('"')?;
-        Some((name, rest.strip_prefix(",\"tip\":\"")?.split_once('"')?.0))
+    const START: &'static str = "{\"name\":\"";
+
+    /// Returns the name and the tip, which come first in a line, and the rest.
+    fn key(self) -> Option<(&'a str, &'a str, &'a str)> {
+        let (name, rest) = self.0.strip_prefix(Self::START)?.split_once('"')?;
+        let (tip, rest) = rest.strip_prefix(",\"tip\":\"")?.split_once('"')?;
+        Some((name, tip, rest))
     }
 
     /// Returns the name of the domain.
     pub(in crate::store) fn name(self) -> &'a str {
-        self.key().map_or("", |(name, _)| name)
+        self.key().map_or("", |(name, ..)| name)
+    }
+
+    /// Returns the location of the index of its contracts, if the domain was read from this commit. The rest of the
+    /// line, which may name ten thousand repositories, is not decoded.
+    pub(in crate::store) fn contract_index(self, tip: &Oid) -> Option<ContractIndex> {
+        let (_, of, rest) = self.key()?;
+        let place = rest.strip_prefix(",\"contract_index\":").filter(|_| of == tip.to_string())?;
+        serde_json::Deserializer::from_str(place).into_iter().next()?.ok()
     }
 
     /// Returns whether the domain was read from this commit, without damage.
     pub(in crate::store) fn is_of(self, tip: &Oid) -> bool {
-        self.key().is_some_and(|(_, of)| of == tip.to_string()) && !self.0.contains(NO_SUMMARY)
+        self.key().is_some_and(|(_, of, _)| of == tip.to_string()) && !self.0.contains(NO_SUMMARY)
     }
 
     pub(in crate::store) fn decode(self) -> Option<Line> {
@@ -200,6 +220,9 @@ pub struct Line {
     pub name: DomainName,
     /// The commit that it was read from.
     pub tip: Oid,
+    /// The location of the index of its contracts, if it is large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::store) contract_index: Option<ContractIndex>,
     /// The tree of that commit.
     pub tree: Oid,
     /// The repositories involved in the domain, sorted.
@@ -234,6 +257,7 @@ impl Line {
         Self {
             name,
             tip,
+            contract_index: None,
             tree,
             repos: summary.repos().into_iter().cloned().collect(),
             behind: summary.behind(),
@@ -248,7 +272,8 @@ impl Line {
     /// Returns the number of bytes of its parts.
     fn used(&self) -> u64 {
         let parts = [self.summary, self.digest, self.schemas];
-        parts.into_iter().flatten().map(|Place(_, len, _)| len as u64).sum()
+        let parts = parts.into_iter().flatten().map(|part| part.len() as u64).sum::<u64>();
+        parts + self.contract_index.map_or(0, ContractIndex::size)
     }
 
     /// Returns whether `repo` is known to take part with code that is adapted to the current versions of all its
@@ -269,6 +294,7 @@ mod tests {
         let line = |name: &str, names: &[&str]| Line {
             name: name.parse().unwrap(),
             tip: oid,
+            contract_index: None,
             tree: oid,
             repos: repos(names),
             sources: BTreeMap::new(),

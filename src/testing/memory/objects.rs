@@ -85,6 +85,10 @@ impl Objects {
         }
     }
 
+    pub(super) fn size(&self, id: &Oid) -> Result<u64, StoreError> {
+        Ok(self.find(id)?.bytes().len() as u64)
+    }
+
     pub(super) fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
         match self.find(id)? {
             Object::Commit(commit) => Ok(commit),
