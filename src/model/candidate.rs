@@ -45,6 +45,8 @@ pub struct Candidate {
     pub bindings: BTreeMap<DomainName, Declared<Binding>>,
     /// Files that could not be parsed or are in the wrong place.
     pub problems: Vec<FileProblem>,
+    /// Contracts that are named in a file with another name, which is a problem.
+    pub misnamed: BTreeSet<(DomainName, ContractName)>,
     /// Files that are neither a contract nor a binding and are ignored.
     pub strays: Vec<FileProblem>,
     /// The files that contracts and bindings refer to, each with the path of a document that does.
@@ -142,10 +144,12 @@ impl Candidate {
     }
 
     /// Returns the path where the contract's file should be, if the repository has no such file. A file that cannot be
-    /// read still counts as present.
+    /// read, or has another name, still counts as present.
     pub fn missing_file(&self, domain: &DomainName, contract: &ContractName) -> Option<String> {
         let path = contract_path(domain, contract);
-        let is_there = self.contracts.contains_key(&(domain.clone(), contract.clone()))
+        let key = (domain.clone(), contract.clone());
+        let is_there = self.contracts.contains_key(&key)
+            || self.misnamed.contains(&key)
             || self.problems.iter().any(|problem| problem.path == path);
         (!is_there).then_some(path)
     }

@@ -166,8 +166,14 @@ impl<'a> Files<'a> {
             Self::Commit(_, tree) if head != Some(*tree) => tree.to_string(),
             _ => "HEAD".to_owned(),
         };
+        let fetch = if path == FOLDER {
+            // `git archive` would fetch the whole tree.
+            format!("git diff $(git hash-object -t tree /dev/null) {tree} -- {FOLDER} >/dev/null")
+        } else {
+            format!("git cat-file blob {} >/dev/null", shell_word(&format!("{tree}:{path}")))
+        };
         OpError::cannot(ErrorCode::NotFetched, format!("this partial clone lacks the content of {path}"))
-            .next(format!("git archive {tree} {} >/dev/null  # fetch it", shell_word(path)))
+            .next(format!("{fetch}  # fetch it"))
     }
 
     /// Returns the file at a path relative to the root, if neither it nor a parent is a symbolic link.

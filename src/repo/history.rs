@@ -48,7 +48,16 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if history cannot be read.
     pub fn is_ancestor(&self, old: &Oid, new: &Oid) -> Result<bool, StoreError> {
-        Ok(old == new || (self.has(old) && self.merge_base(old, new)? == Some(*old)))
+        Ok(old == new || (self.has(old) && self.has(new) && self.merge_base(old, new)? == Some(*old)))
+    }
+
+    /// Returns whether a branch, a tag or another ref has a commit, which git would otherwise delete some day.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn is_in_a_ref(&self, commit: &Oid) -> Result<bool, StoreError> {
+        let contains = format!("--contains={commit}");
+        Ok(self.has(commit) && !self.git.text(&["for-each-ref", "--count=1", &contains])?.is_empty())
     }
 
     /// Returns a commit and its first parents, as far as this clone has them, up to `most`.

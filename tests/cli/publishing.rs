@@ -103,12 +103,63 @@ fn dropped_commit_is_replaced_on_request() {
     world.git(&fungal, &["push", "--quiet", "--force", "origin", "main"]);
     world.git(&second, &["pull", "--quiet"]);
     let run = publish(&world, "second", &[]).exits(1);
-    let step =
-        world.next_steps(&run).into_iter().find(|step| step.contains("was dropped from main, as by a force-push"));
+    let step = world
+        .next_steps(&run)
+        .into_iter()
+        .find(|step| step.contains("was dropped from main, as when its history is rewritten"));
     let step = step.unwrap_or_else(|| panic!("{run}"));
     assert_eq!(world.finish_shell(&second, &step.replace('…', "it had a secret")).code, 0, "{step}");
     assert_eq!(world.version(), "1.2.0");
     publish(&world, "second", &[]).exits(0);
+}
+
+/// Somebody published a commit and dropped it before pushing it. Its version reaches nobody.
+#[test]
+fn pushed_version_is_not_merely_behind_a_commit_that_nobody_has() {
+    let world = clones();
+    let (fungal, second) = (world.path("fungal"), world.path("second"));
+    world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.git(&second, &["commit", "--quiet", "-am", "Paths 1.1.0"]);
+    world.git(&second, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    world.bump("1.2.0");
+    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
+    assert_eq!(world.version(), "1.1.0");
+    let status = world.ok(&fungal, &["status"]);
+    assert!(status.stdout.contains("has unpublished changes in s3-access"), "{status}");
+    let step = world.next_steps(&status).into_iter().find(|step| step.contains("--rollback"));
+    let step = step.unwrap_or_else(|| panic!("{status}"));
+    world.finish_shell(&fungal, &step.replace('…', "it was never pushed")).exits(0);
+    assert_eq!(world.version(), "1.2.0");
+}
+
+/// A filter that removes a secret leaves no reflog. Merging the published commit would bring the secret back.
+#[test]
+fn rewritten_history_replaces_the_published_commit() {
+    for reclaims in [false, true] {
+        let world = World::pair();
+        let provider = world.path("fungal");
+        world.write("fungal/secret.txt", "secret\n");
+        world.commit("fungal", "The secret");
+        world.bump("1.1.0");
+        let off = ["-c", "blue.publish=off"];
+        world.git(&provider, &[&off[..], &["rm", "--quiet", "--cached", "secret.txt"]].concat());
+        world.git(&provider, &[&off[..], &["checkout", "--quiet", "--orphan", "filtered"]].concat());
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.0"));
+        world.commit("fungal", "Without the secret");
+        world.git(&provider, &["branch", "--quiet", "-M", "main"]);
+        world.git(&provider, &["reflog", "expire", "--expire=now", "--all"]);
+        let status = world.ok(&provider, &["status"]);
+        let steps = world.next_steps(&status);
+        assert!(!status.all().contains("git merge"), "{status}");
+        let wanted = if reclaims { "reclaim" } else { "--rollback" };
+        let step = steps.iter().find(|step| step.contains(wanted)).unwrap_or_else(|| panic!("{status}"));
+        let run = world.finish_shell(&provider, &step.replace('…', "filtered"));
+        assert_eq!(run.code, 0, "{run}");
+        if reclaims {
+            assert_eq!(world.finish_shell(&provider, &world.next_step(&run)).code, 0, "{run}");
+        }
+        assert_eq!(world.version(), "1.2.0");
+    }
 }
 
 #[test]
@@ -315,6 +366,24 @@ fn two_domains_are_published_atomically() {
     world.commit("fungal", "One good, one bad");
     publish(&world, "fungal", &[]).exits(1);
     assert_eq!((world.tip("refs/blue/domains/events"), world.tip(DOMAIN_REF)), (before, tip));
+}
+
+/// Retiring it would take back what the user only moved.
+#[test]
+fn renamed_contract_file_does_not_count_as_removed() {
+    for other in ["moved.yaml", "S3-permissions.yaml"] {
+        let world = World::pair();
+        let fungal = world.path("fungal");
+        let moved = CONTRACT_FILE.replace("s3-permissions.yaml", other);
+        world.git(&fungal, &["mv", CONTRACT_FILE, &moved]);
+        world.commit("fungal", "Move the file");
+        let status = world.ok(&fungal, &["status"]);
+        let check = world.blue(&fungal, &["check"]).exits(1);
+        for run in [&status, &check] {
+            assert!(!run.all().contains("retire") && !run.all().contains("without a file"), "{run}");
+        }
+        assert!(check.stdout.contains(other), "{check}");
+    }
 }
 
 #[test]

@@ -79,6 +79,38 @@ fn contract_reads_schema_from_an_existing_file() {
 }
 
 #[test]
+fn contracts_that_share_a_schema_file_are_bumped_and_committed_together() {
+    let world = two();
+    let dir = world.path("shop");
+    let schema = |word: &str| format!(r#"{{"type": "object", "properties": {{"{word}": {{"type": "string"}}}}}}"#);
+    world.write("shop/schemas/common.json", &schema("id"));
+    let contracts = [ORDER, "orders/refund", "orders/invoice"];
+    for at in contracts {
+        let file = format!("shop/.blue/contracts/{at}.yaml");
+        let made = ["contract", "new", at, "--schema", "schemas/common.json", "--domain-members", "billing"];
+        world.ok(&dir, if at == ORDER { &made } else { &made[..5] });
+        assert!(world.read(&file).contains("schemas/common.json"));
+    }
+    world.commit("shop", "Agree on orders");
+    world.write("shop/schemas/common.json", &schema("number"));
+    let mut next = format!("git blue contract bump {ORDER}");
+    for left in [2, 1] {
+        let bumped = world.finish_shell(&dir, &next).exits(0);
+        let steps = world.next_steps(&bumped);
+        assert_eq!(steps.len(), left, "{bumped}");
+        next.clone_from(&steps[0]);
+        assert!(next.starts_with("git blue contract bump"), "{bumped}");
+    }
+    let last = world.finish_shell(&dir, &next).exits(0);
+    let steps = world.next_steps(&last);
+    world.finish_shell(&dir, steps.last().unwrap()).exits(0);
+    for at in contracts {
+        assert_eq!(world.json(&dir, &["contract", "get", at])["contract"]["version"], "1.1.0", "{last}");
+    }
+    assert_eq!(world.git(&dir, &["status", "--short"]).stdout, "");
+}
+
+#[test]
 fn large_schema_file_is_published_or_refused() {
     let world = World::pair();
     let dir = world.path("fungal");

@@ -138,6 +138,8 @@ fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
     let status = world.ok(&other, &["status"]);
     let check = world.blue(&other, &["check", "--published"]).exits(1);
     snapshot("sync_conflict", &[&status, &check]);
+    let judged = world.blue(&other, &["check"]).exits(1);
+    assert!(!judged.stdout.contains("file-differs"), "neither version is newer: {judged}");
     // The intended content may also be that of the version in conflict.
     let next = world.on("home").ok(&fungal, &["contract", "bump", "s3-access/s3-permissions"]);
     assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("1.1.1"), "{next}");

@@ -34,12 +34,17 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             located(remarks, name, declared)
         } else {
             let held = domain.contracts.get(contract);
+            // A version that was published twice has steps of its own.
+            let in_conflict = held.filter(|held| {
+                domain.conflicts.contracts.get(contract).is_some_and(|versions| versions.contains(&held.version))
+            });
             let mut remarks = effects::remarks_on_document(&document);
             remarks.extend(effects::remarks_on_deprecation(after, &document));
             let own = held.filter(|held| held.owner == *judged.repo);
             remarks.extend(own.and_then(|held| effects::remark_on_retirement(held, &document)));
             let remarks = located(remarks, name, declared);
-            differs((name, judged), &document, held, declared).into_iter().chain(remarks).collect()
+            let compared = held.filter(|_| in_conflict.is_none());
+            differs((name, judged), &document, compared, declared).into_iter().chain(remarks).collect()
         };
         findings.extend(of_contract.into_iter().map(|finding| finding.domain(name).contract(contract)));
     }

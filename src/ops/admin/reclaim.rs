@@ -1,5 +1,7 @@
 //! `realm_admin_reclaim`: gives a name back to its repository, after another one published or joined under it.
 
+use std::collections::BTreeMap;
+
 use crate::{
     error::{ErrorCode, OpError},
     model::{change::DomainChange, name::DomainName, publish::Decision, realm::Repo},
@@ -80,15 +82,23 @@ fn take_name(ctx: &Ctx, acting: ActingRepo<'_>, now: &Repo, request: &Request) -
     })
 }
 
-/// Returns the domains whose last published commit this clone does not have.
+/// Returns the domains whose last published commit this clone does not have, or that none of its refs has any more.
 fn domains_with_unknown_commit(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Vec<DomainName>, OpError> {
     let overview = Overview::open(acting.store)?;
     let lines = overview.domains_of(acting.repo);
-    let is_foreign = |commit| !code.has(commit);
-    Ok(lines
-        .filter(|line| line.sources.get(acting.repo).is_some_and(|source| is_foreign(&source.commit)))
-        .map(|line| line.name.clone())
-        .collect())
+    // Most domains were published at the same commit.
+    let (mut known, mut domains) = (BTreeMap::new(), Vec::new());
+    for line in lines {
+        let Some(source) = line.sources.get(acting.repo) else { continue };
+        let is_known = match known.get(&source.commit) {
+            Some(is_known) => *is_known,
+            None => *known.entry(source.commit).or_insert(code.is_in_a_ref(&source.commit)?),
+        };
+        if !is_known {
+            domains.push(line.name.clone());
+        }
+    }
+    Ok(domains)
 }
 
 fn forget_source(ctx: &Ctx, acting: ActingRepo<'_>, name: &DomainName, request: &Request) -> Result<(), OpError> {

@@ -33,7 +33,7 @@ use crate::{
         CodeRepo,
         blue_files::{Files, contract_path},
     },
-    store::{codec, read},
+    store::{StoreRef, codec, read},
     wire::{Answer, ContractBump},
 };
 
@@ -179,7 +179,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         changed,
         new_version: new_version.clone(),
     });
-    let paths = file.pathspecs(ctx, sources)?;
+    let sharing = if answer.body.changed { sharing(ctx, at, &sources)? } else { Vec::new() };
+    let others = to_bump(acting, &sharing)?;
+    // A commit of the shared file without the other contracts could not be published.
+    let paths = sharing.iter().map(|(other, _)| contract_path(&other.domain, &other.contract));
+    let paths = file.pathspecs(ctx, sources.into_iter().chain(paths))?;
     let unshallow = "git fetch --unshallow  # if the branch may lack the published version: this clone cannot tell";
     let may_lack = answer.body.changed && history.unknown.contains(&at.domain);
     let answer = answer.next_if(may_lack, unshallow);
@@ -188,10 +192,38 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
             answer.next(format!("git blue contract bump {at}  # it breaks a promise: let the change decide the level"))
         }
         (true, false) => answer,
+        (true, true) if !others.is_empty() => {
+            let bump = |other| format!("git blue contract bump {other}  # its schema is in the same changed file");
+            answer.next_all(others.iter().map(bump))
+        }
         (true, true) => answer
             .next("git blue check --worktree  # show which consumers it would break")
             .next(format!("git add {paths} && git commit -m \"{at} {new_version}\"")),
     })
+}
+
+/// Returns the other contracts of this repository that refer to one of these files.
+fn sharing(ctx: &Ctx, at: &ContractRef, sources: &BTreeSet<String>) -> Result<Vec<(ContractRef, Contract)>, OpError> {
+    let (Some(files), false) = (Files::checkout(ctx.code()?), sources.is_empty()) else { return Ok(Vec::new()) };
+    let found = references::contracts_with(&files, sources)?.into_iter();
+    let named = found.map(|(domain, one)| (ContractRef { domain, contract: one.name.clone() }, one));
+    Ok(named.filter(|(other, _)| other != at).collect())
+}
+
+/// Returns the contracts whose content differs from the published one of their version.
+fn to_bump(acting: ActingRepo<'_>, documents: &[(ContractRef, Contract)]) -> Result<Vec<ContractRef>, OpError> {
+    let mut found = Vec::new();
+    for (at, document) in documents.iter().filter(|(_, document)| !document.version.is_auto()) {
+        // A domain that does not exist yet has nothing to compare with.
+        let Some(tip) = acting.store.tip(&StoreRef::Domain(at.domain.clone()))? else { continue };
+        let one = read::OneContract::at(acting.store, &at.domain, tip, &at.contract)?;
+        let mut view = one.view()?;
+        read::load_version(acting.store, &mut view, one.tree(), &at.contract, &document.version)?;
+        if view.has_other_content(document) {
+            found.push(at.clone());
+        }
+    }
+    Ok(found)
 }
 
 /// Returns what the history of HEAD says about the contract: whether the branch may lack what was published.

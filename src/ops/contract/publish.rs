@@ -392,10 +392,15 @@ impl Work<'_> {
             Some(absent) => format!("then publish again; if {absent} stays missing, it is not pushed yet"),
             None => "then publish again".to_owned(),
         };
-        let pull = behind::pull(self.code, self.branch, &source.commit, &reason)?;
         let replace = behind::replace(self.code, self.branch, (self.commit, &source.commit))?;
+        // Merging what was removed from the history would bring it back.
+        let pull = if replace.is_some() && self.code.origin_url().is_none() && self.code.has(&source.commit) {
+            None
+        } else {
+            Some(behind::pull(self.code, self.branch, &source.commit, &reason)?)
+        };
         Err(OpError::no(ErrorCode::FetchFirst, message)
-            .next(pull)
+            .next_all(pull)
             .next_all(replace)
             .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
     }

@@ -12,8 +12,7 @@ use crate::{
 /// The maximum number of commits that are searched for a publisher.
 pub const MAX_HISTORY: usize = 200;
 
-/// Returns whether `commit` of the publishing branch is behind the published one and has nothing new: the upstream has
-/// it, or the published commit descends from it.
+/// Returns whether `commit` of the publishing branch is behind the published one, which descends from it.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.
@@ -22,9 +21,7 @@ pub fn is_behind(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -
     if code.is_shallow()? || !lacks(code, branch, commit, published)? {
         return Ok(false);
     }
-    let upstream = code.upstream(branch)?;
-    let is_there = |known: Option<&Oid>| known.map_or(Ok(false), |known| code.is_ancestor(commit, known));
-    Ok(is_there(upstream.as_ref())? || is_there(Some(published).filter(|published| code.has(published)))?)
+    code.is_ancestor(commit, published)
 }
 
 /// Returns whether the publishing branch lacks a published commit that was not dropped from it, as far as this clone knows.
@@ -106,18 +103,21 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
 }
 
 /// Returns the step that publishes `commit` in place of a published one that the branch at origin does not have, as of
-/// the last fetch: a force-push may have dropped it.
+/// the last fetch, or that no ref has in a repository without origin: its history may have been rewritten.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.
 pub fn replace(code: &CodeRepo, branch: &str, (commit, published): (&Oid, &Oid)) -> Result<Option<NextStep>, OpError> {
-    let Some(upstream) = code.reference(&format!("refs/remotes/origin/{branch}"))? else { return Ok(None) };
-    if code.is_ancestor(published, &upstream)? {
+    let is_kept = match code.reference(&format!("refs/remotes/origin/{branch}"))? {
+        Some(upstream) => code.is_ancestor(published, &upstream)?,
+        None => code.origin_url().is_some() || code.is_in_a_ref(published)?,
+    };
+    if is_kept {
         return Ok(None);
     }
     let is_head = code.head()?.commit.as_ref() == Some(commit);
     let at = if is_head { String::new() } else { format!(" --commit {}", commit.short()) };
-    let reason = format!("if {} was dropped from {branch}, as by a force-push", published.short());
+    let reason = format!("if {} was dropped from {branch}, as when its history is rewritten", published.short());
     Ok(Some(format!("git blue contract publish{at} --rollback --reason \"…\"  # {reason}").into()))
 }
 

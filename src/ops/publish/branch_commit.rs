@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use super::{
     behind::{self, MAX_HISTORY, is_behind},
-    candidate::Sources,
+    candidate::{self, Sources},
     dispute, references,
 };
-use crate::repo::blue_files::{self, CONTRACTS, is_read};
+use crate::repo::blue_files::{self, CONTRACTS, Files, is_read};
 use crate::{
     error::OpError,
     locate::renamed,
-    model::{domain::Source, name::DomainName, oid::Oid},
-    ops::{contract, ctx::ActingRepo},
+    model::{contract::Contract, domain::Source, name::DomainName, oid::Oid},
+    ops::{contract, ctx::ActingRepo, progress::RequestProgress},
     repo::CodeRepo,
     store::{EntryKind, Objects as _, StoreRef, history, read},
 };
@@ -152,8 +152,9 @@ impl<'a> BranchCommit<'a> {
         if *newer != Some(published) && is_behind(code, branch, commit, &published)? {
             *newer = Some(published);
         }
-        let is_behind =
-            *newer == Some(published) || has_nothing_new(*acting, code, (branch, commit), &published, domain)?;
+        let is_behind = *newer == Some(published)
+            || has_nothing_new(*acting, code, (branch, commit), &published, domain)?
+            || is_pushed_without_newer_version(*acting, code, (branch, commit), &published, domain)?;
         Ok(is_behind.then_some(published))
     }
 }
@@ -214,4 +215,30 @@ fn has_nothing_new(
         }
     }
     Ok(false)
+}
+
+/// Returns whether the upstream has `commit`, which lacks the published one, and no contract in it has a newer version
+/// than the realm. Somebody pulled it, added commits, and published those.
+fn is_pushed_without_newer_version(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    (branch, commit): (&str, &Oid),
+    published: &Oid,
+    domain: &DomainName,
+) -> Result<bool, OpError> {
+    let Some(upstream) = code.upstream(branch)? else { return Ok(false) };
+    // A shallow clone may have the published commit beyond its boundary.
+    if code.is_shallow()? || !code.is_ancestor(commit, &upstream)? || !behind::lacks(code, branch, commit, published)? {
+        return Ok(false);
+    }
+    let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
+    let declared = candidate::read(code, &Files::at(code, commit)?, &Sources::new(), &RequestProgress::default())?;
+    let names = declared.contracts_in(domain).map(|(name, _)| name.clone()).collect();
+    let view = read::contracts_at(acting.store, domain, &tip, &names)?;
+    let is_newer = |contract: &Contract| {
+        let current = view.contracts.get(&contract.name).map(|current| &current.version);
+        let is_published = view.versions.get(&contract.name).is_some_and(|all| all.contains(&contract.version));
+        !contract.version.is_auto() && !is_published && current.is_none_or(|current| contract.version > *current)
+    };
+    Ok(!declared.contracts_in(domain).any(|(_, one)| is_newer(&one.document)))
 }

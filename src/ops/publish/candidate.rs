@@ -67,6 +67,7 @@ pub fn read(
             }
         };
         if let Err(problem) = outcome {
+            candidate.misnamed.extend(named_in(files, path, item)?);
             candidate.problems.push(problem.in_file(path));
         }
     }
@@ -233,6 +234,13 @@ fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<Result<(Binding, BTreeSe
     let read = references::resolve_expected(files, &mut document)?;
     let located = |(index, problem): (usize, Problem)| problem.or_at(bytes, &format!("/imports/{index}/expects"));
     Ok(read.map(|read| (document, read)).map_err(located))
+}
+
+/// Returns the contract that a file with a problem names, if it is in the folder of a domain.
+fn named_in(files: &Files<'_>, path: &str, item: &Item) -> Result<Option<(DomainName, ContractName)>, OpError> {
+    let domain = path.strip_prefix(CONTRACTS).and_then(|rest| rest.strip_prefix('/')?.split_once('/')?.0.parse().ok());
+    let (Some(domain), Item::File(handle)) = (domain, item) else { return Ok(None) };
+    Ok(files.read(handle)?.and_then(|bytes| codec::name_of(&bytes)).map(|name| (domain, name)))
 }
 
 /// Returns why an entry is ignored, if it is. Editors lock a file by a hidden symbolic link.

@@ -18,7 +18,7 @@ use crate::{
         bundle::{self, Bundle, BundleError},
         contract::{Contract, Flow, VersionFrom},
         json::Json,
-        name::ContractName,
+        name::{ContractName, DomainName},
         oid::Oid,
         schema::{self, Budget},
         version::Version,
@@ -379,6 +379,27 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
             _ => None,
         };
         found.insert(path, blob);
+    }
+    Ok(found)
+}
+
+/// Returns the contracts that refer to one of these files, with their references replaced. A document that cannot be read
+/// is reported when it is published.
+///
+/// # Errors
+/// Returns an error if a file cannot be read.
+pub fn contracts_with(files: &Files<'_>, shared: &BTreeSet<String>) -> Result<Vec<(DomainName, Contract)>, OpError> {
+    let mut found = Vec::new();
+    for (path, item) in files.below(CONTRACTS)? {
+        let place = path.strip_prefix(CONTRACTS).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(".yaml"));
+        let Some((domain, name)) = place.and_then(|place| place.split_once('/')) else { continue };
+        let (Item::File(handle), Ok(domain), Ok(name)) = (item, domain.parse(), name.parse()) else { continue };
+        let Some(bytes) = files.read(&handle)?.filter(|bytes| mentions_one(bytes, [b"file"])) else { continue };
+        if let Ok((document, read)) = contract(files, &bytes, &name)?
+            && !read.is_disjoint(shared)
+        {
+            found.push((domain, document));
+        }
     }
     Ok(found)
 }

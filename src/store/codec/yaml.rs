@@ -248,6 +248,15 @@ pub fn version_from(bytes: &[u8]) -> Option<VersionFrom> {
     document::<Only>(bytes).ok().map(|only| only.version)
 }
 
+/// Returns the name that a contract's file declares, even if the rest of the contract is not valid.
+pub fn name_of(bytes: &[u8]) -> Option<ContractName> {
+    #[derive(Deserialize)]
+    struct Only {
+        name: ContractName,
+    }
+    document::<Only>(bytes).ok().map(|only| only.name)
+}
+
 /// Parses a binding in `.blue/bindings/<domain>.yaml`.
 ///
 /// # Errors

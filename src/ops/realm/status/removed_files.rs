@@ -1,6 +1,9 @@
 //! The contracts of a repository that lack their files.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use super::Digests;
 use crate::{
@@ -12,7 +15,7 @@ use crate::{
     },
     ops::ctx::{Ctx, RealmContext},
     repo::{CodeRepo, blue_files::CONTRACTS},
-    store::read,
+    store::{Objects as _, codec, read},
     wire::RemovedFile,
 };
 
@@ -34,9 +37,14 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
         }
         let folder = format!("{CONTRACTS}/{domain}");
         let files = read::folder(code, &tree, &folder)?.into_iter();
-        let files: BTreeSet<String> =
-            files.filter_map(|entry| Some(entry.name.strip_suffix(".yaml")?.to_owned())).collect();
-        let mut missing = served.filter(|name| !files.contains(*name)).peekable();
+        let files: BTreeMap<String, Oid> =
+            files.filter_map(|entry| Some((entry.name.strip_suffix(".yaml")?.to_owned(), entry.id))).collect();
+        let mut missing: Vec<_> = served.filter(|name| !files.contains_key(*name)).collect();
+        if !missing.is_empty() {
+            let misnamed = misnamed(code, &files, &digest.own(repo).names().collect());
+            missing.retain(|name| !misnamed.contains(*name));
+        }
+        let mut missing = missing.into_iter().peekable();
         let source = line.sources.get(repo).filter(|_| missing.peek().is_some());
         let Some(source) = source.map(|source| source.commit) else { continue };
         // A commit that this one does not descend from may have added the file.
@@ -62,6 +70,13 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
             .collect::<Result<_, _>>()?;
     }
     Ok(removed)
+}
+
+/// Returns the contracts that are named in files with other names than those `served`. Publishing reports such files.
+fn misnamed(code: &CodeRepo, files: &BTreeMap<String, Oid>, served: &BTreeSet<&str>) -> BTreeSet<String> {
+    let others = files.iter().filter(|(name, _)| !served.contains(name.as_str()));
+    let named = others.filter_map(|(_, blob)| codec::name_of(&code.blob(blob).ok()?));
+    named.map(|name| name.to_string()).collect()
 }
 
 /// Returns the tree of the publishing branch, unless it is that of `commit`. A branch that removes a file removes nothing
