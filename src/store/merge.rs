@@ -363,13 +363,8 @@ impl TreeMerge<'_> {
             TreeFile::Binding(repo) => {
                 let Some([our, their]) = self.both::<Binding>(&place, our, their)? else { return Ok(()) };
                 let base = read::readable(self.store, base)?;
-                let Merged { winner, lost } = merge::binding(base.as_ref(), &our, &their, self.newer([repo; 2])?);
-                if let Some(lost) = lost {
-                    let place = TreeFile::LosingBinding(repo.clone(), ConflictId::of(&lost));
-                    self.record(&place, codec::encode(&lost));
-                    self.merge.conflicts.push(Conflict::Binding(repo.clone()));
-                }
-                self.put(&place, &our, &winner);
+                let merged = merge::binding(base.as_ref(), &our, &their, self.newer([repo; 2])?);
+                self.put_binding(repo, Some(&our), merged);
             }
             TreeFile::Source(repo) => {
                 let Some([our, their]) = self.both::<Source>(&place, our, their)? else { return Ok(()) };
@@ -434,6 +429,11 @@ impl TreeMerge<'_> {
                 return Ok(());
             }
         }
+        if let TreeFile::Binding(repo) = place
+            && self.merge_renamed_binding(repo, base, [ours, theirs])?
+        {
+            return Ok(());
+        }
         if let TreeFile::Source(repo) = place
             && self.merge_renamed_source(repo, base, [ours, theirs])?
         {
@@ -487,6 +487,18 @@ impl TreeMerge<'_> {
             self.put(place, &our, &merge(&our, &their));
         }
         Ok(())
+    }
+
+    fn put_binding(&mut self, repo: &RepoName, ours: Option<&Binding>, merged: Merged<Binding>) {
+        let Merged { winner, lost } = merged;
+        if let Some(lost) = lost {
+            let place = TreeFile::LosingBinding(repo.clone(), ConflictId::of(&lost));
+            self.record(&place, codec::encode(&lost));
+            self.merge.conflicts.push(Conflict::Binding(repo.clone()));
+        }
+        if ours != Some(&winner) {
+            self.merge.edits.insert(layout::binding(repo), Edit::Put(codec::encode(&winner)));
+        }
     }
 
     fn put_contract(&mut self, place: &TreeFile, ours: &Contract, merged: Merged<Contract>, name: &ContractName) {

@@ -2,7 +2,7 @@
 
 use crate::{
     teamwork::{push, team},
-    world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing},
+    world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, EXPORTING, World, contract, importing},
 };
 
 #[test]
@@ -171,6 +171,33 @@ fn publish_during_a_rename_keeps_its_version() {
         let sources = world.git(&world.store(), &["ls-tree", "--name-only", "refs/blue/domains/s3-access", "sources/"]);
         assert_eq!(sources.stdout, "sources/mycelium.json\n");
         assert_ne!(world.stored("sources/mycelium.json")["commit"], world.line(&mate, &["rev-parse", "HEAD~1"]));
+    }
+}
+
+/// The former name must not stay as a member that nobody can change.
+#[test]
+fn binding_that_is_published_during_a_rename_moves_with_it() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.write(&format!("fungal/{BINDING_FILE}"), EXPORTING);
+    world.commit("fungal", "Export");
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.git(&mate, &["pull", "--quiet"]);
+    world.on("home").ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.commit("fungal", "Take the name mycelium");
+    push(&world);
+    world.write(&format!("mate/{BINDING_FILE}"), &EXPORTING.replace("models/", "more/"));
+    world.on("second").commit("mate", "Export another file");
+    world.ok(&mate, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    for machine in ["home", "second"] {
+        world.on(machine);
+        let files = world.git(&world.store(), &["ls-tree", "-r", "--name-only", DOMAIN_REF, "bindings/", "conflicts/"]);
+        assert_eq!(files.stdout, "bindings/mycelium.json\n");
+        assert_eq!(world.stored("domain.json")["members"], serde_json::json!(["mycelium"]));
+        let held = world.stored("bindings/mycelium.json");
+        assert_eq!(held["exports"][0]["source_files"][0], "more/s3_paths.py", "{held}");
     }
 }
 

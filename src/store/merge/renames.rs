@@ -3,6 +3,7 @@
 
 use super::TreeMerge;
 use crate::model::{
+    binding::Binding,
     contract::Contract,
     merge::{self, Newer},
     name::{ContractName, RepoName},
@@ -36,6 +37,40 @@ impl TreeMerge<'_> {
         };
         self.merge.edits.extend(ours.map(|_| (layout::source(former), Edit::Remove)));
         self.merge.edits.extend(winner.map(|blob| (path, Edit::Link(EntryKind::Blob, blob))));
+        Ok(true)
+    }
+
+    /// Merges the binding of a repository that one side renamed, while it published another one under its former name on
+    /// the other. Returns false if it was not renamed.
+    pub(super) fn merge_renamed_binding(
+        &mut self,
+        former: &RepoName,
+        base: Option<Oid>,
+        [ours, theirs]: [Option<Oid>; 2],
+    ) -> Result<bool, StoreError> {
+        let side = usize::from(ours.is_some());
+        let Some(new) = self.new_name(side, former)? else { return Ok(false) };
+        let path = layout::binding(&new);
+        if self.blob_at(1 - side, &path)?.is_some() {
+            return Ok(false);
+        }
+        let moved = self.blob_at(side, &path)?;
+        let (Some(moved), Some(changed)) =
+            (read::readable::<Binding>(self.store, moved)?, read::readable(self.store, ours.or(theirs))?)
+        else {
+            return Ok(false);
+        };
+        let base = read::readable::<Binding>(self.store, base)?;
+        let is_only_moved = base.as_ref().is_some_and(|base| base.as_written() == moved.as_written());
+        let (newer, our, their) = match side {
+            0 if is_only_moved => (Newer::Theirs, &moved, &changed),
+            0 => (self.newer([&new, former])?, &moved, &changed),
+            _ if is_only_moved => (Newer::Ours, &changed, &moved),
+            _ => (self.newer([former, &new])?, &changed, &moved),
+        };
+        let merged = merge::binding(base.as_ref(), our, their, newer);
+        self.merge.edits.extend(ours.map(|_| (layout::binding(former), Edit::Remove)));
+        self.put_binding(&new, Some(&moved).filter(|_| side == 0), merged);
         Ok(true)
     }
 
