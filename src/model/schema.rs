@@ -47,7 +47,7 @@ pub use forest::{Forest, PartId, Tree};
 pub use keyword_warning::{KeywordKind, KeywordWarning};
 pub use keywords::{is_keyword, schemas_within, warnings};
 pub use payloads::{Failure, payloads};
-pub use problem::{Part, Problem};
+pub use problem::{Part, Problem, is_unfinished};
 
 use document::Document;
 use metered::{Meter, Metered, MeteredValue, Spent, within};
@@ -181,9 +181,9 @@ fn options() -> Options {
     with_patterns(patterns().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS))
 }
 
-/// Returns the options for validators whose answer must not depend on the limits of patterns.
+/// Returns the options for validators that may take as much memory for a pattern as they need.
 pub(super) fn unbounded_options() -> Options {
-    with_patterns(patterns())
+    with_patterns(patterns().backtrack_limit(BACKTRACKS))
 }
 
 fn patterns() -> PatternOptions<FancyRegex> {

@@ -1,11 +1,11 @@
 //! Confirms a witness with the validator on both sides, then shrinks it.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, rc::Rc, time::Duration};
 
 use jsonschema::Validator;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::evaluate;
+use super::{evaluate, graph::node};
 use crate::model::schema::{
     Deadline, Draft, Tree,
     document::Document,
@@ -24,7 +24,15 @@ const MAX_READS: u64 = 1_000_000;
 /// A schema and its validator, which is built on first use.
 pub(super) struct Side<'a> {
     document: &'a Document<'a>,
-    validator: Option<Option<Validator<Metered>>>,
+    validator: Option<Option<SideValidator>>,
+}
+
+/// The validator of a schema.
+struct SideValidator {
+    whole: Validator<Metered>,
+    /// The validators of its patterns that backtrack. If one gives up, the whole validator takes this for a mismatch, so
+    /// below `not` it would accept what it does not know.
+    backtracking: Vec<Rc<Validator<Metered>>>,
 }
 
 impl<'a> Side<'a> {
@@ -66,14 +74,63 @@ impl<'a> Side<'a> {
 
     /// Returns whether the validator accepts a value, or `None` if there is no validator or it takes too long.
     fn accepts(&self, value: &Value) -> Option<bool> {
-        let validator = self.validator.as_ref()?.as_ref()?;
+        let SideValidator { whole, backtracking } = self.validator.as_ref()?.as_ref()?;
+        if !backtracking.is_empty() {
+            let gives_up = |text| backtracking.iter().any(|pattern| node::accepts(pattern, text).is_none());
+            if texts(value).into_iter().any(gives_up) {
+                return None;
+            }
+        }
         let meter = Meter::new(MAX_READS, u64::MAX, Deadline::default());
-        within(|| validator.is_valid(MeteredValue::new(value, &meter))).ok()
+        within(|| whole.is_valid(MeteredValue::new(value, &meter))).ok()
     }
 }
 
-fn build(schema: &Value) -> Option<Validator<Metered>> {
-    options_for(unbounded_options(), schema).build(&ecma::patterns(schema)).ok()
+fn build(schema: &Value) -> Option<SideValidator> {
+    let rewritten = ecma::patterns(schema);
+    let whole = options_for(unbounded_options(), schema).build(&rewritten).ok()?;
+    let patterns = backtracking_patterns(&rewritten).into_iter();
+    let backtracking = patterns.filter_map(|pattern| node::validator(&json!({ "pattern": pattern })));
+    Some(SideValidator { whole, backtracking: backtracking.collect() })
+}
+
+/// Returns the patterns of a schema that have look-arounds or back-references.
+fn backtracking_patterns(schema: &Value) -> BTreeSet<&str> {
+    let mut patterns = BTreeSet::new();
+    for part in parts(schema) {
+        let own = part.get("pattern").and_then(Value::as_str);
+        let of_names = part.get("patternProperties").and_then(Value::as_object);
+        let names = of_names.into_iter().flat_map(|of_names| of_names.keys().map(String::as_str));
+        patterns.extend(own.into_iter().chain(names).filter(|pattern| ecma::looks_around(pattern)));
+    }
+    patterns
+}
+
+/// Returns the strings and names in a value.
+fn texts(value: &Value) -> BTreeSet<&str> {
+    let mut texts = BTreeSet::new();
+    for part in parts(value) {
+        match part {
+            Value::String(text) => drop(texts.insert(text.as_str())),
+            Value::Object(members) => texts.extend(members.keys().map(String::as_str)),
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// Returns a value and everything in it.
+fn parts(value: &Value) -> impl Iterator<Item = &Value> {
+    let mut open = vec![value];
+    std::iter::from_fn(move || {
+        let part = open.pop()?;
+        match part {
+            Value::Object(members) => open.extend(members.values()),
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+        Some(part)
+    })
 }
 
 /// Returns whether `value` is valid in `inner` and refused by `outer`.

@@ -237,7 +237,7 @@ pub fn repeats_repetition(pattern: &str) -> bool {
 }
 
 /// Returns whether the rewritten pattern has look-arounds or back-references, so the validator does not translate it.
-fn looks_around(pattern: &str) -> bool {
+pub fn looks_around(pattern: &str) -> bool {
     let (mut is_escaped, mut in_class) = (false, false);
     pattern.char_indices().any(|(at, letter)| {
         let rest = &pattern[at..];

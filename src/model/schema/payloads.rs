@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
+use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use super::{
-    Budget, Deadline, Document, Forest, Metered, Problem, Spent, UNLISTED, depth, ecma, errors, measured, meta,
-    of_schema, on_enough_stack, options, options_for, part, resources, shortened, undecided,
+    Budget, Deadline, Document, Forest, Metered, Problem, Spent, UNLISTED, depth, ecma, errors, is_unfinished,
+    measured, meta, of_schema, on_enough_stack, options, options_for, part, resources, shortened, undecided,
 };
 use crate::model::json::Json;
 
@@ -89,7 +89,7 @@ fn failure(error: &ValidationError<'_>) -> Failure {
         pointer: error.instance_path().to_string(),
         schema_pointer: error.schema_path().to_string(),
         message: shortened(error.to_string()),
-        is_undecided: matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }),
+        is_undecided: is_unfinished(&error),
     }
 }
 

@@ -59,9 +59,16 @@ pub(super) fn whole(part: Part, message: String) -> Problem {
     Problem { part, pointer: String::new(), message }
 }
 
+/// Returns whether the validator gave up, so that the value may be valid.
+pub fn is_unfinished(error: &ValidationError<'_>) -> bool {
+    matches!(
+        error.kind(),
+        ValidationErrorKind::BacktrackLimitExceeded { .. } | ValidationErrorKind::RegexEngineFailure { .. }
+    )
+}
+
 pub(super) fn of_value(error: &ValidationError<'_>) -> Problem {
-    let is_unfinished = matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. });
-    problem(if is_unfinished { Part::Undecided } else { Part::Value }, error)
+    problem(if is_unfinished(error) { Part::Undecided } else { Part::Value }, error)
 }
 
 pub(super) fn problem(part: Part, error: &ValidationError<'_>) -> Problem {

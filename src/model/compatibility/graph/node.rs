@@ -13,7 +13,7 @@ use super::same_pattern;
 use crate::model::compatibility::{numbers, recent::Recent};
 pub(in crate::model::compatibility) use crate::model::schema::index;
 use crate::model::schema::{
-    ecma,
+    ecma, is_unfinished,
     metered::{Metered, MeteredValue},
     unbounded_options,
 };
@@ -359,7 +359,7 @@ impl Words {
 
     /// Returns whether a check accepts a string, or `None` if it cannot be run.
     pub fn passes(&self, check: u32, text: &str) -> Option<bool> {
-        Some(accepts(self.checks[check as usize].validator.as_ref()?, text))
+        accepts(self.checks[check as usize].validator.as_ref()?, text)
     }
 
     /// Returns whether a pattern matches a string, or `None` if the pattern cannot be run.
@@ -367,7 +367,7 @@ impl Words {
         let source = self.text(pattern);
         let found = self.patterns.entry(pattern);
         let found = found.or_insert_with(|| validator(&serde_json::json!({"pattern": &*source})));
-        Some(accepts(found.as_ref()?, text))
+        accepts(found.as_ref()?, text)
     }
 }
 
@@ -376,7 +376,7 @@ const VALIDATOR_SIZE: usize = 64 << 10;
 
 /// Returns a validator for the same type of values as everywhere else, because the compiler generates all of its code
 /// again for another type.
-fn validator(schema: &Value) -> Option<Rc<Validator<Metered>>> {
+pub(in crate::model::compatibility) fn validator(schema: &Value) -> Option<Rc<Validator<Metered>>> {
     thread_local! {
         static RECENT: RefCell<Recent<Option<Rc<Validator<Metered>>>>> = RefCell::default();
     }
@@ -384,6 +384,14 @@ fn validator(schema: &Value) -> Option<Rc<Validator<Metered>>> {
     RECENT.with_borrow_mut(|recent| recent.get(&schema.to_string(), || (compile(), VALIDATOR_SIZE)))
 }
 
-fn accepts(validator: &Validator<Metered>, text: &str) -> bool {
-    validator.is_valid(MeteredValue::unmetered(&Value::from(text)))
+/// Returns whether a validator of one keyword accepts a string, or `None` if matching a pattern takes too long.
+pub(in crate::model::compatibility) fn accepts(validator: &Validator<Metered>, text: &str) -> Option<bool> {
+    let value = Value::from(text);
+    if validator.is_valid(MeteredValue::unmetered(&value)) {
+        return Some(true);
+    }
+    match validator.validate(MeteredValue::unmetered(&value)) {
+        Err(error) if is_unfinished(&error) => None,
+        outcome => Some(outcome.is_ok()),
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::rc::Rc;
 
+use super::branch::are_apart;
 use super::engine::{Atom, Engine};
 use super::naming::Naming;
 use crate::model::compatibility::{
@@ -147,6 +148,28 @@ impl Fence {
         let text = engine.table.words.text(name);
         !self.patterns.iter().any(|pattern| engine.table.words.matches(*pattern, &text) != Some(false))
     }
+}
+
+/// Returns whether another alternative of a `oneOf` accepts all that a lenient sender of one sends, although not all
+/// that the alternative allows: open objects that no constant tells apart. Its author means `anyOf`. Taken literally, nothing
+/// could be sent, and every change would be compatible.
+fn is_shadowed(engine: &mut Engine<'_>, ids: &[Id], only: usize) -> bool {
+    others(ids, only).any(|other| {
+        !are_distinct(engine, ids[only], other)
+            && engine.goal(vec![Atom::is(ids[only], true), Atom::is_not(other)]).is_empty()
+            && !engine.goal(vec![Atom::is(ids[only], false), Atom::is_not(other)]).is_empty()
+    })
+}
+
+/// Returns whether a required property, or the type, tells the values of two nodes apart.
+fn are_distinct(engine: &mut Engine<'_>, one: Id, other: Id) -> bool {
+    let [one, other] = [one, other].map(|id| engine.summary(id));
+    one.types & other.types == 0
+        || one.members.iter().any(|(name, member)| {
+            let is_required = one.required.contains(name) || other.required.contains(name);
+            let of_other = other.members.iter().find(|(known, _)| known == name).filter(|_| is_required);
+            of_other.is_some_and(|(_, known)| are_apart(engine, &[Atom::is(*known, false)], *member))
+        })
 }
 
 /// Returns all branches of a `oneOf` except one.
@@ -302,8 +325,17 @@ impl State {
             (Lit::AnyOf(ids), false) => work.extend(ids.iter().map(is_not)),
             (Lit::OneOf(ids), true) => {
                 let (node, at) = (fact.node, fact.at);
-                let branch = |only: usize| vec![Item::NoOtherBranch { node, at, only }, is(&ids[only])];
-                self.open.push(Branches::choice((0..ids.len()).map(branch).collect()));
+                let mut branch = |only: usize| {
+                    if fact.lenient && self.kind == Kind::Object && is_shadowed(engine, ids, only) {
+                        engine.record_obstacle([node], || {
+                            "an object with the names of one alternative of \"oneOf\" is valid for another, too"
+                                .to_owned()
+                        });
+                        return vec![is(&ids[only])];
+                    }
+                    vec![Item::NoOtherBranch { node, at, only }, is(&ids[only])]
+                };
+                self.open.push(Branches::choice((0..ids.len()).map(&mut branch).collect()));
             }
             (Lit::OneOf(ids), false) => {
                 let none = ids.iter().map(is_not).collect();
