@@ -163,6 +163,11 @@ impl DomainSummary {
         self.info.has_member(repo) || self.bindings.contains_key(repo)
     }
 
+    /// Returns the contracts of a repository that are not retired.
+    pub fn served_by(&self, repo: &RepoName) -> impl Iterator<Item = &ContractName> {
+        self.contracts.iter().filter(move |(_, one)| one.owner == *repo && one.retired.is_none()).map(|(name, _)| name)
+    }
+
     /// Returns the repositories that are behind, sorted: those that published into the domain but have no binding in
     /// it, and those whose code is adapted to a version of a contract that is not the current one.
     pub fn behind(&self) -> Vec<RepoName> {

@@ -9,6 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::model::{
     binding::Binding,
     contract::{Contract, Deprecated},
+    domain::Source,
+    domain_summary::DomainSummary,
     hash,
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
@@ -41,11 +43,13 @@ pub enum ChangeType {
     BindingAdded,
     /// A repository removed its binding.
     BindingRemoved,
+    /// A repository left the domain. It is only notified of if contracts there still belong to the repository.
+    RepoLeft,
 }
 
 impl ChangeType {
     /// All kinds.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ContractAdded,
         Self::VersionChanged,
         Self::ContractRetired,
@@ -56,6 +60,7 @@ impl ChangeType {
         Self::ContractOffered,
         Self::BindingAdded,
         Self::BindingRemoved,
+        Self::RepoLeft,
     ];
     /// The names of all kinds, in the order of [`Self::ALL`].
     pub const WORDS: &[&str] = &[
@@ -69,6 +74,7 @@ impl ChangeType {
         "contract_offered",
         "binding_added",
         "binding_removed",
+        "repo_left",
     ];
 
     /// Returns the `type` of this kind in responses.
@@ -302,6 +308,12 @@ pub fn binding_change(
     delta: &Delta<Binding>,
 ) -> Option<Change> {
     Some(Change { is_mine: me == Some(repo), ..delta.change(domain, path, binding_kind(delta)?, repo) })
+}
+
+/// Returns the change if a repository left the domain, although contracts there still belong to it.
+pub fn left_change(domain: &DomainSummary, repo: &RepoName, path: &str, delta: &Delta<Source>) -> Option<Change> {
+    let has_left = delta.new.is_none() && !domain.takes_part(repo) && domain.served_by(repo).next().is_some();
+    has_left.then(|| delta.change(&domain.info.name, path, ChangeType::RepoLeft, repo))
 }
 
 #[cfg(all(test, feature = "cli"))]

@@ -18,7 +18,8 @@ pub enum Rank {
     /// An import of this repository no longer holds.
     Broken,
     /// An import of this repository holds but needs attention: it is behind, its contract is deprecated or retired, its
-    /// version was yanked, the effect of the version is unknown, or it expects properties that are never sent.
+    /// version was yanked, the effect of the version is unknown, it expects properties that are never sent, or the
+    /// owner left the domain.
     Attention,
     /// A contract that this repository imports changed.
     Import,

@@ -36,9 +36,9 @@ pub struct Notification {
     pub realm: RealmName,
     /// The domain.
     pub domain: DomainName,
-    /// The contract; null for bindings.
+    /// The contract; null for bindings, and if a repository left.
     pub contract: Option<ContractName>,
-    /// The contract's owner, or the binding's repository.
+    /// The contract's owner, the binding's repository, or the one that left.
     pub from_repo: RepoName,
     /// The author of the commit, as `Name <email>`.
     pub author: Option<String>,
@@ -67,7 +67,7 @@ pub struct Notification {
     /// withdrawn.
     #[serde(default, deserialize_with = "lenient::option", skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecated>,
-    /// Whether this repository imports the contract.
+    /// Whether this repository imports the contract, or a contract of the repository that left.
     pub affects_me: bool,
     /// Whether this repository's import still holds: the range accepts the version, and code written against the older
     /// version accepts its data; null without an import.
@@ -112,10 +112,12 @@ impl Notification {
                     | ChangeType::ContractOffered
                     | ChangeType::BindingAdded
                     | ChangeType::BindingRemoved
+                    | ChangeType::RepoLeft
             )
         };
         let holds = self.import_state == Some(ImportEffect::Satisfied);
-        self.affects_me && !self.changed_by_other && !self.is_in_place() && (!holds || self.kinds().any(is_shown))
+        let is_import = self.affects_me && self.contract.is_some();
+        is_import && !self.changed_by_other && !self.is_in_place() && (!holds || self.kinds().any(is_shown))
     }
 
     /// Returns whether the content of a version was changed, which a review cannot compare with the former one.
@@ -210,6 +212,7 @@ impl Notification {
             ChangeType::ContractOffered => format!("{from} offers to hand over {contract}"),
             ChangeType::BindingAdded => format!("{from} published its binding in {domain}"),
             ChangeType::BindingRemoved => format!("{from} removed its binding from {domain}"),
+            ChangeType::RepoLeft => format!("{from} left {domain}: nobody can change or retire its contracts there"),
         }
     }
 }

@@ -484,3 +484,40 @@ fn seen_notifications_are_removed_after_thirty_days() {
     world.ok(&world.path("access"), &["gc"]);
     assert_eq!(list()["summary"]["expired_cleaned"], 0);
 }
+
+/// Nobody can change the contracts of a repository that left, until it joins again.
+#[test]
+fn importers_are_told_that_an_owner_left() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    told(&world, "access");
+    world.ok(&world.path("fungal"), &["leave", "--force"]);
+    let one = &listed(&world, "access", "pending")[0];
+    assert_eq!((&one["type"], &one["rank"]), (&json!("repo_left"), &json!("attention")), "{one}");
+    assert_eq!(
+        (&one["from_repo"], &one["contract"], &one["affects_me"]),
+        (&json!("fungal"), &json!(null), &json!(true))
+    );
+    let status = world.ok(&consumer, &["status"]);
+    let said = "fungal left s3-access: nobody can change or retire its contracts there";
+    assert!(status.stdout.contains(said), "{status}");
+    assert_eq!(pending(&world, "access"), 0);
+    let log = world.ok(&consumer, &["realm", "log", "--kind", "repo_left"]);
+    assert_eq!(log.stdout.lines().count(), 1, "{log}");
+}
+
+/// Whoever imports nothing of a repository that left need not know of it before other changes, and nobody needs to know
+/// of one that leaves nothing behind.
+#[test]
+fn others_are_told_less_of_a_repository_that_left() {
+    let world = World::pair();
+    world.join("billing");
+    let add = ["realm", "admin", "domain", "--name", "s3-access", "--repos", "billing"];
+    world.ok(&world.path("fungal"), &add);
+    world.ok(&world.path("access"), &["leave", "--force"]);
+    assert!(listed(&world, "billing", "pending").iter().all(|one| one["type"] != "repo_left"));
+    world.ok(&world.path("fungal"), &["leave", "--force"]);
+    let pending = listed(&world, "billing", "pending");
+    let left = pending.iter().find(|one| one["type"] == "repo_left").unwrap();
+    assert_eq!((&left["rank"], &left["affects_me"]), (&json!("contract"), &json!(false)));
+}

@@ -129,8 +129,7 @@ fn memberships(overview: &Overview<'_>, repo: &RepoName) -> Result<(Vec<DomainNa
         let summary = overview.summary(line)?;
         if summary.takes_part(repo) {
             domains.push(line.name.clone());
-            let served = summary.contracts.iter().filter(|(_, one)| one.owner == *repo && one.retired.is_none());
-            orphans.extend(served.map(|(contract, _)| format!("{}/{contract}", line.name)));
+            orphans.extend(summary.served_by(repo).map(|contract| format!("{}/{contract}", line.name)));
         }
     }
     orphans.truncate(MAX_ORPHANS);

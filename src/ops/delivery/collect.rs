@@ -126,7 +126,7 @@ impl ChangeCollector<'_> {
             // Every change is found once, whoever made it. The importers only add what it means for them.
             let anyone = Audience::Anyone { ctx: self.ctx, realm: self.realm, store: self.store };
             found.add(self.pending(anyone, known, domain, line)?);
-            let changed = found.contracts();
+            let changed = found.contracts(domain);
             let imports = |binding: &Binding| binding.imports.iter().any(|import| changed.contains(&import.contract));
             let importers = domain.bindings.iter().filter(|(_, binding)| imports(binding));
             importers.map(|(repo, _)| repo).take(MAX_REPOS).collect()
@@ -164,7 +164,7 @@ impl ChangeCollector<'_> {
     }
 }
 
-/// What changed: a contract, the binding of a repository, or the offer of a contract.
+/// What changed: a contract, the binding of a repository, the offer of a contract, or that a repository left.
 type Subject = (Option<ContractName>, RepoName, bool);
 
 /// The changes found so far, with the imports that each affects.
@@ -193,16 +193,19 @@ impl Found {
     }
 
     fn entry(&mut self, one: Notification) -> &mut Vec<ConcernedImport> {
-        let is_offer = one.change_type == ChangeType::ContractOffered;
+        let is_special = matches!(one.change_type, ChangeType::ContractOffered | ChangeType::RepoLeft);
         let rank = one.rank;
-        let subject = (one.contract.clone(), one.from_repo.clone(), is_offer);
+        let subject = (one.contract.clone(), one.from_repo.clone(), is_special);
         let (held, imports) = self.0.entry(subject).or_insert_with(|| (one, Vec::new()));
         held.rank = held.rank.min(rank);
         imports
     }
 
-    fn contracts(&self) -> BTreeSet<ContractName> {
-        self.0.keys().filter_map(|(contract, ..)| contract.clone()).collect()
+    /// Returns the contracts that changed, or whose owner left.
+    fn contracts(&self, domain: &DomainSummary) -> BTreeSet<ContractName> {
+        let left = self.0.values().filter(|(one, _)| one.change_type == ChangeType::RepoLeft);
+        let orphans = left.flat_map(|(one, _)| domain.served_by(&one.from_repo)).cloned();
+        self.0.keys().filter_map(|(contract, ..)| contract.clone()).chain(orphans).collect()
     }
 
     /// Returns the changes, the most important first.

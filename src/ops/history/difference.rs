@@ -1,4 +1,4 @@
-//! Compares two trees of a domain path by path, for contracts, bindings and transfers.
+//! Compares two trees of a domain path by path, for contracts, bindings, transfers and repositories that left.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,9 @@ use crate::{
     },
     store::{Entry, EntryKind, Store, TreePath, layout, read},
 };
+
+/// The folders that are compared.
+pub const FOLDERS: [&str; 4] = [layout::CONTRACTS, layout::BINDINGS, layout::TRANSFERS, layout::SOURCES];
 
 /// A path that differs.
 #[derive(Debug)]
@@ -36,6 +39,8 @@ pub enum PathContent {
     Binding(RepoName),
     /// The transfers of a contract.
     Transfers(ContractName),
+    /// The last published commit of a repository that left.
+    Source(RepoName),
 }
 
 impl Difference {
@@ -58,6 +63,7 @@ impl Difference {
                     delta.and_then(|delta| notification::new_offer(&delta).map(|_| ChangeType::ContractOffered));
                 offer.into_iter().collect()
             }
+            PathContent::Source(_) => vec![ChangeType::RepoLeft],
         })
     }
 
@@ -78,8 +84,8 @@ fn side<T: DeserializeOwned>(store: &dyn Store, id: Oid) -> Result<Option<(Oid, 
     Ok(read::readable(store, Some(id))?.map(|document| (id, document)))
 }
 
-/// Returns the contracts, bindings and transfers that differ between two trees of a domain. Without an older tree, all
-/// are new.
+/// Returns the contracts, bindings and transfers that differ between two trees of a domain, and the repositories that
+/// left. Without an older tree, all are new.
 ///
 /// # Errors
 /// Returns an error if a tree cannot be read.
@@ -88,13 +94,17 @@ pub fn differences(store: &dyn Store, older: Option<&Oid>, newer: &Oid) -> Resul
     if older == Some(newer) {
         return Ok(found);
     }
-    for folder in [layout::CONTRACTS, layout::BINDINGS, layout::TRANSFERS] {
+    for folder in FOLDERS {
         let entry = |root: &Oid| Ok::<_, OpError>(read::lookup(store, root, folder)?.map(|entry| entry.id));
         if older.map(entry).transpose()?.flatten() == entry(newer)? {
             continue;
         }
         let old = older.map(|older| blobs(store, older, folder)).transpose()?.unwrap_or_default();
         let new = blobs(store, newer, folder)?;
+        if folder == layout::SOURCES {
+            found.extend(left(&old, &new));
+            continue;
+        }
         let changed = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
         for file in changed.filter(|file| old.get(*file) != new.get(*file)) {
             let contract = || layout::stem::<ContractName>(file);
@@ -109,6 +119,17 @@ pub fn differences(store: &dyn Store, older: Option<&Oid>, newer: &Oid) -> Resul
         }
     }
     Ok(found)
+}
+
+/// Returns the repositories that left, by their last published commits. A renamed one keeps it under its new name.
+fn left(old: &BTreeMap<String, Oid>, new: &BTreeMap<String, Oid>) -> Vec<Difference> {
+    let is_renamed = |known: &Oid| new.iter().any(|(file, id)| id == known && !old.contains_key(file));
+    let gone = old.iter().filter(|(file, known)| !new.contains_key(*file) && !is_renamed(known));
+    let difference = |(file, known): (&String, &Oid)| {
+        let repo: RepoName = layout::stem(file)?;
+        Some(Difference { path: layout::source(&repo), old: Some(*known), new: None, of: PathContent::Source(repo) })
+    };
+    gone.filter_map(difference).collect()
 }
 
 /// Returns the blobs in a folder of a tree, by name.

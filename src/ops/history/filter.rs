@@ -165,7 +165,7 @@ fn differs_by(
         let is_meant = match (&difference.of, contract) {
             (_, None) => true,
             (PathContent::Contract(name) | PathContent::Transfers(name), Some(wanted)) => name == wanted,
-            (PathContent::Binding(_), Some(_)) => false,
+            (PathContent::Binding(_) | PathContent::Source(_), Some(_)) => false,
         };
         if is_meant && difference.kinds(store)?.contains(&kind) {
             return Ok(true);

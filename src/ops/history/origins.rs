@@ -2,21 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::first_parents::History;
+use super::{difference::FOLDERS, first_parents::History};
 use crate::ops::message;
 use crate::{
     error::{ErrorCode, OpError},
     model::oid::Oid,
-    store::{CommitInfo, Entry, Store, TreePath, history::Relation, layout, read},
+    store::{CommitInfo, Entry, Store, TreePath, history::Relation, read},
 };
 
 /// The maximum number of commits to walk.
 const MAX_COMMITS: usize = 10_000;
 /// The maximum number of tree entries to compare. A folder with many contracts is large in every commit.
 const MAX_ENTRIES: usize = 4_000_000;
-
-/// The folders that notifications are about.
-const FOLDERS: [&str; 3] = [layout::CONTRACTS, layout::BINDINGS, layout::TRANSFERS];
 
 /// A folder as it was at one commit.
 #[derive(Default)]
@@ -87,6 +84,7 @@ impl<'p> Walk<'_, 'p> {
     fn line(&mut self, tip: Oid, mut open: Open<'p>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut others = Vec::new();
         let mut newer: Option<(CommitInfo, [Folder; FOLDERS.len()])> = None;
+        let searched = FOLDERS.map(|folder| self.searches(folder));
         for step in History::of(self.store, Some(tip)) {
             self.commits += 1;
             if open.is_empty() || self.entries > MAX_ENTRIES || self.commits > MAX_COMMITS {
@@ -99,7 +97,7 @@ impl<'p> Walk<'_, 'p> {
             };
             let mut older: [Folder; FOLDERS.len()] = Default::default();
             let mut brought = Vec::new();
-            for (at, name) in FOLDERS.into_iter().enumerate() {
+            for (at, name) in FOLDERS.into_iter().enumerate().filter(|(at, _)| searched[*at]) {
                 older[at].id = read::lookup(self.store, &commit.tree, name)?.map(|entry| entry.id);
                 let Some((_, folders)) = &mut newer else { continue };
                 if folders[at].id == older[at].id {
@@ -124,6 +122,11 @@ impl<'p> Walk<'_, 'p> {
             }
         }
         Ok(others)
+    }
+
+    /// Returns whether there are paths in a folder. Nearly every commit changes a source.
+    fn searches(&self, folder: &str) -> bool {
+        self.paths.iter().any(|(path, _)| path.as_str().split_once('/').is_some_and(|(parent, _)| parent == folder))
     }
 
     /// Records the paths that a commit introduced. Returns the paths that it merged, with the parents to go on with.

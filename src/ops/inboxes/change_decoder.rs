@@ -66,6 +66,9 @@ impl ChangeDecoder<'_> {
                 let change = notification::offer_change(name, (contract, &offered.version), me, path, &delta);
                 change.filter(|change| change.from == offered.owner)
             }),
+            PathContent::Source(repo) => {
+                difference.delta(store)?.map(|delta| notification::left_change(domain, repo, path, &delta))
+            }
         };
         Ok(match change {
             Some(Some(change)) => Decoded::Change(Box::new(change)),

@@ -281,7 +281,10 @@ impl Pending {
             let import = change.contract.as_ref().and_then(|contract| imports.get(contract)).copied();
             let one = notification(audience.realm(), (domain, import), (change, origin, writer), arrived_at, now);
             let former = difference.old.filter(|_| one.is_in_place());
-            self.notifications.push(Notification { former, ..one });
+            let one = Notification { former, ..one };
+            let is_orphaned = change.kind == ChangeType::RepoLeft
+                && domain.served_by(&change.from).any(|contract| imports.contains_key(contract));
+            self.notifications.push(if is_orphaned { orphaned(one) } else { one });
             self.paths.push((name.clone(), difference.path.clone(), difference.old));
         }
         if arrivals.known != Some(tree) {
@@ -508,6 +511,11 @@ fn notification(
         in_future: clock::is_ahead(origin.time, now),
         arrived_at,
     }
+}
+
+/// Returns the notification that a repository left, for one that imports its contracts.
+fn orphaned(one: Notification) -> Notification {
+    Notification { affects_me: true, rank: Rank::Attention, ..one }
 }
 
 /// Returns the commit of a change, with its writer as seen by the repository that it belongs to. If concurrent commits

@@ -299,6 +299,7 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::BindingAdded => "published its binding in",
         ChangeType::BindingRemoved => "removed its binding from",
     }
+        ChangeType::RepoLeft => "left, and still owns contracts of",
 }
 
 fn compared(site: &Site, one: &Notification) -> String {
