@@ -265,6 +265,11 @@ pub fn delivered() -> TreePath {
     TreePath("told.json".into())
 }
 
+/// Returns `dropped.json`: in an inbox, how many notifications of the last 30 days were too many to keep.
+pub fn dropped() -> TreePath {
+    TreePath("dropped.json".into())
+}
+
 /// Returns `queue.json`: the pending and abandoned events of a receiver.
 pub fn queue() -> TreePath {
     TreePath("queue.json".into())

@@ -310,6 +310,9 @@ pub struct NotificationSummary {
     pub expired: usize,
     /// Seen more than 30 days ago: they are no longer listed, and the next `gc` removes them.
     pub expired_cleaned: usize,
+    /// Seen in the last 30 days, but no longer listed, because 1,000 of those that were seen are kept: the most important.
+    #[serde(default)]
+    pub dropped: usize,
 }
 
 /// The answer of `notifications_ack`.
@@ -321,6 +324,9 @@ pub struct NotificationsAck {
     pub current_repo: RepoName,
     /// The ids of the notifications that are now marked as seen, including those that already were.
     pub acknowledged: Vec<String>,
+    /// The number of these that were seen before.
+    #[serde(default)]
+    pub already_seen: usize,
     /// The requested ids that match no notification of this reader.
     pub unknown: Vec<String>,
 }

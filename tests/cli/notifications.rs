@@ -62,7 +62,7 @@ fn bump_on_main_is_pending_once_and_then_seen() {
     assert!(id.len() == 18 && id.starts_with("notif-") && id[6..].bytes().all(|b| b.is_ascii_hexdigit()), "{id}");
     assert_eq!(
         listed_before["summary"],
-        json!({"total": 1, "pending": 1, "seen": 0, "expired": 0, "expired_cleaned": 0})
+        json!({"total": 1, "pending": 1, "seen": 0, "expired": 0, "expired_cleaned": 0, "dropped": 0})
     );
 
     let status = world.ok(&consumer, &["status"]);
@@ -187,11 +187,14 @@ fn ack_marks_only_what_it_names() {
     assert_eq!(listed(&world, "access", "seen")[0]["id"], id);
 
     // Marking it again changes nothing.
-    assert_eq!(world.json(&consumer, &["notifications", "ack", id])["acknowledged"], json!([id]));
+    let again = world.json(&consumer, &["notifications", "ack", id]);
+    assert_eq!((&again["acknowledged"], &again["already_seen"]), (&json!([id]), &json!(1)));
+    let again = world.ok(&consumer, &["notifications", "ack", id]).stdout;
+    assert_eq!(again, "marked 0 notifications as seen; 1 was seen before\n");
     assert_eq!(listed(&world, "access", "pending"), before[1..]);
     let unknown = world.blue(&consumer, &["notifications", "ack", "notif-000000000000"]).exits(1);
     let one_unknown = world.blue(&consumer, &["notifications", "ack", id, "notif-000000000000"]).exits(1);
-    assert!(one_unknown.stdout.contains("marked 1 notification as seen\nno such notification: "), "{one_unknown}");
+    assert!(one_unknown.stdout.contains("1 was seen before\nno such notification: "), "{one_unknown}");
     let all = world.ok(&consumer, &["notifications", "ack", "--all"]);
     snapshot("ack", &[&unknown, &all]);
     assert_eq!(pending(&world, "access"), 0);
@@ -477,7 +480,7 @@ fn seen_notifications_are_removed_after_thirty_days() {
     assert_eq!(listed(&world, "access", "all").len(), 1);
     world.pass_days(2);
     let list = || world.json(&world.path("access"), &["notifications", "list"]);
-    let left = json!({"total": 0, "pending": 0, "seen": 0, "expired": 0, "expired_cleaned": 1});
+    let left = json!({"total": 0, "pending": 0, "seen": 0, "expired": 0, "expired_cleaned": 1, "dropped": 0});
     assert_eq!((&list()["notifications"], &list()["summary"]), (&json!([]), &left));
     let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
     assert_eq!(text, "no notifications of the last 30 days; 1 older: git blue realm log\n");

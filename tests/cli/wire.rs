@@ -399,6 +399,7 @@ struct Summary {
     seen: usize,
     expired_cleaned: usize,
     // more
+    dropped: usize,
     expired: usize,
 }
 
@@ -410,8 +411,8 @@ fn notifications_list() {
     assert_eq!((list.status, &*list.realm, &*list.current_repo), (Status::Success, "aperture", "access"));
     let unreadable = list.unreadable_domains.len();
     assert_eq!((&*list.filter, list.total, list.next_cursor, unreadable), ("pending", 1, None, 0));
-    let Summary { total, pending, seen, expired, expired_cleaned } = list.summary;
-    assert_eq!((total, pending, seen, expired, expired_cleaned), (1, 1, 0, 0, 0));
+    let Summary { total, pending, seen, expired, expired_cleaned, dropped } = list.summary;
+    assert_eq!((total, pending, seen, expired, expired_cleaned, dropped), (1, 1, 0, 0, 0, 0));
     let why = "show what changed, whether it breaks this repository, and where to edit";
     assert_eq!(list.next_steps, [Step::run("git blue review", why)]);
     let one = &list.notifications[0];

@@ -69,6 +69,14 @@ pub struct DeliveredNotification {
     pub notification: Notification,
 }
 
+/// The number of delivered notifications that one delivery left no room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Dropped {
+    /// The time of the delivery.
+    at: Timestamp,
+    count: usize,
+}
+
 /// The notifications that one answer delivers to a reader. It is recorded once the answer has reached the reader.
 #[derive(Debug, Clone, Default)]
 pub struct Receipt {
@@ -133,6 +141,15 @@ impl Inbox {
         self.at.as_ref().map_or_else(|| Ok(Vec::new()), |(name, tree)| delivered_in(store, name, tree))
     }
 
+    /// Returns how many notifications were delivered in the last 30 days and are not kept, because there were too many.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read.
+    pub fn dropped(&self, store: &dyn Store, now: Timestamp) -> Result<usize, OpError> {
+        let Some((name, tree)) = &self.at else { return Ok(0) };
+        Ok(dropped_in(store, name, tree, now)?.iter().map(|one| one.count).sum())
+    }
+
     /// Returns the reader's baseline in a domain, if any: the tree of its last delivery or, if the repository joined
     /// the domain after that, the domain's tree at that time.
     ///
@@ -176,6 +193,12 @@ fn tree_of(store: &dyn Store, tip: Oid) -> Result<Option<Oid>, OpError> {
 /// Returns the delivered notifications in a tree of an inbox, oldest first.
 fn delivered_in(store: &dyn Store, name: &StoreRef, tree: &Oid) -> Result<Vec<DeliveredNotification>, OpError> {
     Ok(unless_damaged(read::file(store, name, tree, &layout::delivered()))?.unwrap_or_default())
+}
+
+/// Returns the notifications of the last 30 days that a tree of an inbox does not keep, by delivery.
+fn dropped_in(store: &dyn Store, name: &StoreRef, tree: &Oid, now: Timestamp) -> Result<Vec<Dropped>, OpError> {
+    let all: Vec<Dropped> = unless_damaged(read::file(store, name, tree, &layout::dropped()))?.unwrap_or_default();
+    Ok(all.into_iter().filter(|one| !is_older(one.at, now, KEPT_DAYS)).collect())
 }
 
 /// Records a delivery in the reader's own inbox and the repository's shared one. `now` is called only if there is
@@ -313,22 +336,27 @@ fn added(
     let again: BTreeSet<_> = receipt.delivered.iter().map(|one| &one.id).collect();
     told.retain(|told| !is_older(told.at, at, KEPT_DAYS) && !again.contains(&told.notification.id));
     told.extend(receipt.delivered.iter().cloned().map(|notification| DeliveredNotification { at, notification }));
-    keep_most_urgent(&mut told);
+    let count = keep_most_urgent(&mut told);
     edits.push((layout::delivered(), Edit::Put(codec::encode(&told))));
+    let mut dropped = before.map(|tree| dropped_in(store, name, &tree, at)).transpose()?.unwrap_or_default();
+    dropped.extend((count > 0).then_some(Dropped { at, count }));
+    edits.extend((!dropped.is_empty()).then(|| (layout::dropped(), Edit::Put(codec::encode(&dropped)))));
     Ok(local_change(edits, now))
 }
 
-/// Drops the least urgent notifications beyond the maximum, and of equal ones the oldest. The others stay in order.
-fn keep_most_urgent(told: &mut Vec<DeliveredNotification>) {
+/// Drops the least urgent notifications beyond the maximum, and of equal ones the oldest. The others stay in order. Returns
+/// the number of those that were dropped.
+fn keep_most_urgent(told: &mut Vec<DeliveredNotification>) -> usize {
     let surplus = told.len().saturating_sub(MAX_DELIVERED);
     if surplus == 0 {
-        return;
+        return 0;
     }
     let mut order: Vec<_> = (0..told.len()).collect();
     order.sort_by_key(|&place| std::cmp::Reverse(told[place].notification.rank));
     let dropped: BTreeSet<_> = order.into_iter().take(surplus).collect();
     let mut place = 0..;
     told.retain(|_| place.next().is_none_or(|place| !dropped.contains(&place)));
+    surplus
 }
 
 /// Returns a reader's baseline as the shared inbox, with the tree `shared`, records it. What is pending for this reader may
@@ -448,5 +476,10 @@ mod tests {
         let kept = Inbox::open(&store, &repo, &reader).unwrap().delivered(&store).unwrap();
         let ids: Vec<_> = kept.iter().map(|one| one.notification.id.as_str()).collect();
         assert_eq!((ids.len(), &ids[..3]), (MAX_DELIVERED, &["0", "3", "4"][..]));
+        let later = receipt("later");
+        record(&store, &repo, &reader, &later, || make::change("", []).author.time).unwrap();
+        let (inbox, now) = (Inbox::open(&store, &repo, &reader).unwrap(), make::change("", []).author.time.timestamp());
+        assert_eq!(inbox.dropped(&store, now).unwrap(), 3);
+        assert_eq!(inbox.dropped(&store, now.checked_add((31 * 24).hours()).unwrap()).unwrap(), 0);
     }
 }

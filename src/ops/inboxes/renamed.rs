@@ -106,8 +106,10 @@ fn edits(store: &dyn Store, tip: &Oid, old: &RepoName, new: &RepoName) -> Result
             }
         }
     }
-    if let Some(told) = read::lookup(store, &tree, layout::delivered().as_str())? {
-        edits.push((layout::delivered(), Edit::Link(EntryKind::Blob, told.id)));
+    for path in [layout::delivered(), layout::dropped()] {
+        if let Some(held) = read::lookup(store, &tree, path.as_str())? {
+            edits.push((path, Edit::Link(EntryKind::Blob, held.id)));
+        }
     }
     Ok(edits)
 }

@@ -71,6 +71,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpE
     };
     let (seen, unknown): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|id| told.iter().any(|told| told.notification.id == *id));
+    let already_seen = seen.len();
     acknowledged.extend(seen);
     if acknowledged.is_empty() && !unknown.is_empty() {
         let message = format!("no such notification: {}", unknown.join(", "));
@@ -82,6 +83,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpE
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
         acknowledged,
+        already_seen,
         unknown,
     }))
 }

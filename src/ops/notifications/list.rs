@@ -87,6 +87,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         seen: count(State::Seen),
         expired: count(State::Expired),
         expired_cleaned: forgotten.len(),
+        dropped: inbox.dropped(acting.store, now)?,
     };
     let is_to_review = all.iter().any(|one| one.state == State::Pending && one.is_to_review());
     let made = request.made.resolve(ctx)?;

@@ -115,8 +115,14 @@ impl Command {
             Self::Ack(arguments) => {
                 let answer = notifications::ack::run(ctx, &arguments.request)?;
                 let render = |body: &NotificationsAck, text: &mut Text| {
-                    let what = count(body.acknowledged.len(), "notification", "notifications");
-                    text.line(&[plain(format!("marked {what} as seen"))]);
+                    let new = body.acknowledged.len() - body.already_seen;
+                    let already = match body.already_seen {
+                        0 => String::new(),
+                        1 => "; 1 was seen before".to_owned(),
+                        more => format!("; {more} were seen before"),
+                    };
+                    let what = count(new, "notification", "notifications");
+                    text.line(&[plain(format!("marked {what} as seen{already}"))]);
                     for id in &body.unknown {
                         text.line(&[styled("no such notification:", Style::Yellow), plain(id)]);
                     }
@@ -222,6 +228,10 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
     });
     text.table("", &rows.collect::<Vec<_>>());
     render_cursor(body.next_cursor.as_deref(), text);
+    if body.summary.dropped > 0 {
+        let what = format!("{} more were seen, and were too many to keep: git blue realm log", body.summary.dropped);
+        text.line(&[styled(what, Style::Dim)]);
+    }
 }
 
 /// Prints changes as in `git blue status`.

@@ -137,6 +137,7 @@ fn add(sum: &mut NotificationSummary, more: &NotificationSummary) {
     sum.seen += more.seen;
     sum.expired += more.expired;
     sum.expired_cleaned += more.expired_cleaned;
+    sum.dropped += more.dropped;
 }
 
 /// Returns the realm and repository where a notification is pending, or else was seen.
