@@ -91,7 +91,9 @@ impl From<&DomainSummary> for DomainDigest {
         text += &format!("contracts {}\n", summary.contracts.len());
         text += &format!("conflicts {}\n", summary.open_conflicts().len());
         for (name, to) in &summary.offers {
-            text += &format!("offer {name} {to}\n");
+            if let Some(ContractSummary { owner, .. }) = summary.contracts.get(name) {
+                text += &format!("offer {name} {owner} {to}\n");
+            }
         }
         for (name, ContractSummary { version, owner, .. }) in summary.contracts.iter().take(MAX_CONTRACTS) {
             text += &format!("contract {name} {version} {owner}\n");
@@ -213,11 +215,12 @@ impl DomainDigest {
         self.number("conflicts")
     }
 
-    /// Returns the contracts that are offered to `repo`.
-    pub fn offers_to(&self, repo: &RepoName) -> impl Iterator<Item = ContractName> {
-        let offer =
-            |line: &str| line.split_once(' ').filter(|(_, to)| *to == repo.as_str()).map(|(name, _)| name.parse());
-        self.lines("offer").filter_map(move |line| offer(line)?.ok())
+    /// Returns the offered contracts, each with its owner and the repository that it is offered to.
+    pub fn offers(&self) -> impl Iterator<Item = (ContractName, RepoName, RepoName)> {
+        self.lines("offer").filter_map(|line| {
+            let [name, from, to] = words(line)?;
+            Some((parsed(name)?, parsed(from)?, parsed(to)?))
+        })
     }
 
     /// Returns the first contracts, each with its current version and its owner.
@@ -354,7 +357,8 @@ mod tests {
         assert_eq!(digest.members(), summary.info.members.iter().cloned().collect::<Vec<_>>());
         assert_eq!((digest.contracts(), digest.conflicts()), (60, 0));
         // The owner of c07 is another one.
-        assert_eq!(digest.offers_to(&"b".parse().unwrap()).map(|name| name.to_string()).collect::<Vec<_>>(), ["c03"]);
+        let offers = digest.offers().map(|(name, from, to)| format!("{name} {from} {to}"));
+        assert_eq!(offers.collect::<Vec<_>>(), ["c03 a b", "c09 a m001"]);
         let first = summary.contracts.iter().take(MAX_CONTRACTS);
         let first: Vec<_> = first.map(|(name, one)| (name.clone(), one.version.clone(), one.owner.clone())).collect();
         assert_eq!(digest.first_contracts().collect::<Vec<_>>(), first);

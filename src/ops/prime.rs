@@ -109,6 +109,11 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
         let gone = count(status.removed_files.len(), "contract", "contracts");
         facts.push(format!("No file: {gone} that should have one or be retired; realm_status lists them."));
     }
+    if !status.offers.is_empty() {
+        let names =
+            status.offers.iter().map(|one| format!("{}/{} by {} to {}", one.domain, one.contract, one.from, one.to));
+        facts.push(format!("Offered and not accepted yet: {}.", listed(names)));
+    }
     let ahead = status.remotes.iter().map(|remote| remote.ahead).max().unwrap_or_default();
     let behind = status.remotes.iter().map(|remote| remote.behind).max().unwrap_or_default();
     if ahead + behind > 0 {

@@ -81,8 +81,8 @@ pub use pull::{
     PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews, PullState,
 };
 pub use realm::{
-    Behind, DomainBinding, DomainContract, DomainStatus, ImportStanding, ImportStatus, LogEntry, OwnContract,
-    RealmLine, RealmList, RealmLog, RealmStatus, RemovedFile, RepoLine, Role, Unpublished,
+    Behind, DomainBinding, DomainContract, DomainStatus, ImportStanding, ImportStatus, LogEntry, OpenOffer,
+    OwnContract, RealmLine, RealmList, RealmLog, RealmStatus, RemovedFile, RepoLine, Role, Unpublished,
 };
 pub use receiver::{
     ConcernedImport, Event, EventChange, EventData, EventLine, ForgeIssue, IssueOutcome, NotifyForge, NotifyTest,

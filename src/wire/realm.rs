@@ -49,6 +49,9 @@ pub struct RealmStatus {
     #[serde(default)]
     pub more_own_contracts: usize,
     /// The number of contracts in the realm.
+    /// The first offers of contracts to and by this repository that are neither accepted nor withdrawn.
+    #[serde(default)]
+    pub offers: Vec<OpenOffer>,
     #[serde(default)]
     pub total_contracts: usize,
     /// The session of this working tree; null if there is none.
@@ -275,6 +278,19 @@ pub struct RemovedFile {
 }
 
 /// The answer of `realm_list`.
+/// A contract whose owner offered it to another repository, which has not taken it over yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenOffer {
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The owner.
+    pub from: RepoName,
+    /// The repository that may take it over.
+    pub to: RepoName,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmList {
     /// The realms of this machine.

@@ -326,8 +326,19 @@ fn offered_contract_with_a_file_is_accepted_by_editing_it() {
     assert!(status.stdout.contains(&edit) && !status.stdout.contains("sed"), "{status}");
     // An offer stays open after it was seen, until it is withdrawn.
     assert!(world.ok(&access, &["status"]).stdout.contains(&edit));
+    let offer = json!([{"domain": "s3-access", "contract": "s3-permissions", "from": "fungal", "to": "access"}]);
+    for (dir, said) in [(&access, "offered by fungal"), (&fungal, "offered to access, which has not accepted it yet")] {
+        assert_eq!(world.json(dir, &["status"])["offers"], offer);
+        assert!(world.ok(dir, &["status"]).stdout.contains(&format!("{CONTRACT}  {said}\n")));
+        let prime = world.ok(dir, &["prime"]).stdout;
+        assert!(prime.contains(&format!("Offered and not accepted yet: {CONTRACT} by fungal to access.")), "{prime}");
+    }
     world.ok(&fungal, &["contract", "transfer", CONTRACT, "--cancel"]);
-    assert!(!world.ok(&access, &["status"]).stdout.contains(&edit));
+    for dir in [&access, &fungal] {
+        assert_eq!(world.json(dir, &["status"])["offers"], json!([]));
+        let status = world.ok(dir, &["status"]).stdout;
+        assert!(!status.contains(&edit) && !status.contains("open offers"), "{status}");
+    }
     world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.0.0").replace("owner: fungal", "owner: access"));
     world.commit("access", "Take it");

@@ -69,6 +69,7 @@ struct RealmStatus {
     bindings_changed: Option<Value>,
     own_contracts: Vec<Value>,
     more_own_contracts: usize,
+    offers: Vec<Value>,
     total_contracts: usize,
     total: usize,
     next_cursor: Option<String>,
@@ -398,8 +399,8 @@ struct Summary {
     pending: usize,
     seen: usize,
     expired_cleaned: usize,
-    // more
     dropped: usize,
+    // more
     expired: usize,
 }
 

@@ -47,7 +47,7 @@ use crate::{
     },
     wire::{
         Answer, DomainBinding, DomainContract, DomainStatus, ImportStanding, ImportStatus, JudgedBy, Notification,
-        PageRequest, RealmStatus, RepoLine, SessionLine, SyncConflict, page,
+        OpenOffer, PageRequest, RealmStatus, RepoLine, SessionLine, SyncConflict, page,
     },
 };
 
@@ -184,6 +184,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         imports: of_repo.unwrap_or_default(),
         own_contracts,
         more_own_contracts,
+        offers: here.repo.as_ref().filter(|_| joined).map(|repo| offers(&digests, repo)).unwrap_or_default(),
         total_contracts: overview.contracts(),
         session,
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
@@ -225,9 +226,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         }
         _ => None,
     };
-    let offered = here.repo.as_ref().filter(|_| joined).map(|repo| offers(ctx, &digests, repo)).unwrap_or_default();
-    let answer = with_next_steps(ctx, (first, offered), (joined, namesake.as_ref()), answer);
-    let answer = ctx.with_past_steps(answer);
+    let answer = ctx.with_past_steps(with_next_steps(ctx, first, (joined, namesake.as_ref()), answer));
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer, receipt, cursors })
 }
@@ -425,24 +424,33 @@ fn moved_url<'h>(ctx: &Ctx, here: &'h RealmContext) -> Result<Option<&'h String>
     Ok((head.is_some() && head == code.publishing_branch()?).then_some(url))
 }
 
+/// The maximum number of open offers that are listed.
+const MAX_OFFERS: usize = 20;
 /// The maximum number of offered contracts for which steps are printed.
-const MAX_OFFERS: usize = 3;
+const MAX_ACCEPTING: usize = 3;
 
-/// Returns the steps that accept the contracts that other repositories offer to `repo`.
-fn offers(ctx: &Ctx, digests: &Digests<'_>, repo: &RepoName) -> Vec<String> {
+/// Returns the first open offers to and by `repo`.
+fn offers(digests: &Digests<'_>, repo: &RepoName) -> Vec<OpenOffer> {
     let of_domain = |(domain, (_, digest)): (&&DomainName, &(&Line, Arc<DomainDigest>))| {
-        let domain = (**domain).clone();
-        let at = move |contract| ContractRef { domain: domain.clone(), contract };
-        digest.offers_to(repo).map(at).collect::<Vec<_>>()
+        let concerned = digest.offers().filter(|(_, from, to)| [from, to].contains(&repo));
+        let offer = |(contract, from, to)| OpenOffer { domain: (*domain).clone(), contract, from, to };
+        concerned.map(offer).collect::<Vec<_>>()
     };
-    let offered = digests.iter().flat_map(of_domain).take(MAX_OFFERS);
-    offered.map(|at| transfer::accepting(ctx, &at, repo)).collect()
+    digests.iter().flat_map(of_domain).take(MAX_OFFERS).collect()
+}
+
+/// Returns the steps that accept the contracts that other repositories offer to this one.
+fn accepting(ctx: &Ctx, body: &RealmStatus) -> Vec<String> {
+    let me = body.current_repo.as_ref();
+    let to_me = body.offers.iter().filter(|offer| Some(&offer.to) == me).take(MAX_ACCEPTING);
+    let at = |offer: &OpenOffer| ContractRef { domain: offer.domain.clone(), contract: offer.contract.clone() };
+    to_me.map(|offer| transfer::accepting(ctx, &at(offer), &offer.to)).collect()
 }
 
 /// Adds the next steps: commands that can be pasted into a shell, each with its reason.
 fn with_next_steps(
     ctx: &Ctx,
-    (first, offers): (Vec<String>, Vec<String>),
+    first: Vec<String>,
     (joined, namesake): (bool, Option<&RepoName>),
     answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
@@ -465,6 +473,7 @@ fn with_next_steps(
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
     let removed = removed_files::steps(&body.removed_files, &files);
+    let accepting = accepting(ctx, body);
     let is_idle = body.session.is_none();
     let unreadable = !body.unreadable.is_empty();
     let check = check::command(body.current_repo.as_ref());
@@ -474,7 +483,7 @@ fn with_next_steps(
         .next_if(unreadable, format!("{check}  # show the problems"))
         .next_if(broken > 0 || has_changed, REVIEW)
         .next_all(removed)
-        .next_all(offers)
+        .next_all(accepting)
         .next_if(has_conflicts, check::SHOW_CONFLICTS)
         .next_if(ahead > 0 || behind > 0, "git blue sync  # sync with the remotes")
         .next_all(by_others);

@@ -65,6 +65,7 @@ pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
     let (listed, bindings) = (&body.notifications, body.bindings_changed.as_ref());
     notifications::render(listed, bindings, body.more_notifications, &body.imports, text);
     own_contracts(&body.own_contracts, body.more_own_contracts, most(MAX_OWN), text);
+    offers(body, most(MAX_OWN), text);
     let sessions = &body.sessions[..body.sessions.len().min(most(MAX_SESSIONS))];
     session::render(sessions, body.more_sessions + body.sessions.len() - sessions.len(), text);
     sync::render_status(&body.remotes, shown.now, most(MAX_REFS), text);
@@ -147,6 +148,26 @@ fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut T
     let left = own.len().saturating_sub(most) + unlisted;
     if left > 0 {
         more(left, "git blue contract list", text);
+    }
+}
+
+/// Prints the offers that are neither accepted nor withdrawn.
+fn offers(body: &RealmStatus, most: usize, text: &mut Text) {
+    if body.offers.is_empty() {
+        return;
+    }
+    text.heading("open offers");
+    let rows = body.offers.iter().take(most).map(|one| {
+        let state = if body.current_repo.as_ref() == Some(&one.from) {
+            format!("offered to {}, which has not accepted it yet", one.to)
+        } else {
+            format!("offered by {}", one.from)
+        };
+        vec![plain(format!("{}/{}", one.domain, one.contract)), styled(state, Style::Yellow)]
+    });
+    text.table("  ", &rows.collect::<Vec<_>>());
+    if body.offers.len() > most {
+        more(body.offers.len() - most, "git blue status --all", text);
     }
 }
 
