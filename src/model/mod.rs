@@ -41,6 +41,7 @@ pub mod oid;
 pub mod percent;
 pub mod pointer;
 pub mod publish;
+pub mod publish_policy;
 pub mod pull;
 pub mod range;
 pub mod rank;

@@ -12,6 +12,7 @@ use crate::model::{
     contract::Deprecated,
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
+    publish_policy::PolicySource,
     range::Range,
     rank::Rank,
     text::comma_separated_at_most,
@@ -48,10 +49,10 @@ pub struct RealmStatus {
     /// The number of further contracts, which are not listed.
     #[serde(default)]
     pub more_own_contracts: usize,
-    /// The number of contracts in the realm.
     /// The first offers of contracts to and by this repository that are neither accepted nor withdrawn.
     #[serde(default)]
     pub offers: Vec<OpenOffer>,
+    /// The number of contracts in the realm.
     #[serde(default)]
     pub total_contracts: usize,
     /// The session of this working tree; null if there is none.
@@ -101,8 +102,11 @@ pub struct Unpublished {
     pub commit: Oid,
     /// The domains that the commit changes.
     pub domains: Vec<String>,
-    /// The publishing policy, from `blue.publish`: `commit`, `pushed`, `ci` or `off`.
+    /// The publishing policy: `commit`, `pushed`, `ci` or `off`.
     pub policy: Cow<'static, str>,
+    /// Where the policy comes from.
+    #[serde(default)]
+    pub policy_source: PolicySource,
     /// Whether the policy publishes it now: by the next hook, or by a status that may publish.
     pub due: bool,
     /// The reason that the last attempt failed, or that there was no attempt.
@@ -116,6 +120,14 @@ impl Unpublished {
     pub fn phrase(&self) -> String {
         let domains = comma_separated_at_most(MAX_NAMED, &self.domains);
         format!("({}) has unpublished changes in {domains}", self.branch)
+    }
+
+    /// Returns the setting that the policy comes from, with its value.
+    pub fn setting(&self) -> String {
+        match self.policy_source {
+            PolicySource::ConfigFile => format!("publish is {} in .blue/config.yaml", self.policy),
+            PolicySource::GitConfig | PolicySource::Default => format!("blue.publish is {}", self.policy),
+        }
     }
 }
 
@@ -266,18 +278,6 @@ pub struct OwnContract {
     pub more_importers: usize,
 }
 
-/// A contract of this repository that is still in the realm, but whose file is not in HEAD.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RemovedFile {
-    /// The domain.
-    pub domain: DomainName,
-    /// The contract.
-    pub contract: ContractName,
-    /// The removed file.
-    pub file: String,
-}
-
-/// The answer of `realm_list`.
 /// A contract whose owner offered it to another repository, which has not taken it over yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenOffer {
@@ -291,6 +291,18 @@ pub struct OpenOffer {
     pub to: RepoName,
 }
 
+/// A contract of this repository that is still in the realm, but whose file is not in HEAD.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RemovedFile {
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The removed file.
+    pub file: String,
+}
+
+/// The answer of `realm_list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmList {
     /// The realms of this machine.

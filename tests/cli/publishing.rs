@@ -574,3 +574,30 @@ fn publishing_branch_may_be_a_full_name_or_empty() {
         assert_eq!(world.version(), version);
     }
 }
+
+/// The team's policy counts in every clone, as soon as it is on the publishing branch.
+#[test]
+fn policy_is_shared_in_the_config_file() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let config = world.read("fungal/.blue/config.yaml");
+    world.write("fungal/.blue/config.yaml", &format!("{config}publish: ci\n"));
+    world.commit("fungal", "Publish from CI");
+    assert_eq!(world.bump("1.1.0").stderr, "");
+    assert_eq!(world.version(), "1.0.0");
+    let status = world.ok(&fungal, &["status"]);
+    assert!(status.stdout.contains("will be published by CI (publish is ci in .blue/config.yaml)"), "{status}");
+    assert_eq!(world.json(&fungal, &["status"])["unpublished"]["policy_source"], "config-file");
+    // A branch from before that decision changes nothing.
+    world.git(&fungal, &["switch", "--quiet", "--create", "older", "HEAD~2"]);
+    world.git(&fungal, &["commit", "--quiet", "--allow-empty", "-m", "Work"]);
+    assert_eq!(world.version(), "1.0.0");
+    world.git(&fungal, &["switch", "--quiet", "main"]);
+    // The user's own setting comes first.
+    world.git(&fungal, &["config", "blue.publish", "off"]);
+    let status = world.ok(&fungal, &["status"]);
+    assert!(status.stdout.contains("must be published by hand (blue.publish is off)"), "{status}");
+    world.git(&fungal, &["config", "blue.publish", "commit"]);
+    world.ok(&fungal, &["status"]);
+    assert_eq!(world.version(), "1.1.0");
+}

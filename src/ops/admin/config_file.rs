@@ -61,8 +61,8 @@ pub fn restore(ctx: &Ctx) -> Result<(), OpError> {
 /// # Errors
 /// Returns an error if the file cannot be written.
 pub fn write(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<(), OpError> {
-    let config =
-        Config { realm: ProposedRealm { name: realm.name.clone(), url: realm.url.clone() }, repo: repo.clone() };
+    let proposed = ProposedRealm { name: realm.name.clone(), url: realm.url.clone() };
+    let config = Config { realm: proposed, repo: repo.clone(), publish: None };
     let folder = root.join(FOLDER);
     let path = root.join(CONFIG);
     std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;

@@ -14,6 +14,7 @@ use crate::{
         name::ContractRef,
         next_version::{self, free_prerelease, free_version},
         publish,
+        publish_policy::Policy,
         verdict::{Basis, Promise, VersionBump, needed_bump},
         version::{Level, Version},
     },
@@ -23,8 +24,7 @@ use crate::{
         domain,
         publish::{
             candidate::{mark_behind, without_merging},
-            catch_up::Policy,
-            references,
+            policy, references,
             work_file::WorkFile,
         },
         sync::auto,
@@ -401,7 +401,7 @@ fn unpublished(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<OpError, 
     let message = format!("{at} is not published yet: its first version is the one in its file");
     let code = ctx.code()?;
     let step = match is_committed_as_is(code, file)? {
-        true if matches!(Policy::of(code)?, Policy::Ci | Policy::Off) => None,
+        true if matches!(policy::of(code)?, Policy::Ci | Policy::Off) => None,
         true => Some("git blue contract publish  # its file is committed".to_owned()),
         false => Some(format!("git add {} && git commit -m \"Add the contract {at}\"", file.pathspecs(ctx, [])?)),
     };

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use super::{
     branch_commit::{BranchCommit, Scope},
     candidate::Sources,
-    dispute, publishing_branch,
+    dispute, policy, publishing_branch,
     rollback::{self, Rollback},
 };
 use crate::repo::blue_files::{BINDINGS, CONTRACTS, is_read};
 use crate::{
     error::{ErrorCode, OpError},
-    model::{domain::Domain, name::DomainName, oid::Oid},
+    model::{domain::Domain, name::DomainName, oid::Oid, publish_policy::Policy},
     ops::{
         contract::{self, publish::Request},
         ctx::{ActingRepo, Ctx},
@@ -22,48 +22,6 @@ use crate::{
     store::{EntryKind, StoreRef, layout, read},
     wire::{Answer, Behind, ContractPublish},
 };
-
-/// The value of `blue.publish`: when commits are published automatically.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
-    /// Every commit of the publishing branch.
-    Commit,
-    /// Commits that the upstream of the branch has.
-    Pushed,
-    /// None on this machine: CI publishes.
-    Ci,
-    /// None.
-    Off,
-}
-
-impl Policy {
-    /// Returns the policy in the repository's configuration.
-    ///
-    /// # Errors
-    /// Returns an error if the value is not one of the four.
-    pub fn of(code: &CodeRepo) -> Result<Self, OpError> {
-        match code.config("blue.publish").as_deref() {
-            None | Some("commit") => Ok(Self::Commit),
-            Some("pushed") => Ok(Self::Pushed),
-            Some("ci") => Ok(Self::Ci),
-            Some("off") => Ok(Self::Off),
-            Some(other) => {
-                let message = format!("blue.publish is {other:?}: expected commit, pushed, ci or off");
-                Err(OpError::usage(message).next("git config blue.publish commit  # publish every commit"))
-            }
-        }
-    }
-
-    /// Returns the policy's value in the configuration.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Commit => "commit",
-            Self::Pushed => "pushed",
-            Self::Ci => "ci",
-            Self::Off => "off",
-        }
-    }
-}
 
 /// A commit of the publishing branch that the realm does not have yet.
 #[derive(Debug)]
@@ -101,7 +59,7 @@ pub fn unpublished_commit(
     code: &CodeRepo,
     scope: Scope<'_>,
 ) -> Result<Option<UnpublishedCommit>, OpError> {
-    let policy = Policy::of(code)?;
+    let policy = policy::of(code)?;
     let is_by_hand = matches!(policy, Policy::Ci | Policy::Off);
     if is_by_hand && matches!(scope, Scope::Named) {
         return Ok(None);

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{catch_up::Policy, references};
+use super::{policy, references};
 use crate::{
     error::OpError,
     machine::user_config::boolean,
-    model::{name::ContractName, oid::Oid},
+    model::{name::ContractName, oid::Oid, publish_policy::Policy},
     repo::{
         CodeRepo,
         blue_files::{self, BINDINGS, CONTRACTS, Files},
@@ -92,7 +92,7 @@ fn unpublished_branch_hint(step: &Step<'_>, branch: Option<&str>) -> Result<Opti
     if !exists(format!("refs/heads/{published}"))? && !exists(format!("refs/remotes/origin/{published}"))? {
         return Ok(None);
     }
-    let when = match Policy::of(code)? {
+    let when = match policy::of(code)? {
         Policy::Commit => format!("once this commit is on {published}"),
         Policy::Pushed => format!("once this commit is pushed to {published}"),
         Policy::Ci => format!("by CI once this commit is on {published}"),

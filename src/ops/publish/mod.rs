@@ -10,6 +10,7 @@ pub mod dispute;
 pub mod editor_schemas;
 pub mod hint;
 pub mod places;
+pub mod policy;
 pub mod publish_and_sync;
 pub mod publish_log;
 pub mod published;

@@ -1,15 +1,15 @@
-//! Publishes commits that no hook published, if `blue.publish` says so, and reports those that remain.
+//! Publishes commits that no hook published, if the policy says so, and reports those that remain.
 
 use super::{
     behind,
     branch_commit::{Scope, differ_in},
-    catch_up::{self, Policy, UnpublishedCommit},
-    publish_log,
+    catch_up::{self, UnpublishedCommit},
+    policy, publish_log,
     rollback::Rollback,
 };
 use crate::{
     error::{NextStep, OpError},
-    model::text::shell_word,
+    model::{publish_policy::Policy, text::shell_word},
     ops::{
         contract,
         ctx::{ActingRepo, Ctx},
@@ -98,8 +98,10 @@ impl CaughtUp {
             Some(UnpublishedCommit { unclear: Some(error), branch, commit, domains, policy, .. }) => {
                 self.next_steps.extend(error.next_steps);
                 let (policy, problem) = (policy.word().into(), Some(error.message));
+                let (_, policy_source) = policy::chosen(code)?;
+                let (due, failed_at) = (false, None);
                 self.unpublished =
-                    Some(Unpublished { branch, commit, domains, policy, due: false, problem, failed_at: None });
+                    Some(Unpublished { branch, commit, domains, policy, policy_source, due, problem, failed_at });
             }
             // The other repository of this name may have published the commit.
             Some(UnpublishedCommit { behind: Some(_), .. })
@@ -150,6 +152,7 @@ impl CaughtUp {
             commit: waiting.commit,
             domains: waiting.domains,
             policy: waiting.policy.word().into(),
+            policy_source: policy::chosen(code).map(|(_, source)| source).unwrap_or_default(),
             due: waiting.is_due,
             problem,
             failed_at,
@@ -183,7 +186,7 @@ fn next_steps(
         _ if waiting.is_due => "git blue contract publish".into(),
         Policy::Commit | Policy::Off => "git blue contract publish".into(),
         Policy::Pushed if !has_origin => {
-            "git blue contract publish  # blue.publish is pushed, and this clone has no origin to push to".into()
+            "git blue contract publish  # only what is pushed is published, and this clone has no origin".into()
         }
         Policy::Pushed => format!("git push origin {branch}").into(),
         Policy::Ci => "git blue contract publish --dry-run".into(),

@@ -21,6 +21,7 @@ use crate::{
         domain_view::RealmView,
         name::RemoteName,
         oid::Oid,
+        publish_policy::Policy,
         text::{comma_separated_at_most, shell_path},
     },
     ops::{
@@ -28,7 +29,7 @@ use crate::{
         ctx::{Ctx, RealmContext},
         delivery::receiver,
         hooks,
-        publish::catch_up::{self, Policy},
+        publish::{catch_up, policy},
         sync::auto,
         upkeep::finding::{advise, check, failed, repaired},
     },
@@ -393,7 +394,7 @@ fn strangers(subject: Option<&str>, view: &RealmView) -> Option<DoctorCheck> {
 fn publishing_branch(ctx: &Ctx, repo: &str) -> Option<DoctorCheck> {
     let code = ctx.code.as_ref()?;
     ctx.require_writable().ok()?;
-    let problem = match Policy::of(code) {
+    let problem = match policy::of(code) {
         Ok(Policy::Commit | Policy::Pushed) => catch_up::branch_problem(code).unwrap_or_else(|error| {
             Some(OpError::cannot(error.code, error.message).next("git fsck  # show what is damaged in this repository"))
         }),

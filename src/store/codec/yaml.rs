@@ -20,6 +20,7 @@ use crate::model::{
     fault::Fault,
     json::{Json, MAX_DEPTH, MAX_VALUES},
     name::{ContractName, RealmName, RepoName},
+    publish_policy::Policy,
     range::Range,
     schema::is_keyword,
     version::Version,
@@ -338,6 +339,10 @@ pub struct Config {
     pub realm: ProposedRealm,
     /// The name of the repository in the realm.
     pub repo: RepoName,
+    /// When each clone publishes commits, unless its `git config blue.publish` says otherwise: `commit`, `pushed`, `ci` or
+    /// `off`. It counts once it is on the publishing branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub publish: Option<Policy>,
 }
 
 /// A realm in `.blue/config.yaml`.
@@ -491,9 +496,15 @@ mod tests {
 
     #[test]
     fn rendered_documents_round_trip() {
-        let config =
-            Config { realm: ProposedRealm { name: "1.10".parse().unwrap(), url: None }, repo: "no".parse().unwrap() };
-        assert_eq!(super::config(render(&config).as_bytes()).unwrap(), config);
+        let config = Config {
+            realm: ProposedRealm { name: "1.10".parse().unwrap(), url: None },
+            repo: "no".parse().unwrap(),
+            publish: None,
+        };
+        for publish in [None, Some(Policy::Ci), Some(Policy::Off)] {
+            let config = Config { publish, ..config.clone() };
+            assert_eq!(super::config(render(&config).as_bytes()).unwrap(), config);
+        }
         let mut contract = read(GOOD).unwrap();
         contract.value = Json::from(
             serde_json::json!({"a": "1.10", "b": [null, true, "yes", 1.5, "~", "2026-01-01", "#x"], "é": "a: b\n  c"}),

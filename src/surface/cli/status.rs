@@ -260,10 +260,10 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
         }
         (Some(problem), _) => styled(format!("publishing {commit} failed: {problem}"), Style::Red),
         (None, "pushed") if !unpublished.due => {
-            styled("will be published once it is pushed (blue.publish is pushed)", Style::Dim)
+            styled(format!("will be published once it is pushed ({})", unpublished.setting()), Style::Dim)
         }
-        (None, "ci") => styled("will be published by CI (blue.publish is ci)", Style::Dim),
-        (None, "off") => styled("must be published by hand (blue.publish is off)", Style::Dim),
+        (None, "ci") => styled(format!("will be published by CI ({})", unpublished.setting()), Style::Dim),
+        (None, "off") => styled(format!("must be published by hand ({})", unpublished.setting()), Style::Dim),
         (None, _) => styled("will be published by the next hook, or git blue status without --peek", Style::Dim),
     };
     text.line(&[plain(" "), why]);
