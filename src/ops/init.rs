@@ -105,6 +105,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         replaced_url: joined.body.replaced_url,
         wrote_config: joined.body.wrote_config,
         remotes: joined.body.remotes,
+        push_problem: joined.body.push_problem,
         auto_sync,
         hooks: hooks.body.hooks.into_iter().filter(HookState::works).map(|hook| hook.name).collect(),
     };

@@ -29,6 +29,9 @@ pub struct Init {
     pub wrote_config: bool,
     /// The result of the sync with each remote, if a URL was given.
     pub remotes: Vec<RemoteSync>,
+    /// The reason that the realm was not pushed to the URL; null if it was, or if no URL was given.
+    #[serde(default)]
+    pub push_problem: Option<String>,
     /// Whether changes are pushed and fetched automatically; null if nobody has chosen, or if the realm has no remote.
     pub auto_sync: Option<bool>,
     /// The hooks that are installed and that git runs.
@@ -64,6 +67,9 @@ pub struct RealmJoin {
     pub wrote_config: bool,
     /// The result of the sync with each remote, if a URL was given.
     pub remotes: Vec<RemoteSync>,
+    /// The reason that the realm was not pushed to the URL; null if it was, or if no URL was given.
+    #[serde(default)]
+    pub push_problem: Option<String>,
 }
 
 /// The answer of `realm_admin_leave`.

@@ -364,6 +364,22 @@ fn realm_behind_a_symlink_is_the_same() {
     world.ok(&fungal, &["init", "--url", &format!("file://{link}")]);
 }
 
+/// A script that shares a realm notices that it was not shared.
+#[test]
+fn init_fails_if_the_realm_is_not_pushed() {
+    let world = World::solo();
+    let (dir, hub) = (world.path("fungal"), world.hub());
+    world.script("hub.git/hooks/pre-receive", "#!/bin/sh\necho closed >&2; exit 1\n");
+    let quiet = world.blue(&dir, &["-q", "init", "--url", &hub]).exits(1);
+    assert!(quiet.stdout.contains("\nwarning: the realm was not pushed: "), "{quiet}");
+    let loud = world.blue(&dir, &["realm", "admin", "join", REALM, "--url", &hub]).exits(1);
+    assert!(loud.stdout.contains("\n  git blue sync  # try again once this is resolved"), "{loud}");
+    let json = world.blue(&dir, &["init", "--url", &hub, "--json"]).exits(1).json();
+    assert!(json["push_problem"].is_string(), "{json}");
+    std::fs::remove_file(world.path("hub.git/hooks/pre-receive")).unwrap();
+    assert_eq!(world.json(&dir, &["init", "--url", &hub])["push_problem"], serde_json::Value::Null);
+}
+
 /// A mistyped URL is not recorded if it cannot be reached, and one that was recorded can be replaced.
 #[test]
 fn mistyped_url_does_not_stick() {

@@ -133,9 +133,12 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         Some(Err(error)) => (Vec::new(), Some(error)),
         None => (Vec::new(), None),
     };
+    let is_unpushed = shared && sync::remote_status::is_unpushed(&store)?;
+    let push_problem = is_unpushed.then(|| push_problem(failed.as_ref(), &remotes)).flatten();
+    let is_there = !shared || sync::remote_status::is_shared(&store)?;
     let sync_steps = sync_steps(&known, failed, &remotes);
     let (realm, current_repo) = (known.name.clone(), name.clone());
-    let body = RealmJoin { realm, current_repo, joined, replaced_url, wrote_config, remotes };
+    let body = RealmJoin { realm, current_repo, joined, replaced_url, wrote_config, remotes, push_problem };
     let mut answer = Answer::new(body).next_all(sync_steps);
     if wrote_config {
         let file = WorkFile::config(ctx)?.pathspecs(ctx, [])?;
@@ -144,7 +147,8 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         } else {
             format!("Join the realm {}", known.name)
         };
-        answer = answer.next(format!("git add {file} && git commit -m \"{subject}\""));
+        let when = if is_there { "" } else { "  # once the realm is pushed" };
+        answer = answer.next(format!("git add {file} && git commit -m \"{subject}\"{when}"));
     }
     if proposed.is_none() && !wrote_config {
         answer = answer.next(format!(
@@ -158,11 +162,17 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
     sync::auto::with_push(ctx, (&known.name, &store), is_new && !shared, answer)
 }
 
+/// Returns the reason that not everything was pushed.
+fn push_problem(failed: Option<&OpError>, remotes: &[RemoteSync]) -> Option<String> {
+    let mut problems = remotes.iter().flat_map(|remote| &remote.problems);
+    failed.map(|error| error.message.clone()).or_else(|| Some(problems.next()?.message.clone()))
+}
+
 /// Returns the next steps after sharing the realm: what was not pushed, or is left out, and how to resolve it.
 fn sync_steps(known: &KnownRealm, failed: Option<OpError>, remotes: &[RemoteSync]) -> Vec<NextStep> {
     let mut steps = Vec::new();
     if let Some(error) = failed {
-        steps.push(format!("git blue sync  # local changes were not pushed: {}", error.message).into());
+        steps.push("git blue sync  # push what was not pushed".into());
         // A network failure only needs another try; other failures have next steps of their own.
         steps.extend(error.next_steps.into_iter().filter(|_| error.code != ErrorCode::Remote));
     }
@@ -170,8 +180,8 @@ fn sync_steps(known: &KnownRealm, failed: Option<OpError>, remotes: &[RemoteSync
     if let Some(refused) = problems().find(|one| one.code == sync::NEEDS_BRANCHES) {
         let again = format!("git blue realm admin join {} --branches", known.name);
         steps.push(format!("{again}  # store the realm in branches, as {}", refused.message).into());
-    } else if let Some(refused) = problems().find(|one| one.code == "refused") {
-        steps.push(format!("git blue sync  # try again once this is resolved: {}", refused.message).into());
+    } else if problems().any(|one| one.code == "refused") {
+        steps.push("git blue sync  # try again once this is resolved".into());
     }
     let invalid = problems().filter(|one| one.code == *ErrorCode::InvalidRemoteData.as_str());
     let left_out: Vec<_> = invalid.filter_map(|one| one.name.as_deref()).collect();

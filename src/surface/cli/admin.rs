@@ -76,7 +76,7 @@ impl Init {
             ctx.home.record_auto_sync(&answer.body.realm, wanted)?;
             answer.body.auto_sync = Some(wanted);
         }
-        output.shown(&answer, |body, text| {
+        let render = |body: &crate::wire::Init, text: &mut Text| {
             let verb = match (body.created_realm, body.fetched_realm) {
                 (true, _) => "created",
                 (_, true) => "fetched",
@@ -88,6 +88,7 @@ impl Init {
             for remote in body.remotes.iter().filter(|remote| !remote.sent.is_empty()) {
                 text.line(&[plain("pushed the realm to"), plain(&remote.url)]);
             }
+            not_pushed(body.push_problem.as_deref(), text);
             if !body.hooks.is_empty() {
                 text.line(&[plain("installed hooks:"), plain(body.hooks.join(", "))]);
             }
@@ -100,7 +101,14 @@ impl Init {
                 }
                 _ => {}
             }
-        })
+        };
+        output.judged(&answer, render, |body| body.push_problem.is_none())
+    }
+}
+
+fn not_pushed(why: Option<&str>, text: &mut Text) {
+    if let Some(why) = why {
+        text.line(&[styled("warning:", Style::Yellow), plain(format!("the realm was not pushed: {why}"))]);
     }
 }
 
@@ -151,10 +159,14 @@ impl Command {
                 let verb = if body.created { "created" } else { "recorded" };
                 realm_at(verb, &body.realm, &body.path, text);
             }),
-            Self::Join(request) => output.shown(&admin::join::run(ctx, &request)?, |body, text| {
-                joined(body.joined, &body.current_repo, body.replaced_url.as_deref(), text);
-                wrote_config(body.wrote_config, &body.realm, text);
-            }),
+            Self::Join(request) => {
+                let render = |body: &crate::wire::RealmJoin, text: &mut Text| {
+                    joined(body.joined, &body.current_repo, body.replaced_url.as_deref(), text);
+                    wrote_config(body.wrote_config, &body.realm, text);
+                    not_pushed(body.push_problem.as_deref(), text);
+                };
+                output.judged(&admin::join::run(ctx, &request)?, render, |body| body.push_problem.is_none())
+            }
             Self::Leave(request) => output.shown(&admin::leave::run(ctx, &request)?, left),
             Self::Reclaim(request) => output.shown(&admin::reclaim::run(ctx, &request)?, |body, text| {
                 let verb = if body.identity_changed || !body.domains.is_empty() {
