@@ -55,6 +55,13 @@ fn hooks_are_installed_where_git_runs_them() {
     let install = world.ok(&world.path("fungal/models"), &["hooks", "install"]);
     let status = world.ok(&provider, &["hooks", "status"]);
     snapshot("hooks_path", &[&install, &status]);
+    // git tracks these files, so they are the same for everybody.
+    let hook = world.read("fungal/.husky/post-merge");
+    assert!(hook.contains("\"$(command -v git-blue)\" hook post-merge") && !hook.contains("\"/"), "{hook}");
+    let commit = world.next_step(&install);
+    assert_eq!(world.finish_shell(&world.path("fungal/models"), &commit).code, 0, "{commit}");
+    assert_eq!(world.line(&provider, &["status", "--porcelain", ".husky"]), "");
+    std::fs::remove_file(world.path("fungal/ran")).unwrap();
     world.bump("1.1.0");
     assert_eq!(world.version(), "1.1.0");
     assert_eq!(world.read("fungal/ran"), "husky\n");

@@ -12,6 +12,8 @@ const BEGIN_OWN: &str = "# >>> git blue >>> (made this file)";
 /// Marks a block for which we had to end the user's only line.
 const BEGIN_LINE: &str = "# >>> git blue >>> (ended the line above)";
 const END: &str = "# <<< git blue <<<";
+/// The binary in a tracked file, within double quotes.
+const IN_PATH: &str = "$(command -v git-blue)";
 
 /// The parts of a block.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +24,8 @@ pub struct Block<'a> {
     pub event: &'a str,
     /// The path of the `git-blue` binary.
     pub exe: &'a Path,
+    /// Whether the file is for everybody who uses the repository, so that it must not contain the path.
+    pub is_tracked: bool,
 }
 
 impl Block<'_> {
@@ -39,11 +43,12 @@ impl Block<'_> {
 
     /// Returns the command that the block runs.
     pub fn call(&self) -> String {
-        format!("{} hook {}", paths::in_shell(self.exe), self.event)
+        let exe = if self.is_tracked { "git-blue".to_owned() } else { paths::in_shell(self.exe) };
+        format!("{exe} hook {}", self.event)
     }
 
     fn text(&self, begin: &str) -> Result<String, String> {
-        let exe = Self::quotable(self.exe)?;
+        let exe = if self.is_tracked { IN_PATH.to_owned() } else { Self::quotable(self.exe)? };
         Ok(format!("{begin}\n{}{END}\n", self.shim.replace("@EXE@", &exe).replace("@EVENT@", self.event)))
     }
 }
@@ -121,7 +126,7 @@ mod tests {
     use super::*;
 
     fn of(exe: &str) -> Block<'_> {
-        Block { shim: "\"@EXE@\" hook @EVENT@\n", event: "post-merge", exe: Path::new(exe) }
+        Block { shim: "\"@EXE@\" hook @EVENT@\n", event: "post-merge", exe: Path::new(exe), is_tracked: false }
     }
 
     fn installed(before: Option<&str>) -> String {
@@ -152,6 +157,14 @@ mod tests {
         let refused = with(Some("#!/usr/bin/python3\n"), of("/bin/git-blue")).unwrap_err();
         assert!(refused.contains("not a shell") && refused.ends_with("/bin/git-blue hook post-merge"), "{refused}");
         assert!(with(None, of("/bin/$(rm)/git-blue")).unwrap_err().contains("shell script"));
+    }
+
+    #[test]
+    fn a_tracked_file_has_no_path_of_this_machine() {
+        let tracked = Block { is_tracked: true, ..of("/home/ada/bin/git-blue") };
+        let text = with(None, tracked).unwrap();
+        assert!(text.contains("\n\"$(command -v git-blue)\" hook post-merge\n"), "{text}");
+        assert_eq!(tracked.call(), "git-blue hook post-merge");
     }
 
     #[test]

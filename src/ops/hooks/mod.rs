@@ -13,7 +13,7 @@ use std::{
 };
 
 use self::{block::Block, file::HookFile, manager::Manager};
-use super::{Operation, ctx::Ctx};
+use super::{Operation, ctx::Ctx, publish::work_file::WorkFile};
 use crate::{
     error::OpError,
     model::text::shell_word,
@@ -89,6 +89,8 @@ struct Place<'a> {
     usual: PathBuf,
     /// The root of the working tree, where hook managers have their configuration.
     top: PathBuf,
+    /// The folder relative to the root of the working tree, if git tracks what is written there.
+    tracked: Option<String>,
     /// Whether `core.hooksPath` is empty, so that git runs no hooks.
     is_nowhere: bool,
     /// Whether git runs no hooks here, because the repository is bare and has no linked worktrees.
@@ -103,7 +105,19 @@ impl<'a> Place<'a> {
         let usual = code.usual_hooks_folder();
         let folder = if is_nowhere { usual.clone() } else { code.hooks_folder()? };
         let is_treeless = code.is_bare() && !code.has_linked_worktrees();
-        Ok(Self { code, folder, usual, top, is_nowhere, is_treeless })
+        let tracked = if folder == usual { None } else { tracked(code, &folder) };
+        Ok(Self { code, folder, usual, top, tracked, is_nowhere, is_treeless })
+    }
+
+    fn block<'b>(&self, hook: &'b Hook, exe: &'b Path) -> Block<'b> {
+        Block { shim: hook.shim, event: hook.event, exe, is_tracked: self.tracked.is_some() }
+    }
+
+    /// Returns the step that commits hooks which git tracks.
+    fn to_commit(&self, ctx: &Ctx) -> Result<Option<String>, OpError> {
+        let Some(folder) = &self.tracked else { return Ok(None) };
+        let folder = WorkFile::of(self.code, folder.clone())?.pathspec(ctx);
+        Ok(Some(format!("git add {folder} && git commit -m \"Install the hooks of git blue\"  # git tracks them")))
     }
 
     /// Returns the step if no git command runs the hooks.
@@ -142,6 +156,16 @@ impl<'a> Place<'a> {
     }
 }
 
+/// Returns a folder of hooks relative to the root of the working tree, if git tracks what is written there.
+fn tracked(code: &CodeRepo, folder: &Path) -> Option<String> {
+    let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (folder, root) = (real(folder), real(&code.workdir()?));
+    let relative = folder.strip_prefix(root).ok().filter(|_| !folder.starts_with(real(code.common_dir())))?;
+    let relative = relative.to_str()?.to_owned();
+    let file = format!("{relative}/{}", HOOKS[0].event);
+    code.ignored([&*file]).is_empty().then_some(relative)
+}
+
 /// Installs every hook.
 ///
 /// # Errors
@@ -158,7 +182,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     // Several hooks may be links to one file that distinguishes them by name. That file gets only one block.
     let mut done = BTreeSet::new();
     for hook in &HOOKS {
-        let block = Block { shim: hook.shim, event: hook.event, exe: ctx.env.exe() };
+        let block = place.block(hook, ctx.env.exe());
         let mut changed = false;
         if !hook.optional || request.pre_push {
             if request.in_config {
@@ -182,6 +206,9 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     refused.dedup();
     refused.extend(place.without_hooks());
     refused.extend(not_executable(&hooks));
+    if hooks.iter().any(|hook| hook.changed && hook.in_file) {
+        refused.extend(place.to_commit(ctx)?);
+    }
     let answer = place.answer(hooks);
     refused.extend(against_threats(&place, &answer.body.hooks));
     Ok(answer.next_all(refused))
@@ -275,7 +302,7 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let mut steps = Vec::new();
     match place.switched_off().or_else(|| place.without_hooks()) {
         Some(step) => steps.push(step),
-        None => steps.extend(to_install(ctx, &hooks)?),
+        None => steps.extend(to_install(ctx, &place, &hooks)?),
     }
     steps.extend(not_executable(&hooks));
     steps.extend(against_threats(&place, &hooks));
@@ -283,12 +310,11 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
 }
 
 /// Returns the steps that install the missing hooks: the command, and what to do about files that it cannot edit.
-fn to_install(ctx: &Ctx, states: &[HookState]) -> Result<Vec<String>, OpError> {
+fn to_install(ctx: &Ctx, place: &Place<'_>, states: &[HookState]) -> Result<Vec<String>, OpError> {
     let (mut is_possible, mut steps) = (false, Vec::new());
     for (hook, state) in HOOKS.iter().zip(states).filter(|(hook, state)| !state.installed && !hook.optional) {
-        let block = Block { shim: hook.shim, event: hook.event, exe: ctx.env.exe() };
         let path = Path::new(&state.file);
-        match with_block(path, &HookFile::read(path)?, block) {
+        match with_block(path, &HookFile::read(path)?, place.block(hook, ctx.env.exe())) {
             Ok(_) => is_possible = true,
             Err(why) => steps.push(why),
         }
