@@ -1,6 +1,7 @@
 //! Repositories and realms that were renamed or moved, in the other clones.
 
 use crate::{
+    left_out::left_out,
     teamwork::{push, team},
     world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, EXPORTING, World, contract, importing},
 };
@@ -299,4 +300,27 @@ fn former_name_leads_to_the_current_one() {
     }
     let typo = binding("fungl").exits(1);
     assert!(typo.stderr.contains("fungl is not in the realm aperture (did you mean fungal?)"), "{typo}");
+}
+
+/// The realm has the new name, and the clone the old one: it stays joined, so that the same command finishes the rename.
+#[test]
+#[cfg(target_os = "linux")]
+fn rename_in_a_clone_that_cannot_be_written_is_finished_later() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let rename = ["realm", "admin", "rename", "fungal", "mycelium"];
+    let line = "mount --bind .git .git && mount -o remount,bind,ro .git && exec \"$0\" \"$@\"";
+    let mut command = world.command("unshare", &fungal);
+    command
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", line, env!("CARGO_BIN_EXE_git-blue")])
+        .args(rename);
+    let refused = world.finish(command, "rename");
+    if refused.stderr.contains("unshare:") || refused.stderr.contains("mount:") {
+        return left_out(&format!("this machine gives no mount namespace: {}", refused.stderr));
+    }
+    assert_eq!(refused.code, 128, "{refused:?}");
+    assert!(refused.stderr.contains("git blue realm admin rename fungal mycelium  # finish it here"), "{refused}");
+    world.ok(&fungal, &rename);
+    world.commit("fungal", "Take the name mycelium");
+    assert_eq!(world.json(&fungal, &["status"])["read_only"], serde_json::Value::Null);
 }

@@ -104,7 +104,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     }
     let changed = is_new || !domains.is_empty();
     inboxes::renamed::take_over(&store, old, new, || ctx.env.now_here())?;
-    let Rewritten { files, by_hand } = renaming.rename_locally(&realm)?;
+    let local = renaming.rename_locally(&realm);
+    let again = || format!("git blue realm admin rename {old} {new}  # finish it here: the realm has the new name");
+    let Rewritten { files, by_hand } = local.map_err(|error| error.next(again()))?;
     let body = RealmRename {
         realm: realm.clone(),
         old_name: old.clone(),

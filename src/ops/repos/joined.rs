@@ -174,11 +174,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
     let before = read(home, code)?;
     let number = match &before {
         Some(before) if before.is_of(realm, repo) => before.number.clone(),
-        Some(before) => {
-            git_dir_file::remove(&record(home, &before.number))?;
-            random::hex::<16>()?
-        }
-        None => random::hex::<16>()?,
+        _ => random::hex::<16>()?,
     };
     let joined = Joined { number, realm: realm.clone(), repo: repo.clone(), has_roots };
     if before.as_ref() == Some(&joined) {
@@ -190,8 +186,13 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
     // The record in the home is written first, because a mark without a record is invalid.
     git_dir_file::write(&clones, &joined.number, &format!("{realm} {repo} {}", recordable(&code.main_folder())?))?;
     let mut marks = other_marks(code, before.as_ref())?;
-    marks.push(joined);
-    write_marks(code, &marks)
+    marks.push(joined.clone());
+    write_marks(code, &marks)?;
+    // Until now, the clone was joined as before.
+    match before.filter(|before| before.number != joined.number) {
+        Some(before) => git_dir_file::remove(&record(home, &before.number)),
+        None => Ok(()),
+    }
 }
 
 /// Forgets that a clone was joined with this home. The mark is removed last: see [`was_joined`].
