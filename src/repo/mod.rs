@@ -241,6 +241,17 @@ impl CodeRepo {
         is_ignored
     }
 
+    /// Returns the tree that `git commit` would commit. As `git commit` does, git writes it from the index, which may be
+    /// the temporary one of a commit whose hook is running.
+    ///
+    /// # Errors
+    /// Returns an error if the index has conflicts, or git cannot write the tree.
+    pub fn staged(&self) -> Result<Oid, StoreError> {
+        // A partial clone need not have the content of every file.
+        let tree = self.git.line(&["write-tree", "--missing-ok"])?;
+        tree.parse().map_err(|error| StoreError::git("read the tree of the index")(error))
+    }
+
     /// Returns whether a blob has the content of a working file, whose line ends git may have converted. The blob is not
     /// read, since a partial clone may lack it.
     ///

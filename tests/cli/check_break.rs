@@ -272,3 +272,27 @@ fn files_of_editors_are_strays_and_wrong_names_are_renamed() {
     let step = "rename or remove .blue/contracts/s3-access/s3 (1).yaml and 1 other file, and check again";
     assert!(check.stdout.ends_with(&format!("\nnext\n  {step}\n")), "{check}");
 }
+
+/// A pre-commit hook judges what is committed, also if git commits another index than its usual one.
+#[test]
+fn staged_files_are_checked_as_they_would_be_committed() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let (good, broken) = (world.read(&format!("fungal/{CONTRACT_FILE}")), "name: [");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), broken);
+    world.ok(&fungal, &["check", "--staged"]);
+    world.git(&fungal, &["add", CONTRACT_FILE]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &good);
+    world.ok(&fungal, &["check", "--worktree"]);
+    let found = errors(&world, "fungal", &["--staged"]);
+    assert_eq!(found[0]["file"], CONTRACT_FILE, "{found:?}");
+    world.git(&fungal, &["reset", "--quiet"]);
+
+    world.script("fungal/.git/hooks/pre-commit", "#!/bin/sh\ngit blue check --staged >&2\n");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), broken);
+    let refused = world.try_git(&fungal, &["commit", "--quiet", "-a", "-m", "Break it"]);
+    assert!(refused.code == 1 && refused.stderr.contains(CONTRACT_FILE), "{refused}");
+    world.write("fungal/other", "");
+    world.git(&fungal, &["add", "other"]);
+    world.git(&fungal, &["commit", "--quiet", "-m", "Add another file", "other"]);
+}

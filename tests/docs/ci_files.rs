@@ -291,13 +291,13 @@ fn cached_realm_is_updated() {
 }
 
 #[test]
-fn pre_commit_hook_checks_the_work_tree() {
+fn pre_commit_hook_checks_what_is_committed() {
     let place = place();
     let hook = &yaml(".pre-commit-hooks.yaml")[0];
     assert_eq!((&hook["language"], &hook["pass_filenames"]), (&Value::from("system"), &Value::from(false)));
     let entry = hook["entry"].as_str().unwrap();
     let edit = "sed -i 's/\"1.0.0\"/\"2.0.0\"/' .blue/contracts/s3-access/s3-permissions.yaml";
-    let (code, output) = place.shell(&format!("cd aperture && {entry} && {edit} && {entry}"));
+    let (code, output) = place.shell(&format!("cd aperture && {edit} && {entry} && git add -A && {entry}"));
     assert!(code == 1 && output.contains("ok: 0 errors") && output.contains("fungal imports"), "{output}");
 }
 

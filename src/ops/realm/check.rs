@@ -284,7 +284,7 @@ impl<'a> Work<'a> {
                 Ok(check_base::Base { commit: Some(check_base::named(code, commit, revision)?), missing: None })
             }
             (Some(commit), None) => check_base::on_a_runner(self.ctx, code, commit),
-            // The working tree, which continues from HEAD.
+            // The working tree or the index, which continue from HEAD.
             (None, Some(revision)) => Ok(check_base::Base { commit: base_of_head(code, revision)?, missing: None }),
             (None, None) => Ok(check_base::Base::default()),
         }

@@ -152,7 +152,8 @@ fn allowed(
     scripts: Option<Scripts>,
     is_ci: bool,
 ) -> Result<Result<Duration, &'static str>, OpError> {
-    let is_head = *checked.subject != Subject::Worktree && checked.found.commit == ctx.code()?.head()?.commit;
+    let is_commit = !matches!(checked.subject, Subject::Worktree | Subject::Staged);
+    let is_head = is_commit && checked.found.commit == ctx.code()?.head()?.commit;
     let is_joined = !checked.is_temporary && ctx.require_writable().is_ok();
     let Some(Scripts { asked, timeout }) = scripts else {
         return Ok(Err("servers and hooks run no scripts"));
@@ -276,7 +277,11 @@ fn missing(checked: Checked<'_>, named: &DeclaredScript<'_>) -> Result<Option<Fi
     if matches!(files.file(named.script)?, Some(Item::File(_))) {
         return Ok(None);
     }
-    let place = if *checked.subject == Subject::Worktree { "the working tree" } else { "the commit" };
+    let place = match checked.subject {
+        Subject::Worktree => "the working tree",
+        Subject::Staged => "the index",
+        _ => "the commit",
+    };
     let message = format!("{}, which tests {}, is not a file in {place}", named.script, named.at);
     Ok(Some(about(checked, named, Finding::warning("script-missing", message))))
 }

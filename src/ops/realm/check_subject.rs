@@ -36,6 +36,8 @@ pub enum Subject {
     Commit(String),
     /// The files of the working tree.
     Worktree,
+    /// The files of the index.
+    Staged,
     /// No files: the realm as published.
     Published,
 }
@@ -55,6 +57,10 @@ struct SubjectFields {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     worktree: bool,
+    /// Check the index instead of HEAD: what git commit would commit
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, alias = "cached"))]
+    staged: bool,
 }
 
 given_as!(Subject, SubjectFields);
@@ -62,13 +68,15 @@ given_as!(Subject, SubjectFields);
 impl TryFrom<SubjectFields> for Subject {
     type Error = &'static str;
 
-    fn try_from(SubjectFields { published, commit, worktree }: SubjectFields) -> Result<Self, Self::Error> {
-        match (published, commit, worktree) {
-            (false, None, false) => Ok(Self::Head),
-            (false, Some(commit), false) => Ok(Self::Commit(commit)),
-            (false, None, true) => Ok(Self::Worktree),
-            (true, None, false) => Ok(Self::Published),
-            _ => Err("pass one of published, commit and worktree"),
+    fn try_from(fields: SubjectFields) -> Result<Self, Self::Error> {
+        let SubjectFields { published, commit, worktree, staged } = fields;
+        match (published, commit, worktree, staged) {
+            (false, None, false, false) => Ok(Self::Head),
+            (false, Some(commit), false, false) => Ok(Self::Commit(commit)),
+            (false, None, true, false) => Ok(Self::Worktree),
+            (false, None, false, true) => Ok(Self::Staged),
+            (true, None, false, false) => Ok(Self::Published),
+            _ => Err("pass one of published, commit, worktree and staged"),
         }
     }
 }
@@ -79,7 +87,7 @@ pub struct Found<'a> {
     pub repo: RepoName,
     /// Its files; `None` if nothing was committed yet.
     pub files: Option<Files<'a>>,
-    /// The commit of these files; `None` for the working tree.
+    /// The commit of these files; `None` for the working tree and the index.
     pub commit: Option<Oid>,
 }
 
@@ -136,6 +144,7 @@ pub fn find<'a>(
             let files = Files::checkout(code).ok_or_else(|| OpError::usage("a bare repository has no working tree"))?;
             (Some(files), None)
         }
+        (Subject::Staged, _) => (Some(Files::Commit(code, code.staged()?)), None),
         (_, Some(commit)) => (Some(Files::at(code, &commit)?), Some(commit)),
         (_, None) => (None, None),
     };

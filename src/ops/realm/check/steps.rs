@@ -64,7 +64,7 @@ fn sync(store: &dyn Store, body: &RealmCheck) -> Option<String> {
 /// Returns the step that also runs the scripts, if some were not run and the same check can run them.
 fn running_scripts(body: &RealmCheck, request: &Request) -> Option<&'static str> {
     if request.is_temporary
-        || request.subject == Subject::Worktree
+        || matches!(request.subject, Subject::Worktree | Subject::Staged)
         || body.scripts.iter().all(|one| one.outcome != wire::ScriptOutcome::NotRun)
     {
         return None;
@@ -224,7 +224,7 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
                 _ if error.caused_by != Cause::ThisChange => String::new(),
                 Subject::Head => " --commit HEAD".to_owned(),
                 Subject::Commit(commit) => format!(" --commit {}", shell_word(commit)),
-                Subject::Worktree => " --worktree".to_owned(),
+                Subject::Worktree | Subject::Staged => " --worktree".to_owned(),
                 Subject::Published => String::new(),
             };
             Some(

@@ -62,6 +62,7 @@ pub(super) const PAGES: &[Page] = &[
         .examples(&[
             ("git blue check", "Check HEAD"),
             ("git blue check --worktree", "Check the working tree before committing"),
+            ("git blue check --staged", "Check what would be committed, in a pre-commit hook"),
             ("git blue check --base origin/main", "Fail only on problems that the branch adds"),
             (
                 "git blue check --realm-url https://git.example.com/realms/shop.git --output sarif=blue.sarif",

@@ -50,7 +50,7 @@ pub const KINDS: &[(&Operation, ToolKind)] = &[
     (
         &ops::realm::check::OPERATION,
         ToolKind {
-            hides: &["all", "base", "commit", "mode", "published", "strict"],
+            hides: &["all", "base", "commit", "mode", "published", "staged", "strict"],
             adds: &[arguments::of::<realm::ScopeArgument>, arguments::of::<realm::Detailed>],
             lists: &["errors", "warnings", "schema_hashes"],
             is_slow: true,
