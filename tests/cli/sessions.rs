@@ -76,6 +76,9 @@ fn starting_twice_resumes_and_may_change_the_rfc() {
     assert_eq!(world.tip(SESSIONS), tip, "there was nothing to write");
     let again = world.json(&fungal, &["session", "start", "--rfc", "rfc-2"]);
     assert_eq!((&again["session"]["id"], &again["session"]["active_rfc"]), (&json!(id), &json!("rfc-2")));
+    assert_eq!(again["message"], "session resumed", "it was about nothing");
+    let other = world.json(&fungal, &["session", "start", "--rfc", "rfc-3"]);
+    assert_eq!(other["message"], "session resumed; it was about rfc-2");
     assert_eq!(states(&world, &fungal), [(id, "active".to_owned())]);
     for name in ["../x", "a//b", "-x", "a.lock", ""] {
         let refused = world.blue(&fungal, &["session", "start", "--rfc", name]);
@@ -109,6 +112,7 @@ fn session_ends_with_its_worktree() {
         let created = world.json(&fungal, &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
         let path = std::path::PathBuf::from(created["paths"]["fungal"].as_str().unwrap());
         start(&world, &path);
+        assert_eq!(world.json(&path, &["session", "status"])["session"]["active_rfc"], "x");
         if is_deleted_before {
             std::fs::remove_dir_all(&path).unwrap();
         }

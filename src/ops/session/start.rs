@@ -12,6 +12,7 @@ use crate::{
         Operation,
         ctx::{ActingRepo, Ctx},
         runs, session,
+        worktree::rfc_worktrees,
     },
     repo::CodeRepo,
     store::{Change, Signature, StoreError, StoreRef, layout, read, sessions, write::write},
@@ -28,7 +29,7 @@ pub const OPERATION: Operation =
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The RFC that the session is about
+    /// The RFC that the session is about [default: that of the RFC's worktree]
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: Option<RfcName>,
 }
@@ -40,6 +41,8 @@ runs!(SessionStart, run);
 struct Begun {
     session: Session,
     resumed: bool,
+    /// The RFC that the session was about before, if it is about another one now.
+    former_rfc: Option<RfcName>,
     /// The previous session, if it was stale.
     stale: Option<SessionId>,
 }
@@ -58,12 +61,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
         begun = Some(now);
         Ok::<_, OpError>(change)
     })?;
-    let Begun { session, resumed, stale } = begun.unwrap_or_else(|| unreachable!("it was decided"));
+    let Begun { session, resumed, former_rfc, stale } = begun.unwrap_or_else(|| unreachable!("it was decided"));
     let (work, _) = work::since(acting.store, &session)?;
-    let message = match (resumed, stale) {
-        (true, _) => "session resumed".into(),
-        (false, Some(stale)) => format!("session started; {stale} was stale and has been ended"),
-        (false, None) => "session started".into(),
+    let message = match (former_rfc, resumed, stale) {
+        (Some(former), ..) => format!("session resumed; it was about {former}"),
+        (None, true, _) => "session resumed".into(),
+        (None, false, Some(stale)) => format!("session started; {stale} was stale and has been ended"),
+        (None, false, None) => "session started".into(),
     };
     let session = SessionInfo::new(acting.realm, &session, ctx.env.now(), work);
     Ok(Answer::new(SessionStart { message, session, resumed })
@@ -94,17 +98,18 @@ fn begin(
         let is_due = active_rfc != held.active_rfc || held.is_activity_due(now);
         let last_activity = if is_due { now } else { held.last_activity };
         let session = Session { active_rfc, last_activity, ..held.clone() };
+        let former_rfc = held.active_rfc.clone().filter(|_| session.active_rfc != held.active_rfc);
         let subject = format!("continue {}", session.id);
         let edits = vec![session::open(&session)];
         let change = is_due.then(|| session::change(acting, subject, Some(&session.id), edits, author));
-        return Ok((Begun { session, resumed: true, stale: None }, change));
+        return Ok((Begun { session, resumed: true, former_rfc, stale: None }, change));
     }
     let session = Session {
         id: free_id(ctx, acting, code, tip)?,
         repo: acting.repo.clone(),
         started_at: now,
         last_activity: now,
-        active_rfc: request.rfc.clone(),
+        active_rfc: request.rfc.clone().or_else(|| rfc_worktrees::current_rfc(ctx, acting.realm)),
         start: work::trees_at_start(acting.store, acting.repo)?,
         ended: None,
     };
@@ -117,7 +122,7 @@ fn begin(
     let about = session.active_rfc.as_ref().map(|rfc| format!(" on {rfc}")).unwrap_or_default();
     let change = session::change(acting, format!("start {}{about}", session.id), Some(&session.id), edits, author);
     marker::write(code, acting, &session.id)?;
-    Ok((Begun { session, resumed: false, stale }, Some(change)))
+    Ok((Begun { session, resumed: false, former_rfc: None, stale }, Some(change)))
 }
 
 /// Returns an id that no session of the repository has.
