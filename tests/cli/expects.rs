@@ -133,6 +133,9 @@ fn expected_property_that_the_contract_does_not_name_is_a_warning() {
     let check = world.blue(&provider, &["check", "--worktree"]).exits(0);
     let said = "access expects /note of s3-access/s3-permissions, but 2.1.0 does not name it, so it is never sent";
     assert!(check.stdout.contains(said), "{check}");
+    let impact = world.ok(&provider, &["contract", "impact", "s3-access/s3-permissions", "--worktree"]);
+    assert!(impact.stdout.contains("accepted, but lacks what it expects"), "{impact}");
+    assert!(impact.stdout.contains("access: 2.1.0 does not name /note, which the import expects"), "{impact}");
     world.commit("fungal", "Without the note");
     let status = world.ok(&consumer, &["status"]);
     let holds = "your import >=2.0.0, <9.0.0 still holds (cdk/access_stack.py): 2.1.0 does not name /note";

@@ -18,7 +18,7 @@ use crate::{
         diff::{Difference, Kind},
         json::Json,
         text::count,
-        verdict::{FLOW, Outcome, ValuesCompared, VersionBump},
+        verdict::{FLOW, Outcome, ValuesCompared, Verdict as Judged, VersionBump},
     },
     ops::{
         contract::{self, draft::DraftFile, impact::Candidate},
@@ -251,7 +251,8 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
     };
     text.table("  ", &body.importers.iter().map(row).collect::<Vec<_>>());
     for one in &body.importers {
-        if let Some(verdict) = one.verdict.as_ref().filter(|verdict| verdict.verdict != Outcome::Compatible) {
+        let is_told = |verdict: &&Judged| verdict.verdict != Outcome::Compatible || !verdict.unnamed.is_empty();
+        if let Some(verdict) = one.verdict.as_ref().filter(is_told) {
             text.line(&[styled(format!("  {}:", one.repo), Style::Bold), plain(verdict.phrase())]);
         }
     }
@@ -266,6 +267,9 @@ fn impact_word(one: &ImporterImpact) -> Word {
         (_, _, Some(Outcome::Unknown)) => styled("unknown", Style::Yellow),
         (ImportStanding::Behind, Some(served), _) => styled(format!("behind: {served} is still served"), Style::Yellow),
         _ if one.judged_by == JudgedBy::VersionRange => styled("accepted (judged by version range only)", Style::Green),
+        _ if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {
+            styled("accepted, but lacks what it expects", Style::Yellow)
+        }
         _ => styled("accepted", Style::Green),
     }
 }
