@@ -423,8 +423,8 @@ mod tests {
             ("../../etc/passwd", "points outside the repository"),
             ("/etc/passwd", "points outside the repository"),
             ("%2e%2e/%2e%2e/x", "points outside the repository"),
-            ("missing.json", "missing.json: there is no such file"),
-            ("a.json#/no", "a place that does not exist"),
+            ("missing.json", "missing.json: there is no such file; s/a.json#/x refers to it"),
+            ("a.json#/no", "$ref \"a.json#/no\" at /x points to a place that does not exist"),
             ("a.json#no", "is not an anchor in s/a.json"),
         ] {
             let files = [("s/a.json", json!({"x": {"$ref": reference}, "y": {}}))];

@@ -1,5 +1,9 @@
 //! Resolves references of a bundled schema, and names the definitions that they point to.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use super::{BundleError, Work, base};
 use crate::model::percent;
 
@@ -30,7 +34,8 @@ impl Work<'_> {
                 (target.ok_or_else(outside)?, String::new())
             }
         };
-        if target != file && self.is_of_openapi(file)? && self.file(&target)?.get("$schema").is_none() {
+        let content = self.referred(&target, file)?;
+        if target != file && self.is_of_openapi(file)? && content.get("$schema").is_none() {
             self.parts_of_openapi.insert(target.clone());
         }
         let fragment = percent::decode(fragment);
@@ -47,13 +52,27 @@ impl Work<'_> {
         if (&target, &pointer) == (&self.root.0, &self.root.1) {
             return Ok("#".to_owned());
         }
-        if self.file(&target)?.pointer(&pointer).is_none() {
-            return Err(refuse(format!("$ref {reference:?} points to a place that does not exist")));
+        if content.pointer(&pointer).is_none() {
+            let at = if self.at.is_empty() { String::new() } else { format!(" at {}", self.at) };
+            return Err(refuse(format!("$ref {reference:?}{at} points to a place that does not exist")));
         }
         let name = self
             .name(&target, &pointer)
             .ok_or_else(|| refuse(format!("the schema refers to more than {MAX_DEFINITIONS} places")))?;
         Ok(format!("#/{}/{name}", self.key))
+    }
+
+    /// Returns a file that the schema being rewritten refers to. The error for one that cannot be read says who refers
+    /// to it.
+    fn referred(&mut self, target: &str, file: &str) -> Result<Arc<Value>, BundleError> {
+        let read = self.file(target);
+        let at = &self.at;
+        read.map_err(|error| match error.line {
+            None if target != file => {
+                BundleError { message: format!("{}; {file}#{at} refers to it", error.message), ..error }
+            }
+            _ => error,
+        })
     }
 
     /// Returns the pointer, within a resource, to the schema with a URI or `#anchor`.
