@@ -165,7 +165,10 @@ fn change_is_sent_to_a_subscriber() {
     let text = crate::world::contract("1.0.0").replace("s3-permissions", "another");
     world.write("fungal/.blue/contracts/s3-access/another.yaml", &text);
     world.commit("fungal", "Another");
-    notice(&mut client, "notifications/resources/list_changed");
+    // Another contract of the domain is none of its business.
+    let told = client.receive_within(Duration::from_millis(2_500)).unwrap();
+    assert_eq!(told["method"], "notifications/resources/list_changed");
+    assert_eq!(client.receive_within(Duration::from_millis(1_500)), None);
     client.request("resources/unsubscribe", json!({"uri": CONTRACT}));
     world.bump("1.2.0");
     assert_eq!(client.receive_within(Duration::from_millis(2_500)), None);

@@ -3,8 +3,12 @@
 use crate::ops::{ctx::Ctx, inboxes::realm_changes::RefTips, names, publish::publish_log};
 use crate::{
     error::OpError,
-    model::name::DomainName,
-    store::{StoreRef, layout::SEEN},
+    model::{name::ContractRef, oid::Oid},
+    store::{
+        Store, StoreRef, TreePath,
+        layout::{self, SEEN},
+        read,
+    },
 };
 
 /// A part of a realm that can change.
@@ -16,8 +20,8 @@ pub enum Part {
     Realm,
     /// The names of the contracts.
     Names,
-    /// One domain: its contracts with their versions, and its bindings.
-    Domain(DomainName),
+    /// One contract: its versions and its owner, and the bindings of its domain.
+    Contract(ContractRef),
 }
 
 impl Part {
@@ -25,7 +29,7 @@ impl Part {
     pub fn gate(&self) -> Self {
         match self {
             Self::Status => Self::Status,
-            Self::Realm | Self::Names | Self::Domain(_) => Self::Realm,
+            Self::Realm | Self::Names | Self::Contract(_) => Self::Realm,
         }
     }
 }
@@ -49,6 +53,15 @@ pub fn of(ctx: &Ctx, part: &Part) -> Result<String, OpError> {
             }
             all.join("\n")
         }
-        Part::Domain(domain) => format!("{:?}", store.tip(&StoreRef::Domain(domain.clone()))?),
+        Part::Contract(at) => format!("{:?}", of_contract(store, at)?),
     })
+}
+
+/// Returns the ids of everything in a domain that an answer about a contract is read from; none if there is no such domain.
+fn of_contract(store: &dyn Store, at: &ContractRef) -> Result<Vec<Option<Oid>>, OpError> {
+    let Some(root) = read::tip_tree(store, &StoreRef::Domain(at.domain.clone()))? else { return Ok(Vec::new()) };
+    let ContractRef { contract, .. } = at;
+    let own = [layout::contract(contract), layout::versions(contract), layout::transfers(contract)];
+    let paths = own.iter().map(TreePath::as_str).chain([layout::BINDINGS]);
+    paths.map(|path| Ok(read::lookup(store, &root, path)?.map(|entry| entry.id))).collect()
 }

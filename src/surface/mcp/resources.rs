@@ -72,7 +72,7 @@ impl ResourceKind {
         match self {
             Self::Status => Part::Status,
             Self::Topology => Part::Realm,
-            Self::Contract(contract, _) => Part::Domain(contract.domain.clone()),
+            Self::Contract(contract, _) => Part::Contract(contract.clone()),
         }
     }
 
