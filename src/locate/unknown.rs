@@ -25,7 +25,8 @@ const MIN_LEN: usize = 5;
 /// Returns the error for a repository that a realm does not have.
 pub fn repo<'a>(realm: &RealmName, repo: &RepoName, known: impl Iterator<Item = &'a RepoName> + Clone) -> OpError {
     let question = nearest::did_you_mean(repo, known.clone());
-    let error = OpError::no(ErrorCode::UnknownRepo, format!("the realm {realm} has no repository {repo}{question}"));
+    let error =
+        OpError::cannot(ErrorCode::UnknownRepo, format!("the realm {realm} has no repository {repo}{question}"));
     match known.clone().next() {
         Some(_) => error.next(format!("known repositories: {}", comma_separated_at_most(MAX_REPOS, known))),
         None => error,

@@ -17,8 +17,8 @@ The options of every command (`--json`, `-C`, `--realm`, …) are listed once, u
 
 Answers go to standard output, everything else to standard error. The exit code is 0 for yes (also for an
 empty list), 1 for no (a failed check, an unknown contract or domain, a refusal), 128 if something cannot be
-done (no realm, an unknown realm or commit, a broken store) and 129 for wrong usage. With `--json`, errors are JSON on
-standard output too.
+done (no realm, an unknown realm, repository, RFC or commit, a broken store) and 129 for wrong usage. With
+`--json`, errors are JSON on standard output too.
 
 [schema/](schema/) has JSON Schemas of the answers, named as the long form of the command: `realm_status` is also that of
 `git blue status`. `install` and `daemon` are those of the commands in these groups (and `uninstall`) that have none of their

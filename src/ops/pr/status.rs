@@ -200,7 +200,7 @@ pub(crate) fn places(ctx: &Ctx, here: &RealmContext, rfc: Option<&RfcName>) -> R
     }
     if let (true, Some(rfc)) = (places.is_empty() && at_origin.is_empty(), rfc) {
         let message = format!("{rfc} has neither worktrees nor branches in the realm {}", here.realm);
-        let error = OpError::no(ErrorCode::NoWorktrees, message);
+        let error = OpError::cannot(ErrorCode::NoWorktrees, message);
         return Err(error.next(format!("git blue realm worktree create --rfc {rfc}  # create them")));
     }
     if places.is_empty() {

@@ -21,5 +21,5 @@ pub fn error<'r>(
         return renamed::was_renamed(name, &newer).next(format!("use the name {newer}"));
     }
     let message = format!("{name} is not in the realm {realm}{}", did_you_mean(name, known));
-    OpError::no(ErrorCode::UnknownRepo, message).next("git blue realm status  # list the repositories")
+    OpError::cannot(ErrorCode::UnknownRepo, message).next("git blue realm status  # list the repositories")
 }

@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     }
     if jobs.is_empty() {
         let message = format!("{} has no worktrees in the realm {}", request.rfc, here.realm);
-        return Err(OpError::no(ErrorCode::NoWorktrees, message).next("git blue realm worktree list"));
+        return Err(OpError::cannot(ErrorCode::NoWorktrees, message).next("git blue realm worktree list"));
     }
     let cwd = dunce::canonicalize(ctx.env.cwd()).unwrap_or_else(|_| ctx.env.cwd().to_owned());
     if let Some(job) = jobs.iter().find(|job| cwd.starts_with(&job.tree.path)) {
