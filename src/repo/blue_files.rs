@@ -312,9 +312,10 @@ fn outermost(code: &CodeRepo, tree: &Oid, folder: &str) -> Result<Option<(String
     Ok(found)
 }
 
-/// Returns whether a folder is read. The files are at most one folder deep: deeper folders are only listed.
+/// Returns whether a folder is read. The files are at most one folder deep: deeper folders are only listed, and so is one
+/// in the place of a binding.
 fn is_walked(folder: &str) -> bool {
-    folder.split('/').count() < 4
+    folder.split('/').count() < 4 && !(folder.starts_with(BINDINGS) && folder.ends_with(".yaml"))
 }
 
 fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut BTreeMap<String, Item>) -> Result<(), OpError> {

@@ -261,3 +261,26 @@ fn committed_file_in_place_of_a_folder_is_an_error() {
         );
     }
 }
+
+/// Neither removes the import from the realm, as a binding that is gone does.
+#[test]
+fn binding_under_another_name_or_in_a_folder_is_an_error() {
+    let world = World::pair();
+    let access = world.path("access");
+    let (file, other) = (access.join(BINDING_FILE), BINDING_FILE.replace(".yaml", ".yml"));
+    std::fs::rename(&file, access.join(&other)).unwrap();
+    world.commit("access", "Rename it");
+    let check = world.blue(&access, &["check"]).exits(1);
+    let said = format!("{other}: error: it is not read: rename it to s3-access.yaml [unreadable-file]");
+    assert!(check.stdout.contains(&said), "{check}");
+    assert_eq!(world.stored("bindings/access.json")["role"], "consumer");
+
+    std::fs::create_dir(&file).unwrap();
+    std::fs::rename(access.join(&other), file.join("s3-access.yaml")).unwrap();
+    let edited = world.blue(&access, &["check", "--worktree"]).exits(1);
+    world.commit("access", "Make it a folder");
+    for check in [edited, world.blue(&access, &["check"]).exits(1)] {
+        assert!(check.stdout.contains(&format!("{BINDING_FILE}: error: it is not a regular file")), "{check}");
+    }
+    assert_eq!(world.stored("bindings/access.json")["role"], "consumer");
+}

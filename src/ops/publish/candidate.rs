@@ -52,7 +52,12 @@ pub fn read(
             continue;
         }
         if let Some(message) = stray(path, item) {
-            candidate.strays.push(Problem::whole(message).in_file(path));
+            let problem = Problem::whole(message).in_file(path);
+            if stands_for_binding(path, &all) {
+                candidate.problems.push(problem);
+            } else {
+                candidate.strays.push(problem);
+            }
             continue;
         }
         let outcome = match (item, subject_of(path)) {
@@ -255,6 +260,13 @@ fn stray(path: &str, item: &Item) -> Option<String> {
         _ => "contracts and bindings end in .yaml".to_owned(),
     };
     Some(format!("it is not read: {why}"))
+}
+
+/// Returns whether an ignored file is a binding with the other extension. Without it, publishing would remove the binding.
+fn stands_for_binding(path: &str, all: &BTreeMap<String, Item>) -> bool {
+    let name = path.strip_prefix(BINDINGS).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(".yml"));
+    let domain = name.and_then(|name| name.parse::<DomainName>().ok());
+    domain.is_some_and(|domain| !all.contains_key(&blue_files::binding(domain)))
 }
 
 /// Finds files in folders whose names are a letter off, and a configuration that has the other extension.
