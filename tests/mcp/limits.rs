@@ -245,3 +245,32 @@ fn notification_that_is_too_large_is_cut_and_blocks_no_other() {
     client.request("ping", json!({}));
     assert_eq!(client.told("contract_list", json!({})), ["ContractAdded \"1.0.0\""]);
 }
+
+/// The owner of many contracts is told of problems, not of what is right in pages of hashes.
+#[test]
+fn concise_check_leaves_out_many_hashes() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    for n in 0..20 {
+        let name = format!("c{n}");
+        world.ok(
+            &fungal,
+            &["realm", "admin", "contract", "--domain", "s3-access", "--name", &name, "--owner", "fungal"],
+        );
+    }
+    let mut client = Client::start(&world, &fungal);
+    let concise = client.ok("realm_check", json!({}));
+    assert_eq!(concise["schema_hashes"], json!([]));
+    let said = json!({"reason": "21 schema hashes are left out: detail full lists them"});
+    assert!(concise["next_steps"].as_array().unwrap().contains(&said), "{concise:?}");
+    let (mut found, mut arguments) = (0, json!({"detail": "full"}));
+    loop {
+        let page = client.ok("realm_check", arguments);
+        found += page["schema_hashes"].as_array().unwrap().len();
+        match page.get("next_cursor") {
+            Some(Value::String(cursor)) => arguments = json!({"detail": "full", "cursor": cursor}),
+            _ => break,
+        }
+    }
+    assert_eq!(found, 21);
+}

@@ -72,6 +72,8 @@ const MAX_OWN: usize = 10;
 const MAX_LISTED: usize = 160;
 /// The number of contracts on a page of the topology. More seldom fit into a message.
 pub const TOPOLOGY_PAGE: usize = 50;
+/// The maximum number of schema hashes that a concise `realm_check` lists.
+const MAX_HASHES: usize = 20;
 /// The maximum number of warnings with the same code that a concise `realm_check` lists.
 const MAX_OF_A_CODE: usize = 3;
 
@@ -152,10 +154,15 @@ pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
     let mut answer = check::run(call.ctx, &request)?;
     let RealmCheck { current_repo, schema_hashes: hashes, warnings, .. } = &mut answer.body;
     if !call.is_full() {
-        if let Some(repo) = current_repo.as_ref().filter(|_| hashes.len() > 20) {
+        if let Some(repo) = current_repo.as_ref().filter(|_| hashes.len() > MAX_HASHES) {
             hashes.retain(|one| one.owner == *repo);
         }
-        let lines = group_warnings(warnings);
+        let left_out = Some(hashes.len()).filter(|count| *count > MAX_HASHES);
+        if left_out.is_some() {
+            hashes.clear();
+        }
+        let hashes = left_out.map(|count| format!("{count} schema hashes are left out: detail full lists them").into());
+        let lines = hashes.into_iter().chain(group_warnings(warnings)).collect::<Vec<NextStep>>();
         answer.next_steps.extend(lines);
     }
     call.body(&answer)
