@@ -148,8 +148,11 @@ impl Draft {
             Some(Item::File(handle)) => handle,
             Some(Item::Other) => return Err(Problem::whole("it is not a regular file").in_file(&path).into()),
             None => {
-                return Err(OpError::no(ErrorCode::NoSuchFile, format!("{place} has no {path}"))
-                    .next("run it in the repository that owns the contract"));
+                let error = OpError::no(ErrorCode::NoSuchFile, format!("{place} has no {path}"));
+                return Err(error.next(match domain::contract(&*ctx.realm()?.store, at) {
+                    Ok(held) => format!("run it in {}, which owns {at}", held.owner),
+                    Err(_) => "run it in the repository that owns the contract".to_owned(),
+                }));
             }
         };
         match files.read(&handle)? {
