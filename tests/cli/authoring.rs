@@ -90,7 +90,7 @@ fn refused_new_contract_leaves_no_files() {
     let place = refused(&[&["--schema", "good.yaml#/a/x"], &members[..]].concat()).exits(1);
     let value = refused(&[&["--schema", "good.yaml#/a/b~0c", "--value", "value.json"], &members[..]].concat()).exits(1);
     let owner = refused(&[&["--owner", "billing"], &members[..]].concat()).exits(1);
-    let member = refused(&["--domain-members", "biling"]).exits(1);
+    let member = refused(&["--domain-members", "biling"]).exits(128);
     snapshot("authoring_new_refused", &[&unknown, &schema, &place, &value, &owner, &member]);
     assert!(!dir.join(".blue/contracts").exists());
     assert_eq!(world.json(&dir, &["realm", "topology"])["domains"], json!([]));

@@ -198,7 +198,7 @@ fn done_work_is_not_claimed_again() {
     assert!(reclaim.stdout.contains("already has the name fungal"), "{reclaim}");
     let log = world.ok(&fungal, &["realm", "log", "--until", "3w"]);
     assert!(log.stdout.contains("no entries"), "{log}");
-    let log = world.blue(&fungal, &["realm", "log", "--repo", "fungl"]).exits(1);
+    let log = world.blue(&fungal, &["realm", "log", "--repo", "fungl"]).exits(128);
     assert!(log.stderr.contains("has no repository fungl (did you mean fungal?)"), "{log}");
     let diff = world.ok(&fungal, &["contract", "diff", AT, "1.0.0", "1.0.0"]);
     assert!(!diff.stdout.contains("needs"), "{diff}");

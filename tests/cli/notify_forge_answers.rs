@@ -5,7 +5,7 @@ use super::notify_forge::{place, rename_the_field, tell};
 #[test]
 fn unknown_repository_is_refused() {
     let (world, _forge) = place();
-    let typo = tell(&world, &["--repo", "acces"]).exits(1);
+    let typo = tell(&world, &["--repo", "acces"]).exits(128);
     assert!(typo.all().contains("acces is not in the realm aperture (did you mean access?)"), "{typo}");
     world.ok(&world.path("access"), &["realm", "admin", "rename", "access", "entry"]);
     let renamed = tell(&world, &["--repo", "access"]).exits(128);

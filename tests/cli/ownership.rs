@@ -106,17 +106,17 @@ fn unknown_owners_and_members_are_refused() {
     world.join("outside");
     let provider = world.path("fungal");
     let contract = |owner: &str| {
-        world.blue(&provider, &admin(&["contract", "--domain", "s3-access", "--name", "x", "--owner", owner])).exits(1)
+        world.blue(&provider, &admin(&["contract", "--domain", "s3-access", "--name", "x", "--owner", owner]))
     };
-    let unknown = contract("nobody");
-    let no_member = contract("outside");
-    let domain = world.blue(&provider, &admin(&["domain", "--name", "s3-access", "--repos", "fungal,nobody"])).exits(1);
+    let unknown = contract("nobody").exits(128);
+    let no_member = contract("outside").exits(1);
+    let domain =
+        world.blue(&provider, &admin(&["domain", "--name", "s3-access", "--repos", "fungal,nobody"])).exits(128);
     let binding = ["binding", "--domain", "s3-access", "--role", "consumer", "--repo"];
     let root = world.root();
-    let bind =
-        |repo: &str| world.blue(&root, &[&admin(&binding)[..], &[repo, "--realm", "aperture"]].concat()).exits(1);
-    let nobody = bind("nobody");
-    let outsider = bind("outside");
+    let bind = |repo: &str| world.blue(&root, &[&admin(&binding)[..], &[repo, "--realm", "aperture"]].concat());
+    let nobody = bind("nobody").exits(128);
+    let outsider = bind("outside").exits(1);
     snapshot("unknown_owners_and_members", &[&unknown, &no_member, &domain, &nobody, &outsider]);
     let nowhere =
         world.blue(&provider, &admin(&["contract", "--domain", "no", "--name", "x", "--owner", "fungal"])).exits(1);

@@ -298,7 +298,7 @@ fn former_name_leads_to_the_current_one() {
             "{run}"
         );
     }
-    let typo = binding("fungl").exits(1);
+    let typo = binding("fungl").exits(128);
     assert!(typo.stderr.contains("fungl is not in the realm aperture (did you mean fungal?)"), "{typo}");
 }
 

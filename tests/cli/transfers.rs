@@ -55,7 +55,7 @@ fn renames_a_repository() {
     let again = world.ok(&dir, &["realm", "admin", "rename", "fungal", "mushroom"]);
     let other = world.blue(&world.path("access"), &["realm", "admin", "rename", "mushroom", "x"]).exits(1);
     let taken = world.blue(&dir, &["realm", "admin", "rename", "mushroom", "ACCESS"]).exits(1);
-    let unknown = world.blue(&dir, &["realm", "admin", "rename", "nobody", "x"]).exits(1);
+    let unknown = world.blue(&dir, &["realm", "admin", "rename", "nobody", "x"]).exits(128);
     snapshot("rename", &[&stale, &joining, &again, &other, &taken, &unknown]);
     world.git(&world.store(), &["fsck", "--strict"]);
 }
@@ -159,7 +159,7 @@ fn transfer_takes_effect_when_the_new_owner_publishes() {
     world.join("other");
     let stranger = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "access"]).exits(1);
     let not_mine = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
-    let unknown = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "acces"]).exits(1);
+    let unknown = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "acces"]).exits(128);
     assert!(unknown.stderr.contains("no repository acces (did you mean access?)"), "{unknown}");
     assert!(unknown.stderr.contains("hint: known repositories: access, "), "{unknown}");
     let no_member = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
