@@ -333,7 +333,7 @@ fn branches_only_remote_gets_branches() {
     let hook = "#!/bin/sh\ncase $1 in refs/heads/*) ;; *) echo 'only branches here'; exit 1;; esac\n";
     world.script("hub.git/hooks/update", hook);
     let repo = world.repo("fungal");
-    let offered = world.ok(&repo, &["init", "--realm", REALM, "--url", &hub_url]);
+    let offered = world.blue(&repo, &["init", "--realm", REALM, "--url", &hub_url]).exits(1);
     assert!(offered.all().contains("join aperture --branches"), "{offered:?}");
     assert_eq!(hub_tips(&world), "");
     world.ok(&repo, &["realm", "admin", "join", REALM, "--branches"]);

@@ -26,6 +26,7 @@ pub(super) const PAGES: &[Page] = &[
             publish. Running it again does only what is missing; --url and \
             --auto-sync also change an existing realm.",
         )
+        .exit_1("Something was refused, or the realm could not be pushed to its URL.")
         .examples(&[
             ("git blue init --realm shop", "Create or join the realm shop"),
             (
