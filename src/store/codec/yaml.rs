@@ -117,7 +117,7 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
         Error::QuotingRequired { value, .. } => unquoted(value, error, text),
         Error::MergeKeyNotAllowed { .. } => "merge keys (<<) are not allowed; write the keys out".into(),
         Error::NonFiniteFloat { value, .. } => {
-            format!("{value} is not a number in JSON, or too large; write \"{value}\" as a string")
+            format!("{value} is not a number in JSON, or too large; leave it out, or write \"{value}\" as a string")
         }
         Error::UnsupportedTag { tag, .. } => format!("the tag {tag} is not allowed"),
         Error::MultipleDocuments { .. } => "there is more than one document (---); keep one".into(),
