@@ -1,5 +1,7 @@
 //! Finds the current name of a renamed repository, for clones that still use the old one.
 
+use std::collections::BTreeSet;
+
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -16,6 +18,7 @@ use crate::{
 /// Returns an error if the realm cannot be read.
 pub fn newer(store: &dyn Store, name: &RepoName) -> Result<Option<RepoName>, StoreError> {
     let Some(root) = read::tip_tree(store, &StoreRef::Realm)? else { return Ok(None) };
+    let mut seen = BTreeSet::from([name.clone()]);
     let mut found: Option<RepoName> = None;
     loop {
         let last = found.as_ref().unwrap_or(name);
@@ -25,7 +28,8 @@ pub fn newer(store: &dyn Store, name: &RepoName) -> Result<Option<RepoName>, Sto
             return Ok(found);
         }
         match read::file::<Rename>(store, &StoreRef::Realm, &root, &layout::rename(last))? {
-            Some(rename) if rename.to != *name && Some(&rename.to) != found.as_ref() => found = Some(rename.to),
+            // The renames of several machines may lead in a circle.
+            Some(rename) if seen.insert(rename.to.clone()) => found = Some(rename.to),
             _ => return Ok(found),
         }
     }

@@ -1,5 +1,7 @@
 //! Repositories and realms that were renamed or moved, in the other clones.
 
+use std::{fs::File, process::Stdio, time::Duration};
+
 use crate::{
     left_out::left_out,
     teamwork::{push, team},
@@ -323,4 +325,35 @@ fn rename_in_a_clone_that_cannot_be_written_is_finished_later() {
     world.ok(&fungal, &rename);
     world.commit("fungal", "Take the name mycelium");
     assert_eq!(world.json(&fungal, &["status"])["read_only"], serde_json::Value::Null);
+}
+
+#[test]
+fn name_that_is_taken_before_the_realm_is_locked_is_refused() {
+    let world = World::solo();
+    let lock = File::open(world.store().join("blue/locks/_realm")).unwrap();
+    lock.lock().unwrap();
+    let mut command = world.command("git", &world.path("fungal"));
+    command.args(["blue", "realm", "admin", "rename", "fungal", "mycelium"]).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    // It waits for the lock meanwhile.
+    std::thread::sleep(Duration::from_millis(500));
+    world.plant_in("refs/blue/realm", "repos/mycelium.json", r#"{"name":"mycelium","url":null}"#);
+    drop(lock);
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("the realm aperture already has a repository mycelium"), "{stderr}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// Each file of the renames is valid, but together they lead nowhere.
+#[test]
+fn renames_in_a_circle_come_to_an_end() {
+    let world = World::solo();
+    for (from, to) in [("x", "y"), ("y", "z"), ("z", "y")] {
+        let rename = format!(r#"{{"from":"{from}","to":"{to}"}}"#);
+        world.plant_in("refs/blue/realm", &format!("renames/{from}.json"), &rename);
+    }
+    let create = ["realm", "worktree", "create", "--rfc", "7", "--repos", "x"];
+    let run = world.blue(&world.path("fungal"), &create);
+    assert!(run.code != 0 && run.stderr.contains("x was renamed to z"), "{run}");
 }

@@ -36,7 +36,7 @@ use crate::{
         blue_files::{CONTRACTS, Files, Item},
     },
     store::{
-        Change, Edit, Parents, Store, StoreRef, codec, layout,
+        Change, Edit, Parents, Store, StoreRef, TreePath, codec, layout,
         overview::Overview,
         read,
         sessions::{self, SessionFilter},
@@ -155,40 +155,44 @@ impl Renaming<'_> {
 
     /// Adds the new name and keeps the old one. Returns whether the old name still has to be removed.
     fn begin(&self, realm: &RealmName) -> Result<bool, OpError> {
-        let Self { store, old, new, .. } = *self;
-        let repos = read::repos(store)?.repos;
-        let is_begun = repos.contains_key(new) && self.recorded()?;
-        let Some(held) = repos.get(old) else {
-            if is_begun {
-                return Ok(false);
+        let Self { ctx, store, old, new } = *self;
+        let mut is_old_there = false;
+        // Until the realm is locked, another repository may take the name.
+        domain::change_realm(ctx, store, || {
+            let repos = read::repos(store)?.repos;
+            is_old_there = repos.contains_key(old);
+            if repos.contains_key(new) && self.recorded()? {
+                return Ok(None);
             }
-            return Err(unknown::error((realm, self.store), old, repos.keys()));
-        };
-        if is_begun {
-            return Ok(true);
-        }
-        if let Some(taken) = repos.keys().find(|other| *other == new || (*other != old && other.collides_with(new))) {
-            let message = format!("the realm {realm} already has a repository {taken}");
-            return Err(OpError::no(ErrorCode::NameTaken, message).next("choose another name"));
-        }
-        self.refuse_conflicts()?;
-        let entry = Repo { name: new.clone(), ..held.clone() };
-        let rename = Rename { from: old.clone(), to: new.clone() };
-        domain::change_realm(self.ctx, store, || {
-            let mut edits = vec![
-                (layout::repo(new), Edit::Put(codec::encode(&entry))),
-                (layout::rename(old), Edit::Put(codec::encode(&rename))),
-            ];
-            // If `new` was itself renamed before, that record is removed, because the name is in use again.
-            if self.has(&layout::rename(new))? {
-                edits.push((layout::rename(new), Edit::Remove));
+            let held = repos.get(old).ok_or_else(|| unknown::error((realm, store), old, repos.keys()))?;
+            let is_taken = |other: &&RepoName| *other == new || (*other != old && other.collides_with(new));
+            if let Some(taken) = repos.keys().find(is_taken) {
+                let message = format!("the realm {realm} already has a repository {taken}");
+                return Err(OpError::no(ErrorCode::NameTaken, message).next("choose another name"));
             }
-            Ok(Some((edits, self.message())))
+            self.refuse_conflicts()?;
+            Ok(Some((self.first_edits(held)?, self.message())))
         })?;
-        Ok(true)
+        Ok(is_old_there)
     }
 
-    fn has(&self, path: &layout::TreePath) -> Result<bool, OpError> {
+    /// Returns the edits that add the new name of the repository `held`, and the record of the rename.
+    fn first_edits(&self, held: &Repo) -> Result<Vec<(TreePath, Edit)>, OpError> {
+        let Self { old, new, .. } = *self;
+        let entry = Repo { name: new.clone(), ..held.clone() };
+        let rename = Rename { from: old.clone(), to: new.clone() };
+        let mut edits = vec![
+            (layout::repo(new), Edit::Put(codec::encode(&entry))),
+            (layout::rename(old), Edit::Put(codec::encode(&rename))),
+        ];
+        // If `new` was itself renamed before, that record is removed, because the name is in use again.
+        if self.has(&layout::rename(new))? {
+            edits.push((layout::rename(new), Edit::Remove));
+        }
+        Ok(edits)
+    }
+
+    fn has(&self, path: &TreePath) -> Result<bool, OpError> {
         let Some(root) = read::tip_tree(self.store, &StoreRef::Realm)? else { return Ok(false) };
         Ok(read::lookup(self.store, &root, path.as_str())?.is_some())
     }
