@@ -62,6 +62,31 @@ fn bootstrap_creates_repositories_and_domains_once() {
 }
 
 #[test]
+fn bootstrap_accepts_another_form_of_a_recorded_url() {
+    let world = realm();
+    bootstrap(&world, &[]).exits(0);
+    world.write("plan.yaml", &PLAN.replace("https://git.example.com/fungal.git", "git@git.example.com:fungal"));
+    let again = bootstrap(&world, &[]).exits(0);
+    assert!(again.stdout.starts_with("nothing is missing in the realm"), "{again}");
+    world.write("plan.yaml", &PLAN.replace("https://git.example.com/fungal.git", "git@git.example.com:other"));
+    let other = bootstrap(&world, &[]).exits(1);
+    assert!(other.stderr.contains("the repository fungal is at https://git.example.com/fungal.git"), "{other}");
+}
+
+#[test]
+fn dry_run_names_the_file_to_create_from() {
+    let world = realm();
+    world.write("my plan.yaml", PLAN);
+    let run = |file: &str| {
+        let args = ["blue", "--realm", REALM, "realm", "admin", "bootstrap", "--dry-run", "--from", file];
+        world.feed("git", &world.root(), &args, PLAN).exits(0)
+    };
+    let step = world.next_step(&run("my plan.yaml"));
+    assert_eq!(step, "git blue --realm aperture realm admin bootstrap --from 'my plan.yaml'  # create it");
+    assert_eq!(world.next_steps(&run("-")), [""; 0], "it cannot be read again");
+}
+
+#[test]
 fn bootstrap_refuses_a_domain_that_cannot_be_read() {
     let world = realm();
     bootstrap(&world, &[]).exits(0);
@@ -85,6 +110,7 @@ fn invalid_bootstrap_file_creates_nothing() {
         ("name: jobs", "name: ../jobs", "plan.yaml:4"),
         ("https://", "ext::sh -c id ", "is not an accepted URL"),
         ("repos: [jobs]", "repositories: [jobs]", "repositories"),
+        ("name: jobs", "name: jobs, url: 'git@git.example.com:fungal'", "jobs and fungal are one repository, at git@"),
     ] {
         world.write("plan.yaml", &PLAN.replace(from, to));
         let refused = bootstrap(&world, &[]);

@@ -1,7 +1,7 @@
 //! `realm_admin_bootstrap`: adds the repositories, domains and bindings that a file lists, if they are missing.
 //! Existing ones are not changed, so running it again does nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{domain, join};
 use crate::{
@@ -10,7 +10,8 @@ use crate::{
         blueprint::{Blueprint, PlannedDomain, PlannedRepo},
         name::RepoName,
         realm::{Realm, Repo},
-        repo_url::without_credentials,
+        repo_url::{RepoUrl, without_credentials},
+        text::shell_word,
     },
     ops::{
         Operation,
@@ -59,7 +60,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
         return Err(error.next("nothing was created; fix the file, and run the command again"));
     }
     let overview = Overview::open(&*here.store)?;
-    let entries = entries(&blueprint.repos, &overview)?;
+    let entries = entries(&blueprint.repos, overview.repos())?;
     require_valid_domains(here, &blueprint, &entries, &overview)?;
     let mut domains = Vec::new();
     for planned in &blueprint.domains {
@@ -68,7 +69,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     let cycles = cycles::closed(&*here.store, &parts(&blueprint, &domains), blueprint.cycles)?;
     let rules = blueprint.cycles.filter(|wanted| read::realm(&*here.store).is_ok_and(|realm| realm.cycles != *wanted));
     if !request.dry_run {
-        write_entries(ctx, here, &blueprint, &entries)?;
+        write_entries(ctx, here, &blueprint)?;
         write_domains(ctx, here, &blueprint, &domains)?;
     }
     let is_larger = !entries.is_empty();
@@ -83,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     };
     let answer = Answer::new(body);
     Ok(match (request.dry_run, is_missing) {
-        (true, true) => answer.next(format!("git blue realm admin bootstrap --from {}  # create it", request.file)),
+        (true, true) => answer.next_all(creating(&request.file)),
         (false, _) => {
             let answer = auto::with_push(ctx, (&here.realm, &*here.store), is_missing, answer)?;
             let realm = (&here.realm, &*here.store);
@@ -95,6 +96,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
         }
         _ => answer,
     })
+}
+
+/// Returns the command that creates what the file lists. Standard input cannot be read again.
+fn creating(file: &str) -> Option<String> {
+    (file != "-").then(|| format!("git blue realm admin bootstrap --from {}  # create it", shell_word(file)))
 }
 
 /// Refuses a domain whose name differs from another one only in case, one with a repository that is neither in the
@@ -122,27 +128,50 @@ fn require_valid_domains(
     Ok(())
 }
 
-/// Returns the entries of the repositories that the realm does not have.
-fn entries(planned: &[PlannedRepo], overview: &Overview<'_>) -> Result<Vec<Repo>, OpError> {
+/// Returns the entries of the repositories that are not among those of the realm.
+fn entries(planned: &[PlannedRepo], held: &BTreeMap<RepoName, Repo>) -> Result<Vec<Repo>, OpError> {
     let mut entries = Vec::new();
     for PlannedRepo { name, url } in planned {
         let url = url.as_deref().map(url::accept).transpose()?.map(without_credentials);
         let entry = Repo { name: name.clone(), url, roots: Vec::new() };
-        if let Some(held) = overview.repos().get(name) {
-            if held.url.is_some() && entry.url.is_some() && held.url != entry.url {
-                let [held, wanted] = [&held.url, &entry.url].map(|url| url.clone().unwrap_or_default());
-                let message = format!("the repository {name} is at {held} in the realm, not at {wanted}");
-                return Err(OpError::no(ErrorCode::NameTaken, message));
+        match held.get(name) {
+            Some(held) => require_same_place(held, &entry)?,
+            None => {
+                require_unused(held.values().chain(&entries), &entry)?;
+                entries.push(entry);
             }
-            continue;
         }
-        if let Some(other) = overview.repos().keys().find(|other| other.collides_with(name)) {
-            let message = format!("{name} differs from the repository {other} only in case");
-            return Err(OpError::no(ErrorCode::NameCollision, message));
-        }
-        entries.push(entry);
     }
     Ok(entries)
+}
+
+/// Refuses a repository that the realm has with another URL. Two forms of one URL are the same.
+fn require_same_place(held: &Repo, planned: &Repo) -> Result<(), OpError> {
+    match (&held.url, &planned.url) {
+        (Some(held), Some(wanted)) if RepoUrl::of(held) != RepoUrl::of(wanted) => {
+            let message = format!("the repository {} is at {held} in the realm, not at {wanted}", planned.name);
+            Err(OpError::no(ErrorCode::NameTaken, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a name that differs from another one only in case, and a second name for a URL.
+fn require_unused<'r>(mut others: impl Iterator<Item = &'r Repo> + Clone, entry: &Repo) -> Result<(), OpError> {
+    let name = &entry.name;
+    if let Some(other) = others.clone().find(|other| other.name.collides_with(name)) {
+        let message = format!("{name} differs from the repository {} only in case", other.name);
+        return Err(OpError::no(ErrorCode::NameCollision, message));
+    }
+    let Some(url) = &entry.url else { return Ok(()) };
+    let place = RepoUrl::of(url);
+    match others.find(|other| other.url.as_deref().map(RepoUrl::of).as_ref() == Some(&place)) {
+        Some(other) => {
+            let message = format!("{name} and {} are one repository, at {url}", other.name);
+            Err(OpError::no(ErrorCode::AlreadyJoined, message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Returns the missing parts of a domain; `None` if nothing is missing.
@@ -198,9 +227,10 @@ fn write_domains(
 }
 
 /// Writes the entries and the realm's rules, all in one commit.
-fn write_entries(ctx: &Ctx, here: &RealmContext, blueprint: &Blueprint, entries: &[Repo]) -> Result<(), OpError> {
+fn write_entries(ctx: &Ctx, here: &RealmContext, blueprint: &Blueprint) -> Result<(), OpError> {
     change_realm(ctx, &*here.store, || {
-        let repos = read::repos(&*here.store)?.repos;
+        // Another repository may have joined since the file was checked.
+        let entries = entries(&blueprint.repos, &read::repos(&*here.store)?.repos)?;
         let mut edits: Vec<(TreePath, Edit)> = Vec::new();
         let realm = read::realm(&*here.store)?;
         let wanted = Realm { cycles: blueprint.cycles.unwrap_or(realm.cycles), ..realm.clone() };
@@ -208,7 +238,7 @@ fn write_entries(ctx: &Ctx, here: &RealmContext, blueprint: &Blueprint, entries:
             edits.push((layout::realm(), Edit::Put(codec::encode(&wanted))));
         }
         let mut names = Vec::new();
-        for entry in entries.iter().filter(|entry| !repos.contains_key(&entry.name)) {
+        for entry in &entries {
             names.push(entry.name.to_string());
             edits.push((layout::repo(&entry.name), Edit::Put(codec::encode(entry))));
         }
