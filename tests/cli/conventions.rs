@@ -177,6 +177,16 @@ fn dash_c_changes_the_folder() {
         let there = world.ok(&world.root(), &[args, &["status", "--peek"]].concat());
         assert_eq!(there.stdout, here.stdout);
     }
+    // So do the next steps.
+    for (args, folder) in
+        [(&["-C", "access"][..], "access"), (&["-C", "fungal", "-C", "../access"], "fungal/../access")]
+    {
+        let step = format!("git blue -C {folder} leave --force");
+        let refused = world.blue(&world.root(), &[args, &["leave"]].concat()).exits(1);
+        assert!(world.next_steps(&refused).contains(&format!("{step}  # leave anyway")), "{refused}");
+        let refused = world.json(&world.root(), &[args, &["leave"]].concat());
+        assert!(refused["next_steps"].to_string().contains(&step), "{refused}");
+    }
     // As in git, paths are then relative to that folder.
     world.write(
         "access/document.yaml",

@@ -254,8 +254,13 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     output.json = cli.global.json;
     output.quiet = cli.global.quiet;
     // As in git, each is relative to the one before, and an empty one changes nothing.
-    let directories = cli.global.directory.iter().filter(|folder| !folder.as_os_str().is_empty());
-    let env = directories.fold(env, |env, folder| env.at(folder));
+    let directory: PathBuf = cli.global.directory.iter().filter(|folder| folder.as_os_str() != ".").collect();
+    let env = if directory.as_os_str().is_empty() {
+        env
+    } else {
+        output.name_folder(&directory);
+        env.at(&directory)
+    };
     let env = if cli.global.no_cache { env.without_cache() } else { env };
     if !env.cwd().is_dir() {
         let message = format!("cannot change to {}: no such directory", env.cwd().display());

@@ -1,8 +1,8 @@
 //! Writes answers to standard output, and everything else to standard error. No other part of the program prints.
 
 use std::{
-    borrow::Cow,
     io::{self, BufRead as _, Read as _, Write},
+    path::Path,
     rc::Rc,
 };
 
@@ -46,6 +46,8 @@ pub struct Output<'a> {
     is_written: bool,
     /// The realm that next steps name, because it is not the default.
     realm: Option<RealmName>,
+    /// The folder that next steps name, because it is not the current one.
+    folder: Option<String>,
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
 }
@@ -69,6 +71,7 @@ impl<'a> Output<'a> {
             color_errors: false,
             is_terminal: env.is_terminal(),
             realm: None,
+            folder: None,
             zone: Rc::new(env.user_zone()),
             pager: None,
             progress: None,
@@ -233,16 +236,25 @@ impl<'a> Output<'a> {
         self.realm = Some(realm);
     }
 
-    fn steps<'s>(&self, steps: &'s [NextStep]) -> Cow<'s, [NextStep]> {
-        match &self.realm {
-            Some(realm) => steps.iter().map(|step| step.in_realm(realm)).collect(),
-            None => Cow::from(steps),
+    /// Names the folder in the next steps of all answers.
+    pub fn name_folder(&mut self, folder: &Path) {
+        self.folder = Some(folder.display().to_string());
+    }
+
+    fn steps(&self, steps: &[NextStep]) -> Vec<NextStep> {
+        let mut steps = steps.to_vec();
+        if let Some(realm) = &self.realm {
+            steps = steps.iter().map(|step| step.in_realm(realm)).collect();
         }
+        if let Some(folder) = &self.folder {
+            steps = steps.iter().map(|step| step.in_folder(folder)).collect();
+        }
+        steps
     }
 
     /// Serializes an answer.
     pub fn json_of(&self, answer: &dyn AnyAnswer) -> String {
-        json_of(answer, self.realm.as_ref())
+        safe(&answer.to_json_with(self.steps(answer.next_steps())))
     }
 
     /// Writes an answer that has no text of its own, as JSON or field by field.
@@ -339,7 +351,7 @@ impl<'a> Output<'a> {
         let steps = self.steps(&error.next_steps);
         if self.json {
             let mut failure = Failure::from(error);
-            failure.next_steps = steps.to_vec();
+            failure.next_steps = steps.clone();
             if self.write(&json(&failure)).is_ok() {
                 return error.kind.exit_code();
             }
