@@ -96,6 +96,13 @@ impl Client {
         Self { deadline: self.deadline.cancelled_by(flag), ..self }
     }
 
+    /// Starts the time limit again for another repository, unless the forge did not answer within it.
+    pub fn renew_time(&self) {
+        if self.deadline.left().is_some() {
+            self.deadline.restart();
+        }
+    }
+
     /// Returns the host of the forge.
     pub fn host(&self) -> &str {
         &self.host
@@ -284,6 +291,10 @@ impl Client {
             (200..=299, None) => {
                 Err(self.unexpected(&format!("HTTP {status} with {:?}, which is not JSON", bounded(&kind, 60))))
             }
+            // GitHub may omit the headers of its secondary rate limit.
+            (403, _) if problem.to_lowercase().contains("rate limit") => {
+                Err(ForgeError::RateLimited { host, until: None })
+            }
             (401 | 403, _) => Err(ForgeError::Unauthorized { host, problem }),
             (404, _) => Err(ForgeError::NotFound { host, problem }),
             (500.., _) => Err(ForgeError::Failed { host, status, problem }),
@@ -357,13 +368,17 @@ pub(super) fn agent() -> Agent {
         .new_agent()
 }
 
-/// Sends a request within a time limit.
+/// Sends a request within a time limit. Without TLS, requests only go to this machine, and never to a proxy, whose
+/// `localhost` is another one.
 pub(super) fn run<B: AsSendBody>(
     agent: &Agent,
     request: ureq::http::Result<Request<B>>,
     limit: Duration,
 ) -> Result<Response<Body>, ureq::Error> {
-    agent.run(agent.configure_request(request?).timeout_global(Some(limit)).build())
+    let request = request?;
+    let is_plain = request.uri().scheme_str() == Some("http");
+    let config = agent.configure_request(request).timeout_global(Some(limit));
+    agent.run(if is_plain { config.proxy(None).build() } else { config.build() })
 }
 
 /// Returns the error in a response: `message`, and the individual errors that GitHub adds, which name a field and a
@@ -437,6 +452,21 @@ mod tests {
         ] {
             assert!(Client::new("h", base, None).is_err(), "{base}");
         }
+    }
+
+    #[test]
+    fn time_is_renewed_unless_the_forge_did_not_answer_within_it() {
+        let pause = || std::thread::sleep(Duration::from_millis(20));
+        let used = |limit: Duration| {
+            let client = Client::new("h", "https://h", None).unwrap().with_limit(limit);
+            let running = client.deadline.run();
+            pause();
+            drop(running);
+            client.renew_time();
+            client.deadline.left()
+        };
+        assert_eq!(used(Duration::from_secs(60)), Some(Duration::from_secs(60)));
+        assert_eq!(used(Duration::from_millis(10)), None);
     }
 
     #[test]

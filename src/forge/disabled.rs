@@ -32,6 +32,9 @@ impl Client {
     pub fn cancelled_by(self, _flag: Arc<AtomicBool>) -> Self {
         self
     }
+
+    /// Never called.
+    pub fn renew_time(&self) {}
 }
 
 /// Returns an error that explains why nothing is sent.

@@ -24,10 +24,11 @@ pub(super) struct Forgejo {
     full_name: String,
 }
 
-/// Reads a pull request. Older servers mark drafts only by their titles.
+/// Reads a pull request, with its title without the prefix of drafts. Older servers mark drafts only by that.
 fn read(answer: PullAnswer) -> Pull {
     let pull = Pull::from(answer);
-    Pull { draft: pull.draft || pull.title.starts_with(DRAFT), ..pull }
+    let draft = pull.draft || pull.title.starts_with(DRAFT);
+    Pull { draft, title: titled(DRAFT, &pull.title, false), ..pull }
 }
 
 /// Returns the statuses of a page. The list is null if there are none.
@@ -232,10 +233,13 @@ mod tests {
 
     #[test]
     fn a_draft_is_marked_by_its_title() {
-        let server =
-            TestServer::start([(201, pull(5, "open", "x", "acme/blue")), (201, pull(5, "open", "x", "acme/blue"))]);
+        let mut made = pull(5, "open", "x", "acme/blue");
+        made["title"] = json!("WIP: T");
+        let server = TestServer::start([(201, made), (201, pull(5, "open", "x", "acme/blue"))]);
         let new = NewPull { branch: "x", base: "main", title: "T", body: "B", draft: true };
-        assert_eq!(forge(&server).open(&new).unwrap().url, "https://codeberg.org/acme/blue/pulls/5");
+        let opened = forge(&server).open(&new).unwrap();
+        assert_eq!(opened.url, "https://codeberg.org/acme/blue/pulls/5");
+        assert_eq!((opened.draft, &*opened.title), (true, "T"));
         forge(&server).describe(5, "C").unwrap();
         let asked = server.asked();
         assert!(asked[0].starts_with("POST /repos/acme/blue/pulls ") && asked[0].contains("\"WIP: T\""), "{asked:?}");

@@ -53,7 +53,7 @@ impl From<MergeRequest> for Pull {
             },
             draft: answer.draft,
             url: bounded(&answer.web_url, 500),
-            title: bounded(&answer.title, 300),
+            title: titled(DRAFT, &bounded(&answer.title, 300), false),
             body: answer.description.unwrap_or_default(),
             head: answer.sha.unwrap_or_default(),
             branch: answer.source_branch,
@@ -268,9 +268,12 @@ mod tests {
 
     #[test]
     fn a_draft_is_marked_by_its_title() {
-        let server = TestServer::start([(201, request(9, "opened", OWN)), (200, request(9, "opened", OWN))]);
+        let mut made = request(9, "opened", OWN);
+        (made["title"], made["draft"]) = (json!("Draft: T"), json!(true));
+        let server = TestServer::start([(201, made), (200, request(9, "opened", OWN))]);
         let new = NewPull { branch: "feat/x", base: "main", title: "T", body: "B", draft: true };
-        assert_eq!(forge(&server).open(&new).unwrap().number, 9);
+        let opened = forge(&server).open(&new).unwrap();
+        assert_eq!((opened.number, opened.draft, &*opened.title), (9, true, "T"));
         forge(&server).describe(9, "C").unwrap();
         let asked = server.asked();
         assert!(asked[0].contains("POST") && asked[0].contains("\"title\":\"Draft: T\""), "{asked:?}");

@@ -220,7 +220,7 @@ impl Receiver {
         match &self.secret {
             SecretPlace::None => Ok(None),
             SecretPlace::Command(command) => forges::secret_from_command(env, process::shell(), &["-c", command])
-                .map(Some)
+                .and_then(|secret| secret.map(Some).ok_or_else(|| "it printed nothing".to_owned()))
                 .map_err(|why| format!("secretCommand: {why}")),
             SecretPlace::File(file) => {
                 let file = match (file.strip_prefix("~/"), env.home()) {

@@ -46,6 +46,11 @@ impl ForgeUnavailable {
         Self { code, message: message.into(), next_step: next_step.into() }
     }
 
+    /// Returns whether the repository is on no forge, rather than on one that cannot be asked.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.code, ErrorCode::NoForge | ErrorCode::NoRemote)
+    }
+
     /// Returns the next step, with the message as its reason.
     pub fn step(&self) -> NextStep {
         match self.next_step.command() {
@@ -102,7 +107,12 @@ impl<'c> Forges<'c> {
         let host = &address.host;
         let kind = self.kind(host)?;
         let client = match self.clients.get(host) {
-            Some(client) => client.clone(),
+            Some(client) => {
+                if let Ok(client) = client {
+                    client.renew_time();
+                }
+                client.clone()
+            }
             None => {
                 let client = self.client(host, kind);
                 self.clients.insert(host.clone(), client.clone());
@@ -161,23 +171,28 @@ impl<'c> Forges<'c> {
     fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, ForgeUnavailable> {
         let command = self.setting("blue.tokenCommand")?;
         let (env, vars) = (&self.ctx.env, self.ctx.env.vars());
-        let commanded = command
-            .and_then(|command| secret_from_command(env, process::shell(), &["-c", &command, &command, host]).ok());
+        let commanded =
+            command.map(|it| secret_from_command(env, process::shell(), &["-c", &it, &it, host])).transpose();
+        let commanded = commanded.map_err(|problem| {
+            let message = format!("blue.tokenCommand has no token for {host}: {problem}");
+            let show = "git config --show-origin --get-all blue.tokenCommand  # show the command, to correct it";
+            ForgeUnavailable::new(ErrorCode::NoToken, message, show)
+        })?;
         let variable = || kind.token_from(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
         let helped = || work::password(host, vars).as_deref().and_then(Secret::of);
         let kept = || {
             kind.token_command(host)
-                .and_then(|(program, args)| secret_from_command(env, Command::new(program), &args).ok())
+                .and_then(|(program, args)| secret_from_command(env, Command::new(program), &args).ok().flatten())
         };
-        Ok(commanded.or_else(variable).or_else(helped).or_else(kept))
+        Ok(commanded.flatten().or_else(variable).or_else(helped).or_else(kept))
     }
 }
 
-/// Returns the secret that one of the user's programs prints. It must never be shown.
+/// Returns the secret that one of the user's programs prints, or `None` if it prints nothing. It must never be shown.
 ///
 /// # Errors
-/// Returns why there is none.
-pub fn secret_from_command(env: &Env, program: Command, args: &[&str]) -> Result<Secret, String> {
+/// Returns why it cannot be read.
+pub fn secret_from_command(env: &Env, program: Command, args: &[&str]) -> Result<Option<Secret>, String> {
     let mut program = env.child(program);
     let child = program.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let limit = env.forge_timeout().unwrap_or(work::MAX_PASSWORD_TIME);
@@ -186,8 +201,8 @@ pub fn secret_from_command(env: &Env, program: Command, args: &[&str]) -> Result
     let text = String::from_utf8_lossy(&text);
     match Secret::of(&text) {
         _ if !status.success() => Err(format!("it failed: {status}")),
-        Some(secret) => Ok(secret),
-        None if text.trim().is_empty() => Err("it printed nothing".to_owned()),
+        Some(secret) => Ok(Some(secret)),
+        None if text.trim().is_empty() => Ok(None),
         None => Err("the first line of its output is not a secret".to_owned()),
     }
 }
