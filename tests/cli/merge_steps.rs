@@ -335,3 +335,23 @@ fn pull_requests_depend_on_each_other_as_in_the_merge_order() {
     assert!(fungal.contains("Depends on acme/access#70\n"), "{fungal}");
     assert!(!access.contains("Depends on") && access.contains("acme/fungal#70"), "{access}");
 }
+
+/// It may be a draft, or have failing checks.
+#[test]
+fn branch_is_not_merged_past_a_pull_request_that_is_not_shown() {
+    let world = deadlocked();
+    let forge = GitHub::start(&world);
+    let step = |world: &World| {
+        let answer = status(world);
+        let steps = answer["steps"].as_array().unwrap().clone();
+        steps.into_iter().find(|step| step["repo"] == "fungal" && step["action"] == "merge").unwrap()
+    };
+    assert!(step(&world)["command"].as_str().unwrap().contains(" merge "), "there is no forge");
+    for repo in ["access", "fungal", "other"] {
+        world.git(&world.path(repo), &["remote", "add", "origin", &format!("https://{HOST}/acme/{repo}.git")]);
+    }
+    (0..60).for_each(|_| forge.instead(500, "", "{}"));
+    let step = step(&world);
+    assert_eq!(step["text"], "fungal: merge its pull request, once the forge shows it");
+    assert_eq!(step["command"], Value::Null, "{step}");
+}

@@ -135,6 +135,9 @@ fn changes_inside_of_a_submodule_are_not_committed() {
     std::fs::write(tree.join("sub/README.md"), "changed").unwrap();
     let answer = prepare(&world, &[]);
     assert_eq!((&answer["errors"], &repo(&answer, "aperture")["files"]), (&json!([]), &json!([])), "{answer}");
+    let status = world.json(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1"]);
+    let aperture = repo(&status, "aperture");
+    assert_eq!((&aperture["uncommitted_changes"], &aperture["holds_only_secrets"]), (&json!(0), &Value::Null));
 }
 
 #[test]

@@ -210,6 +210,12 @@ fn misbehaving_forge_is_reported_without_secrets() {
             "{}",
             "is limiting requests; it answers again at 2026-01-24T12:00:00Z",
         ),
+        (
+            403,
+            "x-ratelimit-remaining: 4000\r\n",
+            "{\"message\": \"You have exceeded a secondary rate limit. Please wait a few minutes.\"}",
+            "is limiting requests",
+        ),
         (200, "content-type: text/html\r\n", "<html>log in</html>", "sent a response that cannot be read"),
         (200, "", "", "sent a response that cannot be read"),
         (200, "", "{\"a\": 1}", "sent a response that cannot be read"),
@@ -376,13 +382,22 @@ fn failure_in_one_repository_stops_no_other() {
     // One remote refuses the push, and another has a commit that we lack.
     let hook = world.path("remotes/blue.git/hooks/pre-receive");
     world.script("remotes/blue.git/hooks/pre-receive", "#!/bin/sh\necho not today >&2\nexit 1\n");
+    let fungal = world.path("remotes/fungal.git");
+    let theirs = world.line(&fungal, &["commit-tree", "-p", "main", "-m", "Theirs", "main^{tree}"]);
+    world.git(&fungal, &["update-ref", "refs/heads/rfc-1", &theirs]);
     let run = create(&world).exits(1).json();
-    assert_eq!(run["errors"][0]["code"], "not-pushed");
-    assert!(run["errors"][0]["message"].as_str().unwrap().contains("not today"), "{run}");
-    let pull = format!("git -C {} pull --rebase origin rfc-1", tree(&world, "blue").display());
-    assert_eq!(run["errors"][0]["next_step"]["command"], pull, "the branch has no upstream yet");
+    let error = |repo: &str| {
+        let found = run["errors"].as_array().unwrap().iter().find(|one| one["repo"] == *repo).unwrap();
+        assert_eq!(found["code"], "not-pushed");
+        found
+    };
+    assert!(error("blue")["message"].as_str().unwrap().contains("not today"), "{run}");
+    assert_eq!(error("blue")["next_step"], json!({"reason": "correct what git reports, and try again"}));
+    let pull = format!("git -C {} pull --rebase origin rfc-1", tree(&world, "fungal").display());
+    assert_eq!(error("fungal")["next_step"]["command"], pull, "the branch has no upstream yet");
     assert_eq!((&of(&run, "aperture")["created"], &of(&run, "blue")["number"]), (&json!(true), &Value::Null));
     std::fs::remove_file(hook).unwrap();
+    world.finish_shell(&world.root(), &pull).exits(0);
     let run = create(&world).exits(0).json();
     assert_eq!((&of(&run, "aperture")["created"], &of(&run, "blue")["created"]), (&json!(false), &json!(true)));
     // A pull request that its user closed stays closed.
@@ -393,6 +408,74 @@ fn failure_in_one_repository_stops_no_other() {
         let args = ["realm", "pr", "create", "--rfc", "rfc-1", "--title", title];
         assert_eq!(world.blue(&world.path("aperture"), &args).code, 129);
     }
+}
+
+/// As forges do with the branch of a pull request that was closed.
+#[test]
+fn branch_that_the_forge_deleted_is_pushed_again() {
+    let (world, forge) = on_forge();
+    create(&world).exits(0);
+    forge.set("blue", "state", json!("closed"));
+    let (tree, remote) = (tree(&world, "blue"), world.path("remotes/blue.git"));
+    world.git(&tree, &["commit", "--quiet", "--allow-empty", "-m", "More"]);
+    world.git(&tree, &["push", "--quiet", "origin", "rfc-1"]);
+    world.git(&remote, &["update-ref", "-d", "refs/heads/rfc-1"]);
+    let run = create(&world).exits(0).json();
+    assert_eq!(of(&run, "blue")["created"], true, "{run}");
+    assert_eq!(world.line(&remote, &["rev-parse", "rfc-1"]), world.line(&tree, &["rev-parse", "HEAD"]));
+}
+
+#[test]
+fn title_and_draft_state_of_a_pull_request_are_kept() {
+    let (world, forge) = on_forge();
+    create(&world).exits(0);
+    forge.set("fungal", "draft", json!(true));
+    let args = ["realm", "pr", "create", "--rfc", "rfc-1", "--title"];
+    let kept = |title: &str| world.ok(&world.path("aperture"), &[&args[..], &[title]].concat()).stdout;
+    let (same, other) = (kept("New API"), kept("Other"));
+    let says = |text: &str, what: &str| text.contains(&format!("{what}; change that at https://{HOST}/acme/"));
+    assert!(says(&same, "#70 keeps its draft state") && !same.contains("its title"), "{same}");
+    assert!(says(&other, "#70 keeps its title and draft state") && says(&other, "#50 keeps its title"), "{other}");
+}
+
+#[test]
+fn pull_request_that_is_not_shown_is_not_bypassed() {
+    let (world, forge) = on_forge();
+    create(&world).exits(0);
+    (0..60).for_each(|_| forge.instead(500, "", "{}"));
+    let answer = status(&world);
+    forge.state.lock().unwrap().instead.clear();
+    let blue = of(&answer, "blue");
+    assert_eq!((&blue["ready"], &blue["blockers"]), (&json!(false), &json!(["its pull request is unknown"])));
+}
+
+#[test]
+fn token_command_that_fails_is_reported() {
+    let (world, _forge) = on_forge();
+    let ask = |command: &str| {
+        world.git(&world.root(), &["config", "--global", "blue.tokenCommand", command]);
+        let args = ["realm", "pr", "status", "--rfc", "rfc-1", "--json"];
+        let vars = [("GITHUB_TOKEN", TOKEN.as_ref()), ("GITHUB_SERVER_URL", "https://forge.test".as_ref())];
+        world.blue_with(&world.path("aperture"), &args, &vars).exits(0).json()
+    };
+    let answer = ask("exit 3");
+    let said = format!("blue.tokenCommand has no token for {HOST}: it failed: exit status: 3");
+    assert_eq!(of(&answer, "blue")["pr_problem"], said);
+    assert!(answer["next_steps"].to_string().contains("git config --show-origin --get-all blue.tokenCommand"));
+    assert_eq!(of(&ask("true"), "blue")["pr_problem"], Value::Null, "it prints none for this host");
+}
+
+/// A proxy is another machine, whose `127.0.0.1` is not this one.
+#[test]
+fn forge_on_this_machine_is_not_asked_through_a_proxy() {
+    let (world, _forge) = on_forge();
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(0));
+    let count = seen.clone();
+    let proxy = server(move |_| *count.lock().unwrap() += 1);
+    let vars = ["ALL_PROXY", "HTTPS_PROXY", "http_proxy"].map(|name| (name, std::ffi::OsStr::new(&proxy)));
+    let args = ["realm", "pr", "status", "--rfc", "rfc-1", "--json"];
+    let answer = world.blue_with(&world.path("aperture"), &args, &vars).exits(0).json();
+    assert_eq!((&of(&answer, "blue")["pr_problem"], *seen.lock().unwrap()), (&Value::Null, 0));
 }
 
 #[test]

@@ -26,6 +26,7 @@ use crate::{
         worktree::{self, create::of_git},
     },
     repo::work::WorkStatus,
+    store::StoreError,
     wire::{Answer, PrCreate, PrCreated, RepoProblem},
 };
 
@@ -114,6 +115,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     // All pull requests have numbers now, so each can link to the others.
     for at in 0..jobs.len() {
         let (Some(pull), Ok(OnForge { forge: Ok(forge), .. })) = (&jobs[at].pull, &jobs[at].on) else { continue };
+        if !lines[at].created {
+            warnings.extend(kept(pull, request));
+        }
         let text = links(&jobs, at, request).within(&pull.body);
         if pull.state != State::Open || text == pull.body.replace("\r\n", "\n") {
             continue;
@@ -135,6 +139,19 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         first",
         request.rfc
     )))
+}
+
+/// Returns what differs from the request in an open pull request that existed before. Its author or a reviewer may have
+/// changed that on the forge.
+fn kept(pull: &Pull, request: &Request) -> Option<NextStep> {
+    let what = match (pull.title != request.title.trim(), pull.draft != request.draft) {
+        _ if pull.state != State::Open => return None,
+        (true, true) => "its title and draft state",
+        (true, false) => "its title",
+        (false, true) => "its draft state",
+        (false, false) => return None,
+    };
+    Some(NextStep::advice(format!("#{} keeps {what}; change that at {}", pull.number, pull.url)))
 }
 
 fn check_title(title: &str) -> Result<(), OpError> {
@@ -198,14 +215,11 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
         );
     }
     let is_pushed_now = job.standing.unpushed != Some(0);
+    let push = |place: &RepoWork| work.push(&branch).map_err(|error| not_pushed(place, &branch, &error));
     if is_pushed_now {
-        work.push(&branch).map_err(|error| {
-            let (path, branch) = (shell_path(&job.place.path), shell_word(&branch));
-            let next = format!("git -C {path} pull --rebase origin {branch}  # and try again");
-            RepoProblem::new(&name, ErrorCode::NotPushed, error.to_string()).next(next)
-        })?;
+        push(&job.place)?;
     }
-    open(job, request, body).map_err(|problem| {
+    open(job, request, body, push).map_err(|problem| {
         if is_pushed_now {
             RepoProblem { message: format!("{}; {branch} was pushed", problem.message), ..problem }
         } else {
@@ -214,8 +228,26 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
     })
 }
 
+/// Returns the problem of a push that failed. Only a branch that others changed can be rebased onto theirs.
+fn not_pushed(place: &RepoWork, branch: &str, error: &StoreError) -> RepoProblem {
+    let said = error.to_string();
+    let is_behind = ["(fetch first)", "(non-fast-forward)"].iter().any(|reason| said.contains(reason));
+    let next = if is_behind {
+        let (path, branch) = (shell_path(&place.path), shell_word(branch));
+        format!("git -C {path} pull --rebase origin {branch}  # and try again")
+    } else {
+        "correct what git reports, and try again".to_owned()
+    };
+    RepoProblem::new(&place.found.name, ErrorCode::NotPushed, said).next(next)
+}
+
 /// Opens a pull request for a branch that was pushed, if there is none. Returns whether it was opened.
-fn open(job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProblem> {
+fn open(
+    job: &mut Job,
+    request: &Request,
+    body: &str,
+    push: impl Fn(&RepoWork) -> Result<(), RepoProblem>,
+) -> Result<bool, RepoProblem> {
     let name = job.place.found.name.clone();
     let branch = job.standing.branch.clone().unwrap_or_default();
     let closed = |one: &ForgeUnavailable| RepoProblem::new(&name, one.code, &one.message).next(one.next_step.clone());
@@ -238,6 +270,8 @@ fn open(job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProble
             Err(RepoProblem::new(&name, ErrorCode::PullRequestClosed, message).next(format!("reopen {}", pull.url)))
         }
         _ => {
+            // The remote may have deleted the branch, which only a fetch that prunes would show.
+            push(&job.place)?;
             let new = NewPull { branch: &branch, base: &base, title: request.title.trim(), body, draft: request.draft };
             job.pull = Some(forge.open(&new).map_err(|error| of_forge(&name, &error))?);
             Ok(true)

@@ -28,11 +28,13 @@ pub struct Places<'a> {
     not_checked_out: BTreeSet<RepoName>,
     /// The repositories that have a remote.
     with_remote: BTreeSet<RepoName>,
+    /// The repositories that may have a pull request, but the forge does not show it.
+    unknown: BTreeSet<RepoName>,
 }
 
 impl<'a> Places<'a> {
     /// Returns the places of an RFC. `found` has the repositories, and whether their branch is not checked out in any
-    /// folder.
+    /// folder, and `unknown` those whose pull request the forge does not show.
     ///
     /// # Errors
     /// Returns an error if this machine's records cannot be read.
@@ -40,6 +42,7 @@ impl<'a> Places<'a> {
         ctx: &Ctx,
         lines: &'a [PrRepo],
         found: impl Iterator<Item = (&'f FoundRepo, bool)> + Clone,
+        unknown: BTreeSet<RepoName>,
     ) -> Result<Self, OpError> {
         let mut folders = ctx.home.repo_paths(&ctx.realm()?.realm)?;
         folders.extend(found.clone().map(|(found, _)| (found.name.clone(), found.folder.clone())));
@@ -47,7 +50,7 @@ impl<'a> Places<'a> {
         let with_remote = with_remote.map(|(found, _)| found.name.clone()).collect();
         let not_checked_out = found.filter(|(_, is_branch_alone)| *is_branch_alone);
         let not_checked_out = not_checked_out.map(|(found, _)| found.name.clone()).collect();
-        Ok(Self { lines, folders, not_checked_out, with_remote })
+        Ok(Self { lines, folders, not_checked_out, with_remote, unknown })
     }
 
     /// Returns the imports that break in every order, each with the possible solutions.
@@ -162,9 +165,12 @@ impl<'a> Places<'a> {
 
     fn merge(&self, line: &PrRepo) -> MergeStep {
         let pull = line.pr.as_ref().filter(|pr| pr.state == PullState::Open);
-        let command = self.merge_command(line).filter(|_| pull.is_none());
+        // A pull request that is not shown may be a draft, or have failing checks.
+        let is_unknown = self.unknown.contains(&line.name);
+        let command = self.merge_command(line).filter(|_| pull.is_none() && !is_unknown);
         let how = match (pull, &command) {
             (Some(pull), _) => format!("merge {}", pull.url),
+            (None, _) if is_unknown => "merge its pull request, once the forge shows it".to_owned(),
             (None, Some(command)) => command.clone(),
             (None, None) => "merge its branch".to_owned(),
         };

@@ -92,6 +92,24 @@ struct Measured {
     pull: Result<Option<(Pull, Option<PullStatus>)>, String>,
     /// Why the state of the pull request is not known.
     unknown: Option<String>,
+    /// Whether there is no forge, and thus no pull request.
+    is_without_forge: bool,
+}
+
+impl Measured {
+    fn without_pull(standing: WorkStatus, closed: &ForgeUnavailable) -> Self {
+        let is_without_forge = closed.is_absent();
+        Self { standing, pull: Err(closed.message.clone()), unknown: None, is_without_forge }
+    }
+
+    /// Returns what may prevent a merge on the forge, because the forge does not show it.
+    fn unknown_blocker(&self) -> Option<&'static str> {
+        match &self.pull {
+            Err(_) if !self.is_without_forge => Some("its pull request is unknown"),
+            Ok(Some((pull, None))) if pull.state == PullState::Open => Some("the state of its pull request is unknown"),
+            _ => None,
+        }
+    }
 }
 
 /// Reports the progress.
@@ -110,12 +128,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         let standing = standing(place)?;
         Ok::<_, StoreError>(match forge {
             Ok(on) => with_pull(place, standing, on),
-            Err(closed) => Measured { standing, pull: Err(closed.message.clone()), unknown: None },
+            Err(closed) => Measured::without_pull(standing, closed),
         })
     })?;
     let mut steps = Vec::new();
     let mut lines = Vec::new();
     let mut tips = Vec::new();
+    let mut unknown = BTreeSet::new();
     for ((forge, place), measured) in jobs.iter().zip(measured) {
         let closed = match forge {
             Ok(on) => on.forge.as_ref().err(),
@@ -125,6 +144,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         match measured {
             Ok(measured) => {
                 tips.push((place, measured.standing.head.clone()));
+                unknown.extend(measured.unknown_blocker().map(|_| place.found.name.clone()));
                 lines.push(line(here, place, measured));
             }
             Err(error) => errors.push(of_git(&place.found.name, &error)),
@@ -145,7 +165,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     for (repo, why) in refused {
         add_blocker(&mut lines, &repo, why);
     }
-    let places = Places::new(ctx, &lines, tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone())))?;
+    let found = tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone()));
+    let places = Places::new(ctx, &lines, found, unknown)?;
     let import_conflicts = places.import_conflicts(&plan);
     let body = PrStatus {
         realm: here.realm.clone(),
@@ -264,6 +285,7 @@ fn holds_only_secrets(place: &RepoWork) -> bool {
     found.is_ok_and(|found| {
         found.tracked.is_empty()
             && found.conflicts.is_empty()
+            && !found.untracked.is_empty()
             && found.untracked.iter().all(|path| looks_secret(&path.to_string_lossy()))
     })
 }
@@ -272,7 +294,7 @@ fn holds_only_secrets(place: &RepoWork) -> bool {
 fn with_pull(place: &RepoWork, standing: WorkStatus, on: &OnForge) -> Measured {
     let forge = match &on.forge {
         Ok(forge) => forge,
-        Err(closed) => return Measured { standing, pull: Err(closed.message.clone()), unknown: None },
+        Err(closed) => return Measured::without_pull(standing, closed),
     };
     let branch = standing.branch.as_deref().filter(|branch| Some(*branch) != place.found.default.as_deref());
     let asked = branch.map(|branch| forge.of_branch(branch)).transpose().map(Option::flatten);
@@ -288,7 +310,7 @@ fn with_pull(place: &RepoWork, standing: WorkStatus, on: &OnForge) -> Measured {
         Ok(pull) => (Ok(pull.map(|pull| (pull, None))), None),
         Err(error) => (Err(unknown(&error)), None),
     };
-    Measured { standing, pull, unknown }
+    Measured { standing, pull, unknown, is_without_forge: false }
 }
 
 /// Returns why the state on the forge is unknown.
@@ -300,7 +322,8 @@ fn unknown(error: &ForgeError) -> String {
 }
 
 fn line(here: &RealmContext, place: &RepoWork, measured: Measured) -> PrRepo {
-    let Measured { standing, pull, unknown } = measured;
+    let unknown_blocker = measured.unknown_blocker();
+    let Measured { standing, pull, unknown, .. } = measured;
     let (pull, unknown) = match pull {
         Ok(pull) => (pull.map(|(pull, condition)| request_of(pull, condition)), unknown),
         Err(why) => (None, Some(why)),
@@ -324,6 +347,7 @@ fn line(here: &RealmContext, place: &RepoWork, measured: Measured) -> PrRepo {
         ready: false,
     };
     line.blockers = blockers(&line, &standing);
+    line.blockers.extend(unknown_blocker.map(str::to_owned));
     line.ready = line.blockers.is_empty();
     line
 }

@@ -22,6 +22,9 @@ pub struct Uncommitted {
     pub conflicts: Vec<String>,
 }
 
+/// Ignores changes inside of submodules, which can only be committed there.
+pub(super) const IN_SUBMODULES: &str = "--ignore-submodules=dirty";
+
 impl Work {
     /// Returns the uncommitted changes.
     ///
@@ -29,8 +32,7 @@ impl Work {
     /// Returns an error if git fails.
     pub fn uncommitted(&self) -> Result<Uncommitted, StoreError> {
         let mut args = vec!["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames"];
-        // Changes inside of a submodule can only be committed there.
-        args.extend(["--untracked-files=all", "--ignore-submodules=dirty"]);
+        args.extend(["--untracked-files=all", IN_SUBMODULES]);
         let output = self.output(&args)?;
         succeeded(&args, &output)?;
         Ok(parse(&output.stdout))
@@ -93,16 +95,20 @@ impl Work {
     }
 }
 
-/// Clones a repository into a new folder.
+/// Clones a repository into a new folder, which is there only once it is complete.
 ///
 /// # Errors
-/// Returns an error if git fails.
+/// Returns an error if git fails, or the folder exists and is not empty.
 pub fn clone(url: &str, to: &Path, vars: BTreeMap<OsString, OsString>, is_terminal: bool) -> Result<(), StoreError> {
     let parent = to.parent().unwrap_or(to);
     std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+    let aside = tempfile::Builder::new().prefix(".clone-").tempdir_in(parent);
+    let aside = aside.map_err(StoreError::io("create a folder in", parent))?;
+    let made = aside.path().join("clone");
     let args: [&std::ffi::OsStr; 5] =
-        ["clone".as_ref(), "--quiet".as_ref(), "--".as_ref(), url.as_ref(), to.as_os_str()];
-    Work::new(parent, vars).asking(is_terminal).talk(&args)
+        ["clone".as_ref(), "--quiet".as_ref(), "--".as_ref(), url.as_ref(), made.as_os_str()];
+    Work::new(parent, vars).asking(is_terminal).talk(&args)?;
+    std::fs::rename(&made, to).map_err(StoreError::io("create", to))
 }
 
 fn parse(output: &[u8]) -> Uncommitted {

@@ -1,6 +1,6 @@
 //! Reports uncommitted, unpushed and unmerged work in a folder.
 
-use super::{REMOTE, Work};
+use super::{REMOTE, Work, change::IN_SUBMODULES};
 use crate::store::StoreError;
 
 /// The uncommitted, unpushed and unmerged work in a folder.
@@ -89,9 +89,9 @@ impl Work {
     }
 
     fn changes(&self) -> Result<usize, StoreError> {
-        let text =
-            self.text(&["--no-optional-locks", "status", "--porcelain", "--no-renames", "--untracked-files=normal"])?;
-        Ok(text.lines().count())
+        let mut args = vec!["--no-optional-locks", "status", "--porcelain", "--no-renames"];
+        args.extend(["--untracked-files=normal", IN_SUBMODULES]);
+        Ok(self.text(&args)?.lines().count())
     }
 
     /// Returns whether `base` contains a branch.
