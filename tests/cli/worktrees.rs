@@ -159,6 +159,9 @@ fn branch_prefix_is_configurable() {
     let made = create(&world, "aperture", "x", &[]);
     assert_eq!(made["branch"], "ada/x");
     assert_eq!(world.line(&tree(&world, "x", "fungal"), &["branch", "--show-current"]), "ada/x");
+    // The other repositories of the RFC know of no prefix.
+    let again = world.json(&tree(&world, "x", "fungal"), &["realm", "worktree", "create", "--rfc", "x"]);
+    assert_eq!((&again["branch"], &again["errors"]), (&json!("ada/x"), &json!([])), "{again}");
     world.git(&aperture, &["config", "blue.branchPrefix", "a b"]);
     assert!(create(&world, "aperture", "y", &[])["message"].as_str().unwrap().contains("blue.branchPrefix"));
 }
@@ -241,8 +244,23 @@ fn missing_repository_is_cloned_after_consent() {
     assert_eq!(unasked["code"], "not-confirmed", "nobody is at a terminal");
     let cloned = create(&world, "aperture", "rfc-1", &["--repos", "blue", "--clone", "--yes"]);
     assert_eq!((&cloned["created"], &cloned["errors"]), (&json!(["blue"]), &json!([])));
+    let clones = world.path(&format!("home/blue/clones/{REALM}")).read_dir().unwrap().count();
+    assert_eq!(clones, 1, "and nothing half made");
     assert!(world.path(&format!("home/blue/clones/{REALM}/blue/.git")).is_dir());
     assert_eq!(world.json(&tree(&world, "rfc-1", "blue"), &["status", "--peek"])["current_repo"], "blue");
+}
+
+#[test]
+fn incomplete_clone_is_named() {
+    let world = without_blue();
+    let clone = format!("home/blue/clones/{REALM}/blue");
+    world.write(&format!("{clone}/.git/HEAD.lock"), "");
+    let again = create(&world, "aperture", "rfc-1", &["--repos", "blue", "--clone", "--yes", "--fetch"]);
+    assert_eq!(again["errors"][0]["code"], "path-taken");
+    let steps = again["next_steps"].as_array().unwrap();
+    assert_eq!(steps[0]["reason"], format!("move {} away", world.path(&clone).display()));
+    let retry = "git blue realm worktree create --rfc rfc-1 --repos blue --clone --fetch";
+    assert_eq!(steps[1]["command"], retry, "{again}");
 }
 
 #[test]
@@ -453,6 +471,58 @@ fn interrupted_creation_is_repeated() {
     let remove = ["realm", "worktree", "remove", "--rfc", "x"];
     assert_eq!(world.json(&aperture, &remove)["code"], "unsaved-work");
     assert_eq!(world.json(&aperture, &[&remove[..], &["--force"]].concat())["removed"], json!(["blue"]));
+}
+
+#[test]
+fn branch_that_cannot_be_deleted_is_an_error_of_its_own() {
+    let world = five();
+    let (aperture, fungal) = (world.path("aperture"), world.path("fungal"));
+    create(&world, "aperture", "x", &[]);
+    world.ok(&tree(&world, "x", "fungal"), &["session", "start"]);
+    world.git(&fungal, &["worktree", "add", "--quiet", "--force", "../second", "x"]);
+    let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x", "--delete-branches"]);
+    assert_eq!(removed["removed"], json!(["aperture", "blue", "coral", "fungal"]), "{removed}");
+    assert_eq!(removed["branches_deleted"], json!(["aperture", "blue", "coral"]));
+    assert_eq!(removed["errors"][0]["repo"], "fungal");
+    assert_eq!(world.json(&fungal, &["session", "list"])["sessions"], json!([]), "it was ended");
+}
+
+/// Git was killed before it wrote HEAD, without which the folder is no repository.
+#[test]
+fn creation_that_had_hardly_begun_is_repeated() {
+    let world = five();
+    let (aperture, path) = (world.path("aperture"), tree(&world, "x", "blue"));
+    create(&world, "aperture", "x", &["--repos", "blue"]);
+    let interrupt = || {
+        interrupt(&world, &path);
+        std::fs::remove_file(world.path("blue/.git/worktrees/blue/HEAD")).unwrap();
+    };
+    interrupt();
+    let list = world.ok(&aperture, &["realm", "worktree", "list"]);
+    assert!(list.stdout.contains("cannot be read"), "{list}");
+    let again = create(&world, "aperture", "x", &["--repos", "blue"]);
+    assert_eq!((&again["created"], &again["errors"]), (&json!(["blue"]), &json!([])), "{again}");
+    interrupt();
+    let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
+    assert_eq!(removed["removed"], json!(["blue"]), "{removed}");
+    assert!(!path.exists());
+}
+
+/// Such as one on a drive that is not mounted.
+#[test]
+fn missing_worktree_that_is_locked_is_unlocked_first() {
+    let world = five();
+    let (aperture, path) = (world.path("aperture"), tree(&world, "x", "fungal"));
+    create(&world, "aperture", "x", &[]);
+    world.git(&path, &["worktree", "lock", "."]);
+    std::fs::remove_dir_all(&path).unwrap();
+    let list = world.ok(&aperture, &["realm", "worktree", "list"]);
+    assert!(list.stdout.contains(&format!("run git worktree unlock {} in fungal", path.display())), "{list}");
+    let refused = create(&world, "aperture", "x", &[]);
+    assert_eq!(refused["errors"][0]["code"], "locked-worktree");
+    let step = refused["errors"][0]["next_step"]["command"].as_str().unwrap();
+    world.feed("sh", &aperture, &["-c", step], "").exits(0);
+    assert_eq!(create(&world, "aperture", "x", &[])["created"], json!(["fungal"]));
 }
 
 #[test]

@@ -159,11 +159,14 @@ fn located(
         return Ok(Err(RepoProblem { message, ..problem }));
     };
     let to = repos::paths::clone_folder(ctx, &here.realm, name);
+    if let Err(problem) = is_unused(name, &to, "a complete clone") {
+        return Ok(Err(problem));
+    }
     let vars = ctx.env.vars_for_other_repo();
     let cloned = url::accept(from).and_then(|from| Ok(work::clone(from, &to, vars, ctx.env.is_error_terminal())?));
     if let Err(error) = cloned {
         let message = format!("cannot clone {name} from {}: {}", without_credentials(from), error.message);
-        return Ok(Err(RepoProblem { code: ErrorCode::NotCloned.into(), message, ..problem }));
+        return Ok(Err(RepoProblem::new(name, ErrorCode::NotCloned, message)));
     }
     let to = dunce::canonicalize(&to).unwrap_or(to);
     ctx.home.record_repo(&here.realm, name, &to)?;
@@ -183,8 +186,13 @@ fn make(job: &Job, branch: &str, (root, patience): (&Path, Duration), fetch: boo
     let held = lock(name, root, patience)?;
     let trees = work.worktrees().map_err(git)?;
     match trees.iter().find(|tree| tree.path == *path) {
-        Some(there) if there.is_unfinished() => remove_unfinished(job)?,
+        // Git would treat it as complete, although files are missing.
+        Some(there) if there.is_unfinished() => work.remove_unfinished(there).map_err(git)?,
         Some(there) if !there.is_gone => return is_on(there, name, branch).map(|()| false),
+        Some(there) if there.lock.is_some() => {
+            let message = format!("the worktree {} is locked, and its directory is missing", path.display());
+            return Err(RepoProblem::new(name, ErrorCode::LockedWorktree, message).next(unlock(found, there)));
+        }
         // If the folder was deleted, git's record of the worktree would prevent a new one.
         Some(_) => work.remove_worktree(path, false).map_err(git)?,
         None => {}
@@ -229,13 +237,6 @@ fn lock(name: &RepoName, root: &Path, patience: Duration) -> Result<File, RepoPr
     Ok(file)
 }
 
-/// Removes a worktree whose creation was interrupted. Git would treat it as complete, although files are missing.
-fn remove_unfinished(Job { found, work, path }: &Job) -> Result<(), RepoProblem> {
-    work.unlock_worktree(path)
-        .and_then(|()| work.remove_worktree(path, true))
-        .map_err(|error| of_git(&found.name, &error))
-}
-
 /// The step if an RFC cannot have this name.
 const OTHER_NAME: &str = "choose another name for the RFC";
 
@@ -257,9 +258,14 @@ fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem>
         let message = format!("{} would be inside another worktree, {}", path.display(), other.display());
         return Err(RepoProblem::new(name, ErrorCode::NestedWorktree, message).next(OTHER_NAME));
     }
+    is_unused(name, path, "a worktree")
+}
+
+/// Checks that the path does not exist, or is an empty folder.
+fn is_unused(name: &RepoName, path: &Path, what: &str) -> Result<(), RepoProblem> {
     let is_empty = |path: &Path| path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
     if path.symlink_metadata().is_ok() && !is_empty(path) {
-        let message = format!("{} already exists, and is not a worktree of {name}", path.display());
+        let message = format!("{} already exists, and is not {what} of {name}", path.display());
         return Err(RepoProblem::new(name, ErrorCode::PathTaken, message).next(format!("move {} away", path.display())));
     }
     Ok(())
@@ -274,6 +280,11 @@ fn record_realm(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     }
     within.set_config("blue.repo", job.found.name.as_str())?;
     within.set_config("blue.realm", realm.as_str())
+}
+
+/// Returns the command that unlocks a worktree.
+pub(crate) fn unlock(found: &FoundRepo, tree: &Worktree) -> String {
+    format!("git -C {} worktree unlock {}", shell_path(&found.folder), shell_path(&tree.path))
 }
 
 /// Returns the problem that a worktree is on another branch, with the command that switches to `branch`.
@@ -308,12 +319,13 @@ fn with_next_steps(here: &RealmContext, request: &Request, body: WorktreeCreate)
         let list = |repos: &Vec<RepoName>| repos.iter().map(RepoName::as_str).collect::<Vec<_>>().join(",");
         let repos = request.repos.as_ref().map(|repos| format!(" --repos {}", list(repos))).unwrap_or_default();
         let clone = if request.clone || !missing.is_empty() { " --clone" } else { "" };
+        let fetch = if request.fetch { " --fetch" } else { "" };
         let why = if missing.is_empty() {
             "retry what failed".to_owned()
         } else {
             format!("clone {}, and retry what failed", comma_separated(&missing))
         };
-        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}{repos}{clone}  # {why}"));
+        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}{repos}{clone}{fetch}  # {why}"));
     }
     answer.next_steps.dedup();
     answer

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use super::{create::of_git, rfc_worktrees};
 use crate::{
     error::{NextStep, OpError},
+    model::text::shell_word,
     ops::{
         Operation,
         ctx::{Ctx, RealmContext},
@@ -142,6 +143,11 @@ fn next_steps(lines: &[WorktreeLine]) -> Vec<NextStep> {
     let mut steps = Vec::new();
     for line in lines {
         match (line.state, &line.repo) {
+            // Git prunes no worktree that is locked.
+            (WorktreeState::Gone, Some(repo)) if line.locked => {
+                let unlock = format!("run git worktree unlock {} in {repo}", shell_word(&line.path));
+                steps.push(NextStep::advice(format!("{unlock}, and then git worktree prune, unless it comes back")));
+            }
             (WorktreeState::Gone, Some(repo)) => {
                 steps.push(NextStep::advice(format!("run git worktree prune in {repo}: {} is gone", line.path)));
             }

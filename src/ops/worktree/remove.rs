@@ -3,7 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{create::of_git, list::all_found, rfc_worktrees};
+use super::{
+    create::{of_git, unlock},
+    list::all_found,
+    rfc_worktrees,
+};
 use crate::{
     error::{ErrorCode, OpError, Problem},
     model::{
@@ -60,9 +64,9 @@ struct Job {
     tree: Worktree,
 }
 
-/// The outcome in one repository.
+/// The outcome in one repository whose worktree was removed.
 struct Done {
-    is_branch_gone: bool,
+    is_branch_gone: Result<bool, StoreError>,
 }
 
 /// Removes the worktrees.
@@ -118,10 +122,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
                     end(ctx, here, &session);
                 }
                 body.removed.push(name.clone());
-                match (request.delete_branches, is_branch_gone) {
-                    (true, true) => body.branches_deleted.push(name),
-                    (true, false) => body.branches_kept.push(name),
-                    (false, _) => {}
+                match is_branch_gone {
+                    Ok(true) => body.branches_deleted.push(name),
+                    Ok(false) if request.delete_branches => body.branches_kept.push(name),
+                    Ok(false) => {}
+                    Err(error) => body.errors.push(of_git(&name, &error)),
                 }
             }
             Err(error) => body.errors.push(of_git(&name, &error)),
@@ -176,7 +181,7 @@ fn refuse_locked(jobs: &[Job]) -> Result<(), OpError> {
         let Some(reason) = &tree.lock else { continue };
         let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         said.push(format!("the worktree of {} is locked{reason}", found.name));
-        steps.push(format!("git -C {} worktree unlock {}", shell_path(&found.folder), shell_path(&tree.path)));
+        steps.push(unlock(found, tree));
     }
     if said.is_empty() {
         return Ok(());
@@ -187,7 +192,7 @@ fn refuse_locked(jobs: &[Job]) -> Result<(), OpError> {
 
 fn refuse_loss(progress: &RequestProgress, jobs: &[Job], branch: &str, request: &Request) -> Result<(), OpError> {
     let look = |job: &Job| -> Result<_, StoreError> {
-        if job.tree.is_gone {
+        if job.tree.is_gone || job.tree.is_stillborn() {
             return Ok(None);
         }
         let within = job.work.at(&job.tree.path);
@@ -253,20 +258,28 @@ fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError
         return Err(StoreError::Git { doing, problem: "it has uncommitted changes".into() });
     }
     let force = request.force || is_refused;
-    if job.tree.is_unfinished() {
-        job.work.unlock_worktree(&job.tree.path)?;
+    if job.tree.is_stillborn() {
+        job.work.remove_unfinished(&job.tree)?;
+    } else {
+        if job.tree.is_unfinished() {
+            job.work.unlock_worktree(&job.tree.path)?;
+        }
+        job.work.remove_worktree(&job.tree.path, force)?;
     }
-    job.work.remove_worktree(&job.tree.path, force)?;
-    let is_there = request.delete_branches && job.work.has_ref(&format!("refs/heads/{branch}"))?;
+    Ok(Done { is_branch_gone: if request.delete_branches { delete_branch(job, branch) } else { Ok(false) } })
+}
+
+/// Deletes a branch if it is merged into the default branch. Returns whether there is no such branch then.
+fn delete_branch(job: &Job, branch: &str) -> Result<bool, StoreError> {
     let is_default = job.found.default.as_deref() == Some(branch);
-    let merged = match &job.base {
-        Some(base) if is_there && !is_default => job.work.is_merged(branch, base)?,
-        _ => false,
-    };
-    if merged {
-        job.work.delete_branch(branch)?;
+    match &job.base {
+        _ if !job.work.has_ref(&format!("refs/heads/{branch}"))? => Ok(true),
+        Some(base) if !is_default && job.work.is_merged(branch, base)? => {
+            job.work.delete_branch(branch)?;
+            Ok(true)
+        }
+        _ => Ok(false),
     }
-    Ok(Done { is_branch_gone: merged || (request.delete_branches && !is_there) })
 }
 
 /// Removes the empty folders of an RFC.

@@ -24,11 +24,34 @@ const MAX_DEPTH: usize = 101;
 /// The maximum number of domains that a reason names.
 const MAX_NAMED: usize = 5;
 
-/// Returns the branch of an RFC.
+/// Returns the branch of an RFC: that of its worktrees, since a prefix in the configuration of one repository is unknown in
+/// the others, or else the configured one.
 ///
 /// # Errors
 /// Returns a usage error if `blue.branchPrefix` does not result in a valid name.
 pub fn branch(ctx: &Ctx, rfc: &RfcName) -> Result<String, OpError> {
+    let configured = configured_branch(ctx, rfc);
+    let is_right = |branch: &String| configured.as_ref().is_ok_and(|configured| configured == branch);
+    let of_worktrees = branches(ctx, rfc);
+    match of_worktrees.iter().find(|branch| is_right(branch)).or(of_worktrees.first()) {
+        Some(branch) => Ok(branch.clone()),
+        None => configured,
+    }
+}
+
+/// Returns the branches of an RFC's worktrees that are named after it.
+fn branches(ctx: &Ctx, rfc: &RfcName) -> Vec<String> {
+    let Ok(here) = ctx.realm() else { return Vec::new() };
+    let entries = root(ctx, &here.realm).join(rfc.to_string()).read_dir().into_iter().flatten().filter_map(Result::ok);
+    let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.join(".git").exists()).collect();
+    folders.sort();
+    let branch = |folder: &PathBuf| ctx.other_repo(folder).ok()??.head().ok()?.branch;
+    folders.iter().filter_map(branch).filter(|branch| branch.ends_with(&rfc.to_string())).collect()
+}
+
+/// Returns the branch that the configuration gives an RFC.
+
+fn configured_branch(ctx: &Ctx, rfc: &RfcName) -> Result<String, OpError> {
     let prefix = ctx.setting(PREFIX).unwrap_or_default();
     // A branch is parsed as an RFC's name, because these follow git-check-ref-format.
     let branch: RfcName = format!("{prefix}{rfc}").parse().map_err(|error: crate::model::name::NameError| {

@@ -1,7 +1,7 @@
 //! Creates, lists and removes linked worktrees with git.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     path::{Path, PathBuf},
     process::Stdio,
 };
@@ -28,6 +28,13 @@ impl Worktree {
     /// Returns whether git has not finished creating it: it is being created, or its creation was interrupted.
     pub fn is_unfinished(&self) -> bool {
         self.lock.as_deref() == Some("initializing")
+    }
+
+    /// Returns whether git has not even written its HEAD, so that it is no repository and contains nothing.
+    pub fn is_stillborn(&self) -> bool {
+        let file = fs::read_to_string(self.path.join(".git")).unwrap_or_default();
+        let git_dir = file.strip_prefix("gitdir:").map(|dir| self.path.join(dir.trim()));
+        self.is_unfinished() && git_dir.is_some_and(|dir| !dir.join("HEAD").exists())
     }
 }
 
@@ -126,6 +133,23 @@ impl Work {
         // Git translates the reason of its lock, which says that the worktree is unfinished.
         let output = self.output_with(&args, Stdio::from(held), &[("LANGUAGE", "en".as_ref())])?;
         succeeded(&args, &output).map(drop)
+    }
+
+    /// Removes a worktree that git has not finished creating.
+    ///
+    /// # Errors
+    /// Returns an error if git or the system refuses.
+    pub fn remove_unfinished(&self, tree: &Worktree) -> Result<(), StoreError> {
+        let path = &tree.path;
+        if tree.is_stillborn() {
+            // Git would not take the folder for a worktree, and refuse to remove it.
+            fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
+        }
+        // Given twice, it also removes a locked worktree.
+        let mut args: Vec<&std::ffi::OsStr> =
+            ["worktree", "remove", "--force", "--force", "--"].map(AsRef::as_ref).into();
+        args.push(path.as_os_str());
+        self.text(&args).map(drop)
     }
 
     /// Unlocks a worktree.

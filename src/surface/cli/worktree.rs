@@ -116,6 +116,9 @@ fn row(line: &WorktreeLine) -> Vec<Word> {
 }
 
 fn standing(line: &WorktreeLine) -> Word {
+    if line.uncommitted_changes.is_none() {
+        return styled("cannot be read", Style::Yellow);
+    }
     let count = |count: Option<usize>, what: &str| count.filter(|count| *count > 0).map(|n| format!("{n} {what}"));
     let mut parts: Vec<_> = [
         count(line.uncommitted_changes, "uncommitted"),
