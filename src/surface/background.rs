@@ -1,9 +1,6 @@
 //! Starts work in background processes, without waiting for them.
 
-use std::{
-    ffi::OsStr,
-    process::{Command, Stdio},
-};
+use std::{path::Path, process::Stdio};
 
 use crate::{
     env::Env,
@@ -71,9 +68,9 @@ fn start(ctx: &Ctx, arguments: &[&str]) {
     spawn(&ctx.env, ctx.env.exe(), arguments);
 }
 
-fn spawn(env: &Env, program: impl AsRef<OsStr>, arguments: &[&str]) {
+fn spawn(env: &Env, program: &Path, arguments: &[&str]) {
     // The arguments name the realm. A relative path in `GIT_DIR` would lead nowhere from here.
-    let mut command = env.clone().without_repository().child(Command::new(program));
+    let mut command = env.clone().without_repository().child(process::detached(program));
     command.args(arguments).current_dir("/");
     // A child that keeps a pipe of ours open would make our caller wait for it.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -92,9 +89,9 @@ pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
 /// Opens a page in the user's browser, if a program for that is installed.
 pub fn browse(env: &Env, url: &str) {
     match SYSTEM {
-        System::Unix => spawn(env, "xdg-open", &[url]),
-        System::MacOs => spawn(env, "open", &[url]),
-        System::Windows => spawn(env, "rundll32", &["url.dll,FileProtocolHandler", url]),
+        System::Unix => spawn(env, Path::new("xdg-open"), &[url]),
+        System::MacOs => spawn(env, Path::new("open"), &[url]),
+        System::Windows => spawn(env, Path::new("rundll32"), &["url.dll,FileProtocolHandler", url]),
     }
 }
 

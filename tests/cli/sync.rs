@@ -418,6 +418,21 @@ fn hook_syncs_in_the_background_only_if_the_user_configured_it() {
     eventually("it is sent, too", || hub_tips(&world) == tips(&world, "home"));
 }
 
+/// The caller may read from another descriptor of a pipe, which the background process must not keep open.
+#[test]
+fn commit_does_not_wait_for_a_sync_in_the_background() {
+    let (world, _) = shared();
+    let config = world.path("home/gitconfig").display().to_string();
+    world.git(&world.root(), &["config", "--file", &config, "blue.autoSync", "true"]);
+    world.script("hub.git/hooks/pre-receive", "#!/bin/sh\nexec sleep 40\n");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    let mut command = world.command("sh", &world.path("fungal"));
+    command.args(["-c", "exec 5>&1; git commit --quiet -a -m 'Paths 1.1.0'"]);
+    let start = std::time::Instant::now();
+    world.finish(command, "git commit").exits(0);
+    assert!(start.elapsed() < std::time::Duration::from_secs(30));
+}
+
 #[test]
 fn only_the_users_own_configuration_switches_syncing_on() {
     let (world, _) = shared();

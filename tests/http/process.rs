@@ -126,6 +126,23 @@ fn start_returns_promptly() {
 }
 
 #[test]
+fn daemon_that_does_not_answer_is_reported() {
+    let world = World::new();
+    let daemon = Daemon::start(&world);
+    let signal = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(daemon.pid), signal).unwrap();
+    world.write("home/blue/daemon/log", "why\n");
+    signal(nix::sys::signal::Signal::SIGSTOP);
+    let start = world.blue(&world.root(), &["daemon", "start"]);
+    let open = world.blue(&world.root(), &["daemon", "open", "--print"]);
+    signal(nix::sys::signal::Signal::SIGCONT);
+    let said = format!("the daemon is already running as process {}, but does not answer", daemon.pid);
+    assert!(start.code == 128 && start.stderr.contains(&said), "{start:?}");
+    assert!(start.stderr.contains("hint: git blue daemon stop"), "{start:?}");
+    assert!(world.read("home/blue/daemon/log").starts_with("why\n"), "it may say why");
+    assert!(open.stderr.contains("it does not answer"), "{open:?}");
+}
+
+#[test]
 fn killed_daemon_leaves_nothing_in_the_way() {
     let world = World::new();
     let daemon = Daemon::start(&world);

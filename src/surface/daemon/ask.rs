@@ -16,8 +16,18 @@ const MAX: u64 = 64 << 10;
 /// Sends a request to a local port, with the token if one is given.
 ///
 /// # Errors
-/// Returns an error if nothing listens, or the listener is not a git blue server.
+/// Returns an error if nothing listens, or the listener does not answer in time or is not a git blue server.
 pub fn ask(port: u16, method: &str, path: &str, token: Option<&str>) -> io::Result<Value> {
+    exchange(port, method, path, token).map_err(|error| match error.kind() {
+        // Systems report an expired time limit differently, none of them in these words.
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            io::Error::new(io::ErrorKind::TimedOut, "it does not answer")
+        }
+        _ => error,
+    })
+}
+
+fn exchange(port: u16, method: &str, path: &str, token: Option<&str>) -> io::Result<Value> {
     let mut stream = connect(port)?;
     let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
     write!(

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{Seek as _, SeekFrom},
     path::Path,
     process::Stdio,
     thread::sleep,
@@ -37,8 +38,12 @@ pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError>
         return Ok((running, false));
     }
     let log = state::folder(home.folder())?.join("log");
-    let file = state::open(&log)?;
-    file.set_len(0).map_err(OpError::io("write", &log))?;
+    let mut file = state::open(&log)?;
+    // The log of a daemon that does not answer may say why.
+    if state::of(home.folder())? == State::Stopped {
+        file.set_len(0).map_err(OpError::io("write", &log))?;
+    }
+    let begin = file.seek(SeekFrom::End(0)).map_err(OpError::io("read", &log))?;
     let mut child = env
         .child(process::detached(env.exe()))
         .args(arguments(settings))
@@ -58,9 +63,10 @@ pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError>
         }
         if child.try_wait().map_err(OpError::io("wait for", env.exe()))?.is_some() {
             // Another process may have started it first.
-            return match answering(env, home.folder())? {
-                Some(running) => Ok((running, false)),
-                None => Err(failed(&log)),
+            return match (answering(env, home.folder())?, state::of(home.folder())?) {
+                (Some(running), _) => Ok((running, false)),
+                (None, State::Running(running)) => Err(silent(&running, &log)),
+                (None, State::Stopped | State::Changing) => Err(failed(&log, begin)),
             };
         }
         sleep(STEP);
@@ -75,11 +81,22 @@ fn answering(env: &Env, home: &Path) -> Result<Option<Running>, OpError> {
     Ok((health["home"] == *http::home_id(env)?).then_some(running))
 }
 
-/// Returns an error with the last output of the process: its error, and its next steps.
-fn failed(log: &Path) -> OpError {
-    let said = fs::read_to_string(log).unwrap_or_default();
-    let line = said.lines().find(|line| line.contains("fatal:")).or_else(|| said.lines().last()).unwrap_or_default();
-    let line = line.trim_start_matches("fatal:").trim();
+/// Returns the error for a daemon that runs but does not answer.
+fn silent(running: &Running, log: &Path) -> OpError {
+    let message = format!("the daemon is already running as process {}, but does not answer", running.pid);
+    let error = OpError::cannot(ErrorCode::NotStarted, message).next("git blue daemon stop");
+    error.next(format!("see {}", log.display()))
+}
+
+/// Returns an error with what the process wrote from `begin` on: its error, and its next steps.
+fn failed(log: &Path, begin: u64) -> OpError {
+    let said = fs::read(log).unwrap_or_default();
+    let said = said.get(usize::try_from(begin).unwrap_or_default()..).unwrap_or_default();
+    let said = String::from_utf8_lossy(said);
+    let is_error = |line: &&str| ["fatal:", "error:"].iter().any(|word| line.contains(word));
+    let last = || said.lines().rfind(|line| !line.starts_with("hint:"));
+    let line = said.lines().find(is_error).or_else(last).unwrap_or_default();
+    let line = line.trim_start_matches("fatal:").trim_start_matches("error:").trim();
     let steps = said.lines().filter_map(|line| line.strip_prefix("hint:")).map(str::trim);
     let line = if line.is_empty() { "the daemon exited without a message" } else { line };
     let error = OpError::cannot(ErrorCode::NotStarted, line).next_all(steps);
