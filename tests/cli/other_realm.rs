@@ -76,6 +76,8 @@ fn another_realm_at_a_known_url_is_not_merged() {
     world.on("home");
     let refused = world.blue(&fungal, &["sync"]).exits(1);
     assert!(refused.stderr.contains(OTHER), "{refused}");
+    let doctor = world.blue(&fungal, &["doctor"]);
+    assert!(doctor.stdout.contains(&world.next_step(&refused)), "{doctor}");
     let reseed = world.blue(&fungal, &["realm", "admin", "reseed", "--url", &other]).exits(1);
     assert!(reseed.stderr.contains(OTHER), "{reseed}");
     assert!(!world.read("home/blue/config").contains("other.git"));

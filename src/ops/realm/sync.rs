@@ -183,7 +183,7 @@ fn note_problems(path: &Path, remote: &Remote, report: Result<&RemoteSync, &OpEr
         }
         Err(error) if matches!(error.code, ErrorCode::Remote | ErrorCode::Busy) => {}
         Err(error) => {
-            auto::note_problems(path, &remote.name, &[sync::problem(error.code.as_str(), None, error.message.clone())]);
+            auto::note_problems(path, &remote.name, &[failure(error)]);
         }
     }
 }
@@ -276,15 +276,13 @@ fn chosen(ctx: &Ctx, remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remo
 }
 
 fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
-    RemoteSync {
-        remote: remote.name.clone(),
-        url: crate::model::repo_url::without_credentials(&remote.url),
-        received: Vec::new(),
-        sent: Vec::new(),
-        rewound: Vec::new(),
-        conflicts: Vec::new(),
-        problems: vec![sync::problem(error.code.as_str(), None, error.message.clone())],
-    }
+    RemoteSync { problems: vec![failure(error)], ..sync::report_of(remote) }
+}
+
+/// Returns the problem of a remote with which nothing could be synced.
+fn failure(error: &OpError) -> SyncProblem {
+    let next_step = error.next_steps.first().map(ToString::to_string);
+    SyncProblem { next_step, ..sync::problem(error.code.as_str(), None, error.message.clone()) }
 }
 
 /// Returns the notifications of what arrived, for display only: `status` delivers them, and errors are ignored.

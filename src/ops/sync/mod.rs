@@ -23,6 +23,7 @@ use crate::{
         name::{DomainName, RealmName},
         oid::Oid,
         realm::Realm,
+        repo_url::without_credentials,
     },
     ops::ctx::Ctx,
     store::{
@@ -92,7 +93,7 @@ impl Syncing<'_> {
     /// # Errors
     /// Returns an error if the remote cannot be reached, or has another realm.
     pub fn receive(&self) -> Result<Received, OpError> {
-        let mut report = self.report();
+        let mut report = report_of(self.remote);
         let (listing, bad) = self.fetch_and_merge_all(&mut report)?;
         Ok(Received { report, listing, bad })
     }
@@ -118,7 +119,7 @@ impl Syncing<'_> {
     /// # Errors
     /// Returns an error if the remote cannot be reached.
     pub fn dry_run(&self) -> Result<RemoteSync, OpError> {
-        let mut report = self.report();
+        let mut report = report_of(self.remote);
         let listing = self.list()?;
         let here = self.known_tips()?;
         let Some(unsound) = self.fetch(&listing, &here)? else {
@@ -171,18 +172,6 @@ impl Syncing<'_> {
 
     fn known_here(&self) -> KnownHere<'_> {
         KnownHere { ctx: self.ctx, realm: self.realm, store: self.store, remote: self.remote }
-    }
-
-    fn report(&self) -> RemoteSync {
-        RemoteSync {
-            remote: self.remote.name.clone(),
-            url: crate::model::repo_url::without_credentials(&self.remote.url),
-            received: Vec::new(),
-            sent: Vec::new(),
-            rewound: Vec::new(),
-            conflicts: Vec::new(),
-            problems: Vec::new(),
-        }
     }
 
     /// Returns the refs of the remote that a sync merges.
@@ -314,6 +303,19 @@ fn is_unsound(error: &StoreError) -> bool {
 
 fn line(name: &StoreRef, old: Option<Oid>, new: Option<Oid>, update: RefUpdate) -> RefSync {
     RefSync { name: name.to_string(), domain: name.domain().cloned(), old, new, update }
+}
+
+/// Returns the report of a remote with which nothing was synced yet.
+pub fn report_of(remote: &Remote) -> RemoteSync {
+    RemoteSync {
+        remote: remote.name.clone(),
+        url: without_credentials(&remote.url),
+        received: Vec::new(),
+        sent: Vec::new(),
+        rewound: Vec::new(),
+        conflicts: Vec::new(),
+        problems: Vec::new(),
+    }
 }
 
 /// Returns a problem of a ref, or of the whole remote.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{MAX_ROUNDS, NEEDS_BRANCHES, Received, Syncing, add, line, problem, shared_refs};
+use super::{MAX_ROUNDS, NEEDS_BRANCHES, Received, Syncing, add, line, problem, report_of, shared_refs};
 use crate::{
     error::{ErrorCode, OpError},
     model::oid::Oid,
@@ -110,7 +110,7 @@ impl Syncing<'_> {
     /// # Errors
     /// Returns an error if the remote cannot be reached.
     pub fn send_unmerged(&self) -> Result<Option<RemoteSync>, OpError> {
-        let (mut report, here) = (self.report(), self.known_tips()?);
+        let (mut report, here) = (report_of(self.remote), self.known_tips()?);
         let changed = here.tips.iter().filter(|(name, tip)| here.seen.get(name) != Some(tip));
         let moves: Vec<_> = changed.map(|(name, tip)| (name.clone(), *tip)).collect();
         let fetched = |name: &StoreRef| here.seen.get(name).copied();
