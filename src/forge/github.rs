@@ -47,13 +47,27 @@ impl GitHub {
     }
 }
 
-impl PullRequests for GitHub {
-    fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
-        let head = format!("{}:{branch}", self.owner);
+impl GitHub {
+    fn of_branch_of(&self, owner: &str, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        let head = format!("{owner}:{branch}");
         let path =
             format!("{}/pulls?state=all&sort=updated&direction=desc&per_page=30&head={}", self.repo, query(&head));
         let answer = self.client.parse::<Vec<PullAnswer>>(self.client.get(&path)?)?;
         Ok(relevant(answer.into_iter().map(Into::into).collect()))
+    }
+}
+
+impl PullRequests for GitHub {
+    fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        if let Some(pull) = self.of_branch_of(&self.owner, branch)? {
+            return Ok(Some(pull));
+        }
+        // Requests for a repository that moved are redirected, but the list is of branches of the owner that is named.
+        let repo = allowed(self.client.get(&self.repo))?.unwrap_or_default();
+        match repo["owner"]["login"].as_str() {
+            Some(owner) if !owner.eq_ignore_ascii_case(&self.owner) => self.of_branch_of(owner, branch),
+            _ => Ok(None),
+        }
     }
 
     fn status(&self, pull: &Pull) -> Result<PullStatus, ForgeError> {
@@ -145,5 +159,24 @@ impl Adapter for GitHub {
 
     fn remove_branch(&self, branch: &str) -> Result<(), ForgeError> {
         self.client.delete(&format!("{}/git/refs/heads/{}", self.repo, query(branch)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forge::{Kind, test_server::TestServer};
+
+    #[test]
+    fn pull_request_of_a_repository_that_moved_is_found() {
+        let side = json!({ "ref": "x", "sha": "c0ffee", "repo": { "full_name": "new/blue" } });
+        let url = "https://github.com/new/blue/pull/5";
+        let pull = json!({ "number": 5, "state": "open", "html_url": url, "title": "T", "head": side, "base": side });
+        let moved = json!({ "full_name": "new/blue", "owner": { "login": "new" } });
+        let server = TestServer::start([(200, json!([])), (200, moved), (200, json!([pull]))]);
+        let forge = Kind::GitHub.forge(server.client(), &Address::of("https://github.com/acme/blue").unwrap());
+        assert_eq!(forge.of_branch("x").unwrap().unwrap().number, 5);
+        let heads: Vec<_> = server.asked().iter().map(|asked| asked.contains("head=new:x")).collect();
+        assert_eq!(heads, [false, false, true], "{:?}", server.asked());
     }
 }

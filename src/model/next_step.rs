@@ -61,8 +61,8 @@ impl NextStep {
         match self {
             Self::Command { command, reason } if !command.contains("--realm") => {
                 let each = command.split(" && ").map(|part| match part.strip_prefix("git blue ") {
-                    // These two choose the realm of the repository themselves.
-                    Some(rest) if !["init", "leave"].iter().any(|command| rest.starts_with(command)) => {
+                    // These choose the realm of the repository themselves, or need none.
+                    Some(rest) if !["init", "leave", "install "].iter().any(|command| rest.starts_with(command)) => {
                         Cow::from(format!("git blue --realm {realm} {rest}"))
                     }
                     _ => Cow::from(part),

@@ -32,6 +32,7 @@ impl<'a> Repository<'a> {
                 // GitHub's own example lacks a field that GitHub's schema requires.
                 answer["language"] = Value::Null;
                 answer["source"]["language"] = Value::Null;
+                answer["owner"]["login"] = json!("acme");
                 answer["default_branch"] = json!(self.git(&["symbolic-ref", "--short", "HEAD"], "").unwrap());
                 (Some("/repos/{owner}/{repo}"), 200, answer)
             }

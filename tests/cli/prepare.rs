@@ -141,6 +141,15 @@ fn changes_inside_of_a_submodule_are_not_committed() {
 }
 
 #[test]
+fn placeholder_of_a_next_step_is_no_message() {
+    let world = in_worktrees();
+    for message in ["…", " "] {
+        let args = ["realm", "pr", "prepare", "--rfc", "rfc-1", "--message", message];
+        world.blue(&world.path("aperture"), &args).exits(129);
+    }
+}
+
+#[test]
 fn file_name_that_is_not_utf8_is_committed() {
     let world = in_worktrees();
     let tree = tree(&world, "rfc-1", "aperture");

@@ -312,6 +312,7 @@ fn empty_domain_and_realm_can_be_removed() {
     assert!(!world.store().exists());
     let unknown = world.blue(&world.root(), &realm).exits(128);
     snapshot("remove", &[&in_use, &full, &gone, &deleted, &unknown]);
+    assert!(!world.read("home/blue/config").contains("fungal"), "nor is a repository of it recorded");
 }
 
 /// A repository that was split off has the contract's file already, with comments and references.

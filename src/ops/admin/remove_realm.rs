@@ -48,6 +48,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
     let known = locate::known(&ctx.home, &request.realm)?;
     if known.path.exists() {
         delete(ctx, &known, request.force)?;
+        // All of its repositories have left it.
+        for repo in ctx.home.repo_paths(&known.name)?.keys() {
+            ctx.home.forget_repo(&known.name, repo)?;
+        }
     }
     ctx.home.forget_realm(&known.name)?;
     let url = known.url.as_deref().map(without_credentials);

@@ -52,8 +52,10 @@ runs!(PrPrepare, run);
 /// of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
     let here = ctx.realm()?;
-    if request.message.trim().is_empty() {
-        return Err(OpError::usage("the message is empty"));
+    match request.message.trim() {
+        "" => return Err(OpError::usage("the message is empty")),
+        "…" => return Err(OpError::usage("write the message in place of the dots")),
+        _ => {}
     }
     let branch = worktree::rfc_worktrees::branch(ctx, &request.rfc)?;
     let RfcWork { places, errors, .. } = places(ctx, here, Some(&request.rfc))?;

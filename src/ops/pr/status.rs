@@ -501,7 +501,7 @@ fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
     }
     if body.repos.iter().any(|line| line.uncommitted_changes > 0 && !line.holds_only_secrets) {
         let what = "commit changes in repositories with uncommitted files";
-        steps.push(command("prepare", "--message MESSAGE", what));
+        steps.push(command("prepare", "--message \"…\"", what));
     }
     if !all_pushed || lacks_one {
         let what = if all_pushed { "open pull requests" } else { "push the commits and open pull requests" };

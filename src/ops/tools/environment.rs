@@ -19,6 +19,8 @@ const WORDS: [&str; 11] = [
     "SECRETS",
     "TOKEN",
 ];
+/// Words that mark a secret at the end of a name: a key, a personal access token, and a secret key.
+const LAST_WORDS: [&str; 3] = ["KEY", "PAT", "SK"];
 /// Suffixes that mark a secret without a separator, such as in PGPASSWORD.
 const ENDS: [&str; 7] = ["APIKEY", "PASSWD", "PASSWORD", "SECRET", "SSHPASS", "TOKEN", "_PWD"];
 /// Prefixes of secrets of particular programs, and of configuration for a single command (`git -c`), which may contain
@@ -43,7 +45,7 @@ fn is_secret(name: &str) -> bool {
     }
     let mut words = upper.split(|c: char| !c.is_ascii_alphanumeric()).peekable();
     let has_word = std::iter::from_fn(|| words.next().map(|word| (word, words.peek().is_none())))
-        .any(|(word, is_last)| WORDS.contains(&word) || (word == "KEY" && is_last));
+        .any(|(word, is_last)| WORDS.contains(&word) || (LAST_WORDS.contains(&word) && is_last));
     has_word || ENDS.iter().any(|end| upper.ends_with(end)) || STARTS.iter().any(|start| upper.starts_with(start))
 }
 
@@ -57,10 +59,12 @@ mod tests {
                        AWS_SECRET_ACCESS_KEY AWS_PROFILE ACTIONS_ID_TOKEN_REQUEST_URL npm_config__authToken \
                        NPM_CONFIG__AUTH DOCKER_AUTH_CONFIG PGPASSWORD MYSQL_PWD SSHPASS OPENAI_API_KEY apikey \
                        MY_SECRET DB_PASSWORD GOOGLE_APPLICATION_CREDENTIALS GPG_PASSPHRASE GIT_CONFIG_VALUE_0 \
-                       GIT_CONFIG_PARAMETERS SECRET_KEY_BASE TOKEN";
+                       GIT_CONFIG_PARAMETERS SECRET_KEY_BASE TOKEN \
+                       GITHUB_PAT AZURE_DEVOPS_EXT_PAT STRIPE_SK";
         assert_eq!(secrets.split_whitespace().filter(|name| !is_secret(name)).collect::<Vec<_>>(), [""; 0]);
         let plain = "PATH HOME PWD OLDPWD LANG TERM USER SSH_AUTH_SOCK GIT_BLUE_HOME GIT_CONFIG_GLOBAL KEYMAP \
-                     GIT_EXEC_PATH TOKENIZERS_PARALLELISM XAUTHORITY PASSENGER_ROOT KEY_DIR MONKEY VIRTUAL_ENV";
+                     GIT_EXEC_PATH TOKENIZERS_PARALLELISM XAUTHORITY PASSENGER_ROOT KEY_DIR MONKEY VIRTUAL_ENV \
+                     PAT_HOME DISK TASK";
         assert_eq!(plain.split_whitespace().filter(|name| is_secret(name)).collect::<Vec<_>>(), [""; 0]);
     }
 
