@@ -264,6 +264,12 @@ impl Env {
         self.vars.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
+    /// Returns the program of this name in `PATH`. Relative folders are ignored, since they lead elsewhere from each folder.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        let folders = self.var("PATH").map(std::env::split_paths).into_iter().flatten();
+        folders.filter_map(|folder| paths::program(&folder, name.as_ref())).find(|path| path.is_absolute())
+    }
+
     /// Returns the value of a variable, if it is set, not empty and UTF-8.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.var(name)?.to_str()

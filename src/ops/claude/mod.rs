@@ -20,7 +20,7 @@ use crate::{
         json_text::{self, EditRefusal, New, Step},
         line_diff,
     },
-    platform::{files::Access, paths},
+    platform::files::Access,
     wire::{Answer, ClaudeFile, ClaudeScope, ClaudeSetup, FileChange},
 };
 
@@ -125,7 +125,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpErr
     let answer = carry_out(request, &mut records, plans)?;
     let steps = [
         (is_other, format!("{SERVER} in {} is your own entry; it was not changed", place.servers.display())),
-        (!is_on_path(ctx), "git-blue is not on PATH, so Claude Code will not find it".to_owned()),
+        (ctx.env.program("git-blue").is_none(), "git-blue is not on PATH, so Claude Code will not find it".to_owned()),
         (ctx.realm.is_err(), "git blue init --realm …  # create or join a realm".to_owned()),
     ];
     let relevant = steps.into_iter().filter(|(applies, _)| *applies);
@@ -254,11 +254,6 @@ fn is_our_server(value: &Value) -> bool {
 
 fn is_our_hook(value: &Value) -> bool {
     value["command"].as_str().is_some_and(|command| command.contains(&format!("hook {SESSION_START}")))
-}
-
-fn is_on_path(ctx: &Ctx) -> bool {
-    let folders = ctx.env.var("PATH").unwrap_or_default();
-    std::env::split_paths(folders).any(|folder| paths::program(&folder, "git-blue".as_ref()).is_some())
 }
 
 /// Returns a part of one of the plugin's files.

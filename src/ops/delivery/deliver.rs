@@ -46,10 +46,8 @@ pub fn deliver(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), Stri
             post(url, &message(env, event, &body), key, limit)
         }
         Channel::Email(addresses) => {
-            let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
-            let mut found = folders.chain(SENDMAIL.map(Into::into));
-            let program = found.find_map(|folder| paths::program(&folder, "sendmail".as_ref()));
-            let program = program.ok_or("sendmail is not installed")?;
+            let elsewhere = || SENDMAIL.iter().find_map(|folder| paths::program(folder.as_ref(), "sendmail".as_ref()));
+            let program = env.program("sendmail").or_else(elsewhere).ok_or("sendmail is not installed")?;
             let args: Vec<&str> = ["-i", "--"].into_iter().chain(addresses.iter().map(String::as_str)).collect();
             program::run(env, Command::new(program), &args, &mail(ctx, addresses, event), limit)
         }

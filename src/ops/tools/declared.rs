@@ -7,7 +7,7 @@ use crate::{
     env::Env,
     error::OpError,
     machine::user_config::{self, Values, boolean},
-    platform::{files, paths},
+    platform::files,
 };
 
 /// The maximum number of tools that may be declared, since a client reads the list of all of them.
@@ -161,10 +161,7 @@ fn program(env: &Env, word: &str) -> Result<PathBuf, String> {
     if word.contains(std::path::is_separator) {
         return Err(format!("{word} is a relative path; write an absolute path, or ~/…"));
     }
-    let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
-    let mut named =
-        folders.filter_map(|folder| paths::program(&folder, word.as_ref()).filter(|path| path.is_absolute()));
-    named.next().ok_or_else(|| format!("{word} is not on PATH"))
+    env.program(word).ok_or_else(|| format!("{word} is not on PATH"))
 }
 
 #[cfg(test)]

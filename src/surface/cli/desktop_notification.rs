@@ -10,7 +10,7 @@ use std::{
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
-    platform::{SYSTEM, System, paths, process},
+    platform::{SYSTEM, System, process},
     surface::escape::escape_in_xml,
     wire::Notification,
 };
@@ -50,9 +50,7 @@ impl Desktop {
     /// Returns an error if no such program is installed.
     pub fn find(env: &Env) -> Result<Self, OpError> {
         let name = if SYSTEM == System::MacOs { "osascript" } else { "notify-send" };
-        let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
-        let program = folders.filter_map(|folder| paths::program(&folder, name.as_ref())).next();
-        let program = program.ok_or_else(|| {
+        let program = env.program(name).ok_or_else(|| {
             OpError::cannot(
                 ErrorCode::NotStarted,
                 format!("{name} is not installed, so no desktop notification can be shown"),
