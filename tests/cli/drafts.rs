@@ -40,6 +40,17 @@ fn diff_and_impact_work_before_the_commit() {
     assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
 }
 
+/// Publishing adds entries to `evolution` that the file does not have.
+#[test]
+fn diff_of_an_untouched_file_removes_no_generated_entries() {
+    let world = World::solo();
+    world.bump("1.1.0");
+    let unchanged = world.ok(&world.path("fungal"), &["contract", "diff", CONTRACT, "--worktree"]);
+    assert!(!unchanged.stdout.contains("evolution"), "{unchanged}");
+    let published = world.json(&world.path("fungal"), &["contract", "get", CONTRACT]);
+    assert_eq!(published["contract"]["evolution"].as_array().map(Vec::len), Some(1), "{published}");
+}
+
 #[test]
 fn impact_of_an_edit_whose_version_is_not_raised_yet() {
     let world = edited();

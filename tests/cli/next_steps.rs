@@ -261,6 +261,14 @@ fn dropped_commit_is_not_to_be_merged() {
     world.git(&fungal, &["reset", "-q", "--hard", "HEAD~1"]);
     let check = world.blue(&fungal, &["check"]).exits(1);
     assert!(check.stdout.contains("publish it with --rollback, or write a version above 1.1.0"), "{check}");
+    // Each of the steps works.
+    let steps = world.next_steps(&check);
+    let [rollback, bump] = &steps[..] else { panic!("{check}") };
+    world.finish_shell(&fungal, bump).exits(0);
+    world.blue(&fungal, &["check", "--worktree"]).exits(0);
+    world.git(&fungal, &["checkout", "-q", "."]);
+    world.finish_shell(&fungal, &rollback.replace('…', "reverted")).exits(0);
+    assert_eq!(world.version(), "1.0.0");
 }
 
 #[test]

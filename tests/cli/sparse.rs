@@ -90,3 +90,23 @@ fn left_out_file_of_the_code_can_be_named() {
     assert_eq!(world.finish_shell(&provider, &world.next_step(&refused)).code, 0, "{refused}");
     world.ok(&provider, &schema);
 }
+
+/// The realm would have the new name, and the files that nobody sees the old one.
+#[test]
+fn nothing_is_renamed_or_left_while_its_files_are_left_out() {
+    let world = world();
+    let fungal = world.path("fungal");
+    let before = world.tip("refs/blue/realm");
+    for command in [&["realm", "admin", "rename", "fungal", "mycelium"][..], &["leave", "--force"]] {
+        for folders in [&["set", "--cone", "models"][..], &["set", "--no-cone", "/*", "!/.blue/"]] {
+            world.git(&fungal, &[&["sparse-checkout"], folders].concat());
+            let refused = world.blue(&fungal, command).exits(1);
+            assert!(refused.stderr.contains("is not in the working tree, because the checkout is sparse"), "{refused}");
+            assert_eq!(world.tip("refs/blue/realm"), before);
+            world.finish_shell(&fungal, &world.next_step(&refused)).exits(0);
+            assert!(fungal.join(CONTRACT_FILE).exists());
+        }
+    }
+    world.ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("owner: mycelium"));
+}

@@ -158,6 +158,28 @@ fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
     assert_eq!(check["errors"], serde_json::json!([]), "{check}");
 }
 
+/// Only the owner can resolve it.
+#[test]
+fn importer_is_only_warned_of_a_conflict_about_a_version_that_it_does_not_get() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let other = clone(&world, "third", &hub);
+    let fungal = world.path("fungal");
+    world.on("home").bump("1.1.0");
+    world.on("third").write(&format!("fungal-third/{CONTRACT_FILE}"), &contract("1.1.0").replace("v1.1.0", "apart"));
+    world.commit("fungal-third", "Paths 1.1.0, otherwise");
+    world.ok(&other, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    world.on("second").ok(&access, &["sync"]);
+    let check = world.blue(&access, &["check"]).exits(1);
+    assert!(check.stdout.contains("s3-permissions 1.1.0 was published twice"), "{check}");
+    world.on("home").bump("1.2.0");
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&access, &["sync"]);
+    let check = world.blue(&access, &["check"]).exits(0);
+    assert!(check.stdout.contains("s3-permissions 1.1.0 was published twice"), "{check}");
+}
+
 #[test]
 fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
     let (world, hub) = shared();

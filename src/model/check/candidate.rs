@@ -140,6 +140,21 @@ fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d
 /// The step on a branch that must not have the later versions.
 const OLDER_LINE: &str = "or, for a patch of an older version, add a contract of its own on the publishing branch";
 
+/// Returns the steps if the files have an older version than the realm, as after `git revert`. `needed` is the version that
+/// they need to be newer.
+fn steps_down(at: &str, current: &Version, needed: Option<&Version>) -> Vec<String> {
+    let parts = |version: &Version| (version.semver().major, version.semver().minor);
+    let level = needed.map(|needed| match (parts(needed), parts(current)) {
+        ((major, _), (held, _)) if major != held => "major",
+        ((_, minor), (_, held)) if minor != held => "minor",
+        _ => "patch",
+    });
+    let bump = level.map(|level| format!("git blue contract bump {at} {level}  # or publish it as a newer version"));
+    let rollback =
+        "git blue contract publish --rollback --reason \"…\"  # once the publishing branch has it: publish it again";
+    [rollback.to_owned()].into_iter().chain(bump).collect()
+}
+
 /// Converts a refusal to findings. A branch that only lacks recently published changes is not reported as broken.
 fn refused(
     (domain, candidate): (&DomainView, &Candidate),
@@ -176,8 +191,16 @@ fn refused(
     let levels = [("major", "if it may break consumers, which is unknown"), ("minor", "if it does not")];
     let levels = levels.map(|(level, when)| format!("git blue contract bump {name}/{contract} {level}  # {when}"));
     let levels = levels.into_iter().filter(|_| is_undecided && merge.is_none());
+    let going_down = match &*refusal.reason {
+        Reason::Down { current, is_published: true, .. }
+            if !candidate.behind.contains_key(name) && !candidate.unknown.contains(name) =>
+        {
+            steps_down(&format!("{name}/{contract}"), current, bump.as_ref())
+        }
+        _ => Vec::new(),
+    };
     let resolution: Vec<_> =
-        merge.into_iter().chain(older_line).map(str::to_owned).chain(removal).chain(levels).collect();
+        merge.into_iter().chain(older_line).map(str::to_owned).chain(removal).chain(levels).chain(going_down).collect();
     let place = |finding: Finding| {
         let finding = finding.domain(name).contract(contract).at(&declared.path, line);
         Finding { bump: bump.clone(), resolution: resolution.clone(), ..finding }

@@ -26,10 +26,25 @@ pub(super) fn check(
             (Conflict::SetAside(record), Some(me)) if !concerns(record, domain, me) => {
                 Finding { severity: Severity::Warning, ..finding }
             }
+            (Conflict::Contract(contract, version), Some(me)) if !is_in_use(domain, contract, version, me) => {
+                Finding { severity: Severity::Warning, ..finding }
+            }
             _ => finding,
         }
     };
     domain.open_conflicts().iter().map(finding).collect()
+}
+
+/// Returns whether a version that was published twice matters to a repository: it is the current one of the owner, or the
+/// one that an import gets or is adapted to.
+fn is_in_use(domain: &DomainSummary, contract: &ContractName, version: &Version, me: &RepoName) -> bool {
+    if domain.owner(contract).is_none_or(|owner| owner == me) {
+        return domain.contracts.get(contract).is_none_or(|held| held.version <= *version);
+    }
+    let import = domain.bindings.get(me).and_then(|binding| binding.import(contract));
+    import.is_some_and(|import| {
+        import.adapted() == Some(version) || domain.resolve_import(import).resolved() == Some(version)
+    })
 }
 
 /// Returns the current state of the contract in conflict, for the repository `me`. `is_auto` returns whether the file of

@@ -7,7 +7,7 @@ use crate::ops::{
     domain::{self, Part},
     hooks,
     message::Message,
-    publish::work_file::{WorkFile, is_committed},
+    publish::work_file::{WorkFile, is_committed, require_checked_out},
     repos::{
         identity,
         joined::{self, Joined},
@@ -75,6 +75,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         return Err(still_member(request, acting.repo, &domains, &orphans));
     }
     joined::require_forgettable(ctx.code()?)?;
+    if request.undo {
+        require_checked_out(ctx.code()?, |path| path == CONFIG)?;
+    }
     for name in &domains {
         leave_domain(ctx, acting, name)?;
     }
@@ -159,7 +162,7 @@ fn undo_init(ctx: &Ctx, realm: &RealmName, repo: &RepoName) -> Result<Vec<String
     ctx.home.forget_repo(realm, repo)?;
     if let Some(root) = code.workdir() {
         let config = WorkFile::config(ctx)?;
-        if !config.is_left_out() && config.read()?.is_some() {
+        if config.read()?.is_some() {
             config.remove()?;
             undone.push(CONFIG.to_owned());
             // Other files in the folder keep it.

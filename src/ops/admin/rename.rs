@@ -25,7 +25,7 @@ use crate::{
         domain::{self, Part},
         inboxes,
         message::Message,
-        publish::work_file::WorkFile,
+        publish::work_file::{WorkFile, require_checked_out},
         realm::status::REPAIR,
         repos::{joined, unknown},
         runs, session,
@@ -93,6 +93,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
         if !is_joined && renamed::newer(&store, old)?.as_ref() != Some(new) {
             return Err(joined::missing(ActingRepo { realm: &realm, store: &store, repo: old, code: None }));
         }
+    }
+    if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
+        require_checked_out(code, |path| path == CONFIG || path.starts_with(CONTRACTS))?;
     }
     let renaming = Renaming { ctx, store: &store, old, new };
     let is_new = renaming.begin(&realm)?;

@@ -131,7 +131,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     } else {
         (ctx.judge(), MAX_WITNESSES)
     };
-    let [before, after] = [&older, &newer].map(|one| comparable(one, &newer.version));
+    let [mut before, mut after] = [&older, &newer].map(|one| comparable(one, &newer.version));
+    // The realm adds entries that a file need not have.
+    match (old_source, source) {
+        (DocumentSource::Realm, DocumentSource::Realm) => {}
+        (DocumentSource::Realm, _) => before.evolution.retain(|entry| after.evolution.contains(entry)),
+        (_, DocumentSource::Realm) => after.evolution.retain(|entry| before.evolution.contains(entry)),
+        _ => {}
+    }
     let (changes, bump) = (diff(&before, &after), needed_bump(&old, &new, &judge));
     let content_changed = old.computed_content_hash() != new.computed_content_hash();
     let body = ContractDiff {

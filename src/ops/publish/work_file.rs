@@ -17,7 +17,7 @@ use crate::{
     platform::files::{self, Access},
     repo::{
         CodeRepo,
-        blue_files::{Files, contract_path},
+        blue_files::{FOLDER, Files, contract_path},
     },
     store::codec::{self, MAX_FILE},
 };
@@ -228,9 +228,7 @@ impl WorkFile {
 
     /// Returns `false` for a missing file, unless a sparse checkout leaves it out: a new file would replace it.
     fn require_checked_out(&self) -> Result<bool, OpError> {
-        let Some(command) = &self.check_out else { return Ok(false) };
-        let message = format!("{} is not in the working tree, because the checkout is sparse", self.relative);
-        Err(OpError::no(ErrorCode::NotCheckedOut, message).next(format!("{command}  # check it out")))
+        self.check_out.as_ref().map_or(Ok(false), |command| Err(left_out(&self.relative, command)))
     }
 
     /// Creates the folder of the file.
@@ -241,6 +239,24 @@ impl WorkFile {
         // Somebody may have created a link there since the folders were checked.
         self.is_there().map(drop)
     }
+}
+
+/// Refuses to go on if a sparse checkout leaves out a file below `.blue` that would have to be changed.
+///
+/// # Errors
+/// Returns an error that names such a file, and the command that checks out all of them.
+pub fn require_checked_out(code: &CodeRepo, is_needed: impl Fn(&str) -> bool) -> Result<(), OpError> {
+    let Some(root) = code.workdir() else { return Ok(()) };
+    let is_missing = |path: &&String| is_needed(path) && !root.join(path).exists();
+    let Some(path) = code.left_out()?.keys().find(is_missing) else { return Ok(()) };
+    let folder = if code.is_sparse_by_folder() { FOLDER.to_owned() } else { format!("/{FOLDER}/") };
+    let command = format!("git -C {} sparse-checkout add {folder}", shell_path(&root));
+    Err(left_out(path, &command))
+}
+
+fn left_out(path: &str, check_out: &str) -> OpError {
+    let message = format!("{path} is not in the working tree, because the checkout is sparse");
+    OpError::no(ErrorCode::NotCheckedOut, message).next(format!("{check_out}  # check it out"))
 }
 
 /// Returns whether a file is committed at HEAD.
