@@ -100,7 +100,10 @@ pub struct Baseline {
 impl Baseline {
     /// Returns the edits that store it in a folder.
     fn edits(&self, folder: &TreePath) -> impl Iterator<Item = (TreePath, Edit)> {
-        let pending = self.pending.iter().map(|(path, known)| {
+        // From the end, because each removal moves the entries after it.
+        let mut pending: Vec<_> = self.pending.iter().collect();
+        pending.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
+        let pending = pending.into_iter().map(|(path, known)| {
             let edit = known.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob));
             (path.below(folder), edit)
         });
