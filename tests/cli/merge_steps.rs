@@ -138,7 +138,7 @@ fn branch_that_is_only_at_origin_is_included_by_the_named_step() {
     world.git(&access, &["update-ref", &format!("refs/remotes/origin/{RFC}"), "HEAD"]);
     world.git(&access, &["switch", "-q", "main"]);
     // A command that would find nothing to do says so, too.
-    world.blue(&access, &["realm", "pr", "prepare", "--rfc", "other", "-m", "x"]).exits(1);
+    world.blue(&access, &["realm", "pr", "prepare", "--rfc", "other", "-m", "x"]).exits(128);
     world.git(&access, &["update-ref", "refs/remotes/origin/other", "HEAD"]);
     let prepare = world.blue(&access, &["realm", "pr", "prepare", "--rfc", "other", "-m", "x"]).exits(1);
     assert!(prepare.all().contains("the branch other is only at origin"), "{prepare}");

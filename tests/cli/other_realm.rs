@@ -124,7 +124,7 @@ fn branches_are_suggested_only_if_the_hub_refuses_other_refs() {
     let hidden = world.bare("hidden.git");
     world.git(&PathBuf::from(&hidden), &["config", "receive.hideRefs", "refs/blue"]);
     world.on("second").repo("access");
-    let init = world.ok(&world.path("access"), &["init", "--realm", REALM, "--url", &hidden]);
+    let init = world.blue(&world.path("access"), &["init", "--realm", REALM, "--url", &hidden]).exits(1);
     assert!(init.all().contains("--branches  # store the realm in branches"), "{init}");
     drop(hub);
 }
@@ -183,7 +183,7 @@ fn hub_with_sha256_objects_is_not_tried_again() {
     let repo = world.repo("fungal");
     world.git(&world.root(), &["init", "--quiet", "--bare", "--object-format=sha256", "h.git"]);
     let hub = world.path("h.git").display().to_string();
-    let init = world.ok(&repo, &["init", "--realm", REALM, "--new", "--url", &hub]);
+    let init = world.blue(&repo, &["init", "--realm", REALM, "--new", "--url", &hub]).exits(1);
     assert!(init.all().contains("git init --bare --object-format=sha1"), "{init}");
     let sync = world.blue(&repo, &["sync"]).exits(128);
     assert!(sync.stderr.contains("git init --bare --object-format=sha1"), "{sync}");
