@@ -394,11 +394,13 @@ fn strangers(subject: Option<&str>, view: &RealmView) -> Option<DoctorCheck> {
 fn publishing_branch(ctx: &Ctx, repo: &str) -> Option<DoctorCheck> {
     let code = ctx.code.as_ref()?;
     ctx.require_writable().ok()?;
+    let broken = |error: OpError| {
+        Some(OpError::cannot(error.code, error.message).next("git fsck  # show what is damaged in this repository"))
+    };
     let problem = match policy::of(code) {
-        Ok(Policy::Commit | Policy::Pushed) => catch_up::branch_problem(code).unwrap_or_else(|error| {
-            Some(OpError::cannot(error.code, error.message).next("git fsck  # show what is damaged in this repository"))
-        }),
+        Ok(Policy::Commit | Policy::Pushed) => catch_up::branch_problem(code).unwrap_or_else(broken),
         Ok(Policy::Ci | Policy::Off) => None,
+        Err(error) if error.code == ErrorCode::Damaged => broken(error),
         Err(error) => Some(error),
     };
     problem.map(|error| {
