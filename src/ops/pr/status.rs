@@ -144,7 +144,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         match measured {
             Ok(measured) => {
                 tips.push((place, measured.standing.head.clone()));
-                unknown.extend(measured.unknown_blocker().map(|_| place.found.name.clone()));
+                unknown.extend(measured.unknown_blocker().map(|_| &place.found.name).cloned());
                 lines.push(line(here, place, measured));
             }
             Err(error) => errors.push(of_git(&place.found.name, &error)),
@@ -347,7 +347,8 @@ fn line(here: &RealmContext, place: &RepoWork, measured: Measured) -> PrRepo {
         ready: false,
     };
     line.blockers = blockers(&line, &standing);
-    line.blockers.extend(unknown_blocker.map(str::to_owned));
+    let is_to_merge = line.commits_ahead > 0;
+    line.blockers.extend(unknown_blocker.filter(|_| is_to_merge).map(str::to_owned));
     line.ready = line.blockers.is_empty();
     line
 }

@@ -192,7 +192,7 @@ fn refuse_locked(jobs: &[Job]) -> Result<(), OpError> {
 
 fn refuse_loss(progress: &RequestProgress, jobs: &[Job], branch: &str, request: &Request) -> Result<(), OpError> {
     let look = |job: &Job| -> Result<_, StoreError> {
-        if job.tree.is_gone || job.tree.is_stillborn() {
+        if job.tree.is_gone || job.tree.lacks_head() {
             return Ok(None);
         }
         let within = job.work.at(&job.tree.path);
@@ -258,7 +258,7 @@ fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError
         return Err(StoreError::Git { doing, problem: "it has uncommitted changes".into() });
     }
     let force = request.force || is_refused;
-    if job.tree.is_stillborn() {
+    if job.tree.lacks_head() {
         job.work.remove_unfinished(&job.tree)?;
     } else {
         if job.tree.is_unfinished() {

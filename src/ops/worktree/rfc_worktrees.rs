@@ -50,7 +50,6 @@ fn branches(ctx: &Ctx, rfc: &RfcName) -> Vec<String> {
 }
 
 /// Returns the branch that the configuration gives an RFC.
-
 fn configured_branch(ctx: &Ctx, rfc: &RfcName) -> Result<String, OpError> {
     let prefix = ctx.setting(PREFIX).unwrap_or_default();
     // A branch is parsed as an RFC's name, because these follow git-check-ref-format.

@@ -31,7 +31,7 @@ impl Worktree {
     }
 
     /// Returns whether git has not even written its HEAD, so that it is no repository and contains nothing.
-    pub fn is_stillborn(&self) -> bool {
+    pub fn lacks_head(&self) -> bool {
         let file = fs::read_to_string(self.path.join(".git")).unwrap_or_default();
         let git_dir = file.strip_prefix("gitdir:").map(|dir| self.path.join(dir.trim()));
         self.is_unfinished() && git_dir.is_some_and(|dir| !dir.join("HEAD").exists())
@@ -141,7 +141,7 @@ impl Work {
     /// Returns an error if git or the system refuses.
     pub fn remove_unfinished(&self, tree: &Worktree) -> Result<(), StoreError> {
         let path = &tree.path;
-        if tree.is_stillborn() {
+        if tree.lacks_head() {
             // Git would not take the folder for a worktree, and refuse to remove it.
             fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
         }
