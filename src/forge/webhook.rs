@@ -34,7 +34,8 @@ pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Du
     if let Some(secret) = secret {
         request = request.header("webhook-signature", signature(message, secret)?);
     }
-    let host = url.parse::<Uri>().ok().and_then(|url| Some(url.host()?.to_owned())).unwrap_or_default();
+    let uri: Uri = url.parse().map_err(|error| format!("its URL is not valid: {error}"))?;
+    let host = uri.host().unwrap_or_default().to_owned();
     let failed = |error: ureq::Error| format!("{host} cannot be reached: {}", bounded(&error.to_string(), 200));
     let sent = run(&agent(), request.body(message.body.to_owned()), limit);
     match sent.map_err(|error| failed(error).replace(url, &host))?.status().as_u16() {
@@ -81,5 +82,7 @@ mod tests {
         let message = Message { id: "i", time: 0, content_type: "text/plain", body: "" };
         let said = post("http://example.com/secret", &message, None, Duration::from_secs(1)).unwrap_err();
         assert!(said.contains("not https") && !said.contains("secret"), "{said}");
+        let said = post("https://example.com/a secret", &message, None, Duration::from_secs(1)).unwrap_err();
+        assert_eq!(said, "its URL is not valid: invalid uri character");
     }
 }

@@ -171,9 +171,8 @@ impl<'c> Forges<'c> {
     fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, ForgeUnavailable> {
         let command = self.setting("blue.tokenCommand")?;
         let (env, vars) = (&self.ctx.env, self.ctx.env.vars());
-        let commanded =
-            command.map(|it| secret_from_command(env, process::shell(), &["-c", &it, &it, host])).transpose();
-        let commanded = commanded.map_err(|problem| {
+        let ask = |command: String| secret_from_command(env, process::shell(), &["-c", &command, &command, host]);
+        let commanded = command.map(ask).transpose().map_err(|problem| {
             let message = format!("blue.tokenCommand has no token for {host}: {problem}");
             let show = "git config --show-origin --get-all blue.tokenCommand  # show the command, to correct it";
             ForgeUnavailable::new(ErrorCode::NoToken, message, show)
