@@ -89,7 +89,7 @@ fn failure(error: &ValidationError<'_>) -> Failure {
         pointer: error.instance_path().to_string(),
         schema_pointer: error.schema_path().to_string(),
         message: shortened(error.to_string()),
-        is_undecided: is_unfinished(&error),
+        is_undecided: is_unfinished(error),
     }
 }
 
