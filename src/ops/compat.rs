@@ -209,8 +209,7 @@ fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
 
 /// Returns an error if a schema is not a valid JSON Schema, or too large.
 fn judge(source: &Source, schema: Tree<'_>, budget: &Budget) -> Result<(), OpError> {
-    let has = |word: &str| schema.get(word).is_some_and(Tree::is_string);
-    if let (None, Some(pointer)) = (&source.part, schema::schemas_within(has)) {
+    if let (None, Some(pointer)) = (&source.part, schema::schemas_within(schema)) {
         return Err(documents::not_a_schema(&source.name, pointer));
     }
     let problems = schema::problems_of(schema, &Value::Null, budget);

@@ -13,7 +13,7 @@ use crate::{
         bundle::{self, BundleError},
         contract::Flow,
         json::Json,
-        schema::{self, Budget, Forest, Part, Tree},
+        schema::{self, Budget, Forest, Part},
     },
     ops::{binding::edit::own_path, ctx::Ctx, publish::references},
     repo::blue_files::Files,
@@ -59,7 +59,7 @@ pub fn read(ctx: &Ctx, source: &Source, pointer: &str, flow: Flow) -> Result<(Js
 /// Returns the JSON Pointer to the schemas of a document, if it has some instead of being one.
 fn schemas_within(document: &Json) -> Option<&'static str> {
     let (forest, [root]) = Forest::of_json([document]);
-    schema::schemas_within(|word| forest.tree(root).get(word).and_then(Tree::as_str).is_some())
+    schema::schemas_within(forest.tree(root))
 }
 
 /// Returns the same as [`read`], without the files, if it is a valid JSON Schema.
