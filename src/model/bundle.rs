@@ -19,15 +19,22 @@ use super::{
 };
 
 mod base;
+mod discriminator;
+mod drafts;
 mod exact;
 mod openapi;
 mod origins;
+mod parts;
 mod reference;
 
 pub use origins::Origins;
 
 /// The maximum number of files in a bundle.
 const MAX_FILES: usize = 100;
+
+/// A file, and a JSON Pointer into it.
+type Place = (String, String);
+
 /// The reason why a schema cannot be bundled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {}{message}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
@@ -75,6 +82,7 @@ pub fn bundle(
         root: (file.to_owned(), pointer.to_owned()),
         flow,
         key: "$defs",
+        draft: None,
         at: String::new(),
         taken: HashSet::new(),
         next: HashMap::new(),
@@ -82,11 +90,12 @@ pub fn bundle(
         open: Vec::new(),
         parts_of_openapi: BTreeSet::new(),
         not_sent_around: BTreeSet::new(),
+        replaced: BTreeSet::new(),
         named: HashMap::new(),
     };
     let whole = (work.load)(file)?;
     if pointer.is_empty() && !refers_outside(&whole) {
-        let origins = Origins { root: work.root, key: work.key, definitions: BTreeMap::new() };
+        let origins = Origins { root: work.root, key: work.key, ..Origins::default() };
         return Ok(Bundle { schema: whole, origins });
     }
     let document = Arc::<Value>::from(whole);
@@ -100,17 +109,21 @@ pub fn bundle(
         return Err(BundleError::new(file, message));
     };
     let dialect = base::dialect(&document, pointer);
-    let is_old = dialect.as_ref().and_then(Value::as_str).and_then(Draft::of).is_some_and(|draft| draft <= Draft::D7);
-    work.key = if is_old { "definitions" } else { "$defs" };
+    work.draft = match &dialect {
+        Some(dialect) => dialect.as_str().and_then(Draft::of),
+        None => Some(Draft::D2020),
+    };
+    work.key = if work.draft.is_some_and(|draft| draft <= Draft::D7) { "definitions" } else { "$defs" };
     let taken = target.get(work.key).and_then(Value::as_object);
     work.taken = taken.into_iter().flat_map(Map::keys).cloned().collect();
     let mut body = work.rewritten_at(&document, file, pointer)?;
     let mut definitions = Map::new();
-    while let Some((name, of, at)) = work.open.pop() {
-        let document = work.file(&of)?;
-        let nothing = || BundleError::new(&of, format!("$ref points to {at}, which does not exist"));
-        document.pointer(&at).ok_or_else(nothing)?;
-        definitions.insert(name, work.rewritten_at(&document, &of, &at)?);
+    while let Some((name, (place, not_sent))) = work.open.pop() {
+        let document = work.file(&place.0)?;
+        work.not_sent_around = not_sent;
+        let definition = work.rewritten_at(&document, &place.0, &place.1)?;
+        work.require_draft(&definition, &place)?;
+        definitions.insert(name, definition);
     }
     if let Value::Object(members) = &mut body {
         if let Some(dialect) = dialect {
@@ -124,33 +137,39 @@ pub fn bundle(
             own.append(&mut definitions);
         }
     }
-    let definitions = work.given.into_iter().map(|(place, name)| (name, place)).collect();
-    Ok(Bundle { schema: body.into(), origins: Origins { root: work.root, key: work.key, definitions } })
+    let definitions = work.given.into_iter().map(|((place, _), name)| (name, place)).collect();
+    let origins = Origins { root: work.root, key: work.key, definitions, replaced: work.replaced };
+    Ok(Bundle { schema: body.into(), origins })
 }
 
 struct Work<'a> {
     load: &'a mut dyn FnMut(&str) -> Result<Json, BundleError>,
     files: BTreeMap<String, Arc<Value>>,
-    root: (String, String),
+    root: Place,
     flow: Option<Flow>,
     /// The keyword that holds the definitions.
     key: &'static str,
+    /// The draft that the bundle is read in, if it is known.
+    draft: Option<Draft>,
     /// The pointer to the schema that is being rewritten, in its file.
     at: String,
     /// The names already in use.
     taken: HashSet<String>,
     /// The next number for a name that is in use.
     next: HashMap<String, usize>,
-    /// The name given to the definition of each target, by file and pointer.
-    given: BTreeMap<(String, String), String>,
-    /// Definitions still to be written: name, file and pointer.
-    open: Vec<(String, String, String)>,
+    /// The name given to the definition of each target, and of each set of properties that it requires although the
+    /// `allOf` around its reference never sends them.
+    given: BTreeMap<(Place, BTreeSet<String>), String>,
+    /// Definitions still to be written, with their names.
+    open: Vec<(String, (Place, BTreeSet<String>))>,
     /// Files without a dialect of their own that older OpenAPI documents refer to.
     parts_of_openapi: BTreeSet<String>,
     /// The properties that the schema around an `allOf` never sends, while its branches are rewritten.
     not_sent_around: BTreeSet<String>,
+    /// The alternatives that a discriminator added to.
+    replaced: BTreeSet<Place>,
     /// The URIs and anchors in each resource, by file and pointer.
-    named: HashMap<(String, String), HashMap<String, String>>,
+    named: HashMap<Place, HashMap<String, String>>,
 }
 
 impl Work<'_> {
@@ -184,7 +203,7 @@ impl Work<'_> {
                     let value = match (key.as_str(), value) {
                         // A bundle has a single base, so these keywords are left out.
                         ("$id" | "id" | "$schema", Value::String(_)) => continue,
-                        ("$ref", Value::String(reference)) => Value::from(self.reference(reference, file)?),
+                        ("$ref", Value::String(reference)) => Value::from(self.reference(reference, file, &not_sent)?),
                         ("$dynamicRef" | "$recursiveRef", Value::String(_)) => {
                             return Err(BundleError::new(file, format!("{key} is not supported; use $ref")));
                         }
@@ -201,6 +220,7 @@ impl Work<'_> {
                 if self.is_of_openapi(file)? {
                     openapi::translate(&mut found, &not_sent);
                 }
+                self.discriminate(members, &mut found, file)?;
                 Ok(Value::Object(found))
             }
             Value::Array(items) => {
@@ -208,18 +228,6 @@ impl Work<'_> {
             }
             other => Ok(other.clone()),
         }
-    }
-
-    /// Returns the properties that the schema, or the `allOf` that it is in, never sends.
-    fn not_sent(&mut self, schema: &Map<String, Value>, file: &str) -> Result<BTreeSet<String>, BundleError> {
-        let mut names = self.not_sent_around.clone();
-        let concerns = schema.contains_key("required") || schema.contains_key("allOf");
-        if let Some(flow) = self.flow.filter(|_| concerns)
-            && self.is_of_openapi(file)?
-        {
-            names.append(&mut openapi::not_sent(&*self.file(file)?, schema, flow));
-        }
-        Ok(names)
     }
 
     fn part(&mut self, step: &str, part: &Value, file: &str) -> Result<Value, BundleError> {
@@ -324,6 +332,122 @@ mod tests {
         let schema = built.schema.value();
         assert_eq!(schema["allOf"][2], json!({"required": ["sum"]}));
         assert_eq!((&schema["allOf"][3], &schema["$defs"]["Base"].get("required")), (&json!({}), &None));
+    }
+
+    #[test]
+    fn properties_that_are_not_sent_are_found_behind_every_reference() {
+        let files = [
+            (
+                "api.yaml",
+                json!({
+                    "openapi": "3.0.3",
+                    "Order": {
+                        "required": ["id", "at", "sum"],
+                        "properties": {"id": {"$ref": "parts/ids.yaml#/Id"}, "at": {"$ref": "api.yaml#/Time"}, "sum": {}}
+                    },
+                    "Time": {"allOf": [{"readOnly": true}]},
+                    "Base": {"required": ["id"], "properties": {"next": {"$ref": "#/Base"}}},
+                    "Derived": {"allOf": [
+                        {"$ref": "#/Base"},
+                        {"properties": {"id": {"readOnly": true}, "base": {"$ref": "#/Base"}}},
+                    ]},
+                    "Whole": {"properties": {"derived": {"$ref": "#/Derived"}}, "allOf": [{"$ref": "#/Derived"}]},
+                }),
+            ),
+            ("parts/ids.yaml", json!({"Id": {"$ref": "#/Text"}, "Text": {"type": "string", "readOnly": true}})),
+        ];
+        let mut load = |path: &str| Ok(files.iter().find(|(name, _)| *name == path).unwrap().1.clone().into());
+        let mut requests =
+            |pointer: &str| bundle("api.yaml", pointer, Some(Flow::ConsumerToProvider), &mut load).unwrap();
+        assert_eq!(requests("/Order").schema.value()["required"], json!(["sum"]));
+        let derived = requests("/Derived");
+        assert_eq!(derived.origins.of("/$defs/Base-2/required"), ("api.yaml", "/Base/required".to_owned()));
+        assert_eq!(
+            *derived.schema.value(),
+            json!({
+                "allOf": [
+                    {"$ref": "#/$defs/Base"},
+                    {"properties": {"id": {"readOnly": true}, "base": {"$ref": "#/$defs/Base-2"}}},
+                ],
+                "$defs": {
+                    "Base": {"properties": {"next": {"$ref": "#/$defs/Base-2"}}},
+                    "Base-2": {"required": ["id"], "properties": {"next": {"$ref": "#/$defs/Base-2"}}},
+                }
+            })
+        );
+        // A schema that knows the property itself needs no second definition.
+        let whole = requests("/Whole");
+        assert_eq!(whole.schema.value()["allOf"][0], whole.schema.value()["properties"]["derived"]);
+    }
+
+    #[test]
+    fn discriminators_tell_alternatives_apart() {
+        let own = |values: Value| json!({"required": ["kind"], "properties": {"kind": {"enum": values}}});
+        let api = json!({
+            "openapi": "3.1.0",
+            "Pet": {
+                "oneOf": [
+                    {"$ref": "#/Cat"}, {"$ref": "#/Dog"}, {"$ref": "birds.yaml"}, {"$ref": "#/Fish"}, {"type": "object"},
+                ],
+                "discriminator": {"propertyName": "kind", "mapping": {
+                    "cat": "#/Cat", "kitten": "Cat", "Dog": "birds.yaml", "lion": "Lion", "gone": "gone.yaml"
+                }}
+            },
+            "Cat": {"properties": {"kind": {"type": "string"}}},
+            "Dog": {},
+            "Fish": {"allOf": [{"properties": {"kind": {"$ref": "#/fish"}}}]},
+            "fish": {"const": "fish"},
+        });
+        let files = [("api.yaml", api), ("birds.yaml", json!({"title": "Bird"}))];
+        let found = put_together(&files, "api.yaml", "/Pet").unwrap();
+        let tagged = |name: &str, values| json!({"allOf": [{"$ref": format!("#/$defs/{name}")}, own(values)]});
+        assert_eq!(
+            found["oneOf"],
+            json!([
+                tagged("Cat", json!(["Cat", "cat", "kitten"])),
+                tagged("Dog", json!([])),
+                tagged("birds", json!(["Dog", "birds"])),
+                {"$ref": "#/$defs/Fish"},
+                {"type": "object"},
+            ])
+        );
+        let mut load = |path: &str| Ok(files.iter().find(|(name, _)| *name == path).unwrap().1.clone().into());
+        let origins = bundle("api.yaml", "/Pet", None, &mut load).unwrap().origins;
+        let place = "/oneOf/0/allOf/1/properties/kind/enum";
+        assert_eq!(origins.of(place), ("api.yaml", "/Pet/oneOf/0".to_owned()));
+        // Outside of OpenAPI, the word has no meaning.
+        let plain =
+            json!({"Pet": {"oneOf": [{"$ref": "#/Cat"}], "discriminator": {"propertyName": "kind"}}, "Cat": {}});
+        let found = put_together(&[("a.json", plain)], "a.json", "/Pet").unwrap();
+        assert_eq!(found["oneOf"], json!([{"$ref": "#/$defs/Cat"}]));
+    }
+
+    #[test]
+    fn parts_of_another_draft_are_refused_if_they_mean_something_else_in_it() {
+        let (d7, d2020) = (Draft::D7.uri(), Draft::D2020.uri());
+        let root = |named: Value| json!({"$schema": named, "items": {"$ref": "part.json#/x"}});
+        for (whole, draft, part, refused) in [
+            (root(json!(null)), d7, json!({"format": "date"}), Some("format")),
+            (root(json!(d2020)), d7, json!({"format": "date"}), Some("format")),
+            (root(json!(d7)), d7, json!({"format": "date"}), None),
+            (root(json!(d7)), d2020, json!({"not": {"dependentRequired": {}}}), Some("dependentRequired")),
+            (root(json!(d2020)), d7, json!({"properties": {"a": {"items": [{}]}}}), Some("items")),
+            (root(json!(d2020)), d7, json!({"$ref": "#/y", "maximum": 1}), Some("$ref")),
+            (root(json!(d2020)), d7, json!({"$ref": "#/y"}), None),
+            (root(json!(d2020)), d7, json!({"properties": {"format": {}}, "default": {"format": ""}}), None),
+            (root(json!(d2020)), Draft::D4.uri(), json!({"exclusiveMinimum": true}), Some("exclusiveMinimum")),
+            (root(json!("https://x.test/own")), d7, json!({"format": "date"}), None),
+        ] {
+            let files =
+                [("a.json", whole.clone()), ("part.json", json!({"$schema": draft, "x": part.clone(), "y": {}}))];
+            match (put_together(&files, "a.json", ""), refused) {
+                (Ok(_), None) => {}
+                (Err(error), Some(keyword)) => {
+                    assert!(error.starts_with(&format!("part.json: {keyword:?} does not mean the same")), "{error}");
+                }
+                (found, _) => panic!("{whole} {part}: {found:?}"),
+            }
+        }
     }
 
     #[test]

@@ -156,6 +156,18 @@ fn documents_that_are_no_schema_are_named() {
         let refused = world.blue(&world.root(), &["compat", "api.json", "api.json"]).exits(128);
         assert!(refused.stderr.contains(&format!("name a schema in it: api.json{hint}")), "{refused}");
     }
+    // YAML reads a version without quotes as a number.
+    world.write("swagger.yaml", "swagger: 2.0\ndefinitions: {}\n");
+    let refused = world.blue(&world.root(), &["compat", "swagger.yaml", "swagger.yaml"]).exits(128);
+    assert!(refused.stderr.contains("name a schema in it: swagger.yaml#/definitions/NAME"), "{refused}");
+    world.write(
+        "api.yaml",
+        "openapi: 3.0\ndefault: { type: string, nullable: true }\nbody: { schema: { $ref: '#/default' } }\n",
+    );
+    world.write("null.json", r#"{"type": "null"}"#);
+    world.blue(&world.root(), &["compat", "null.json", "api.yaml#/default", "--direction", "forwards"]).exits(0);
+    let body = world.blue(&world.root(), &["compat", "api.yaml#/body", "api.yaml#/body"]).exits(0);
+    assert!(body.stdout.contains(r#"every value is valid; "schema" is not a keyword"#), "{body}");
     world.write("data.json", r#"{"version": "1", "port": 80}"#);
     let data = world.blue(&world.root(), &["compat", "data.json", "data.json"]).exits(0);
     assert!(data.stdout.contains(r#"every value is valid; "port" is not a keyword"#), "{data}");
@@ -165,6 +177,25 @@ fn documents_that_are_no_schema_are_named() {
     world.write("invalid.json", "{\"type\": \"object\",\n\"required\": 3}");
     let invalid = world.blue(&world.root(), &["compat", "invalid.json", "new.json"]).exits(128);
     assert!(invalid.stderr.contains("invalid.json:2: not a valid JSON Schema at \"/required\""), "{invalid}");
+}
+
+#[test]
+fn variants_are_told_apart_by_their_discriminator() {
+    let world = world();
+    let api = |bark: &str| {
+        format!(
+            "openapi: 3.0.3\ncomponents:\n  schemas:\n    Pet:\n      oneOf:\n        - $ref: '#/components/schemas/Cat'\n        \
+            - $ref: '#/components/schemas/Dog'\n      discriminator: {{ propertyName: kind }}\n    \
+            Cat: {{ type: object, required: [kind], properties: {{ kind: {{ type: string }} }} }}\n    \
+            Dog: {{ type: object, required: [kind], properties: {{ kind: {{ type: string }}, bark: {{ type: {bark} }} }} }}\n"
+        )
+    };
+    world.write("old.yaml", &api("boolean"));
+    world.write("new.yaml", &api("string"));
+    let changed =
+        world.blue(&world.root(), &["compat", "old.yaml#/components/schemas/Pet", "new.yaml#/components/schemas/Pet"]);
+    let changed = changed.exits(1);
+    assert!(changed.stdout.contains(r#""kind":"Dog""#), "{changed}");
 }
 
 #[test]

@@ -34,6 +34,22 @@ fn schema_file_is_bundled_with_its_references() {
 }
 
 #[test]
+fn file_of_another_draft_is_refused_if_it_means_something_else() {
+    let world = two();
+    let dir = world.path("shop");
+    world.write("shop/order.json", r#"{"type": "object", "properties": {"day": {"$ref": "day.json"}}}"#);
+    let day =
+        |format: &str| format!(r#"{{"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"{format}}}"#);
+    let new = || world.blue(&dir, &["contract", "new", ORDER, "--schema", "order.json", "--domain-members", "billing"]);
+    world.write("shop/day.json", &day(r#", "format": "date""#));
+    let refused = new().exits(1);
+    let said = r#"day.json: "format" does not mean the same in draft-07, which is named here, as in 2020-12"#;
+    assert!(refused.stderr.contains(said), "{refused}");
+    world.write("shop/day.json", &day(""));
+    new().exits(0);
+}
+
+#[test]
 fn contract_reads_schema_from_an_existing_file() {
     let world = two();
     let dir = world.path("shop");

@@ -16,7 +16,7 @@ pub(super) fn dialect(document: &Value, pointer: &str) -> Option<Value> {
     if openapi::has_own_schemas(document) {
         return named("").cloned();
     }
-    let dialect = upwards(pointer).find_map(named).or_else(|| openapi::dialect(document))?;
+    let dialect = upwards(pointer).find_map(named).cloned().or_else(|| openapi::dialect(document, pointer))?;
     Some(openapi::without_extensions(dialect))
 }
 
@@ -107,6 +107,29 @@ mod tests {
         assert_eq!(part(&document, "/x").unwrap()["not"], json!({"$ref": "#/definitions/y"}));
         let other = api(json!({"x": {"$schema": "https://x.test/draft-01", "not": {"$ref": "#/y"}}, "y": {}}));
         assert_eq!(part(&other, "/x").unwrap()["not"], json!({"$ref": "#/$defs/y"}));
+    }
+
+    #[test]
+    fn schemas_of_asyncapi_are_of_draft_07() {
+        let message = |format: Value| json!({"schemaFormat": format, "payload": {"not": {"$ref": "#/Order"}}});
+        let document = json!({
+            "asyncapi": "2.6.0",
+            "Order": {"format": "date"},
+            "plain": message(Value::Null),
+            "own": message(json!("application/vnd.aai.asyncapi+json;version=2.6.0")),
+            "new": message(json!("application/schema+json;version=2020-12")),
+            "other": message(json!("application/vnd.apache.avro;version=1.9.0")),
+        });
+        for (pointer, wanted) in [
+            ("/Order", json!(D7)),
+            ("/plain/payload", json!(D7)),
+            ("/own/payload", json!(D7)),
+            ("/new/payload/properties", json!(D2020)),
+            ("/other/payload", Value::Null),
+        ] {
+            assert_eq!(dialect(&document, pointer).unwrap_or_default(), wanted, "{pointer}");
+        }
+        assert_eq!(part(&document, "/plain/payload").unwrap()["not"]["$ref"], "#/definitions/Order");
     }
 
     #[test]

@@ -5,24 +5,51 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::model::{contract::Flow, schema::Draft};
+use crate::model::{pointer::upwards, schema::Draft};
 
 /// Returns whether the schemas of a document are Schema Objects of OpenAPI 3.0 or 2.0.
 pub(super) fn has_own_schemas(document: &Value) -> bool {
-    let is = |key, version| document.get(key).and_then(Value::as_str).is_some_and(|text| text.starts_with(version));
-    is("openapi", "3.0.") || is("swagger", "2.") || is("kind", "CustomResourceDefinition")
+    let is = |word, version| self::version(document, word).is_some_and(|text| is_or_begins(&text, version));
+    let is_resource = document.get("kind").is_some_and(|kind| kind == "CustomResourceDefinition");
+    is("openapi", "3.0") || is("swagger", "2") || is_resource
 }
 
-/// Returns the default dialect of the schemas of a document of OpenAPI 3.1 or later.
-pub(super) fn dialect(document: &Value) -> Option<&Value> {
-    document.get("openapi").filter(|version| version.is_string())?;
-    document.get("jsonSchemaDialect").filter(|dialect| dialect.is_string())
+/// Returns the version of a document, which in YAML is a number if it has one dot and no quotes.
+fn version(document: &Value, word: &str) -> Option<String> {
+    match document.get(word)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn is_or_begins(text: &str, version: &str) -> bool {
+    text.strip_prefix(version).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Returns the default dialect of the schema at a pointer into a document of OpenAPI 3.1 or later, or AsyncAPI.
+pub(super) fn dialect(document: &Value, pointer: &str) -> Option<Value> {
+    if version(document, "asyncapi").is_some() {
+        return Some(Value::from(draft_of_message(document, pointer)?.uri()));
+    }
+    version(document, "openapi")?;
+    document.get("jsonSchemaDialect").filter(|dialect| dialect.is_string()).cloned()
+}
+
+/// Returns the draft of a schema in an AsyncAPI document. The message that it is in may name another one than draft-07.
+fn draft_of_message(document: &Value, pointer: &str) -> Option<Draft> {
+    let format = |at: &str| document.pointer(at)?.get("schemaFormat")?.as_str();
+    match upwards(pointer).find_map(format) {
+        None => Some(Draft::D7),
+        Some(format) if format.contains("asyncapi") => Some(Draft::D7),
+        Some(format) => Draft::ALL.into_iter().find(|draft| format.ends_with(&format!("version={draft}"))),
+    }
 }
 
 /// Returns a dialect without the annotations that OpenAPI 3.1 adds to it.
-pub(super) fn without_extensions(dialect: &Value) -> Value {
+pub(super) fn without_extensions(dialect: Value) -> Value {
     let is_extended = dialect.as_str().is_some_and(|uri| uri.starts_with("https://spec.openapis.org/oas/3."));
-    if is_extended { Value::from(Draft::D2020.uri()) } else { dialect.clone() }
+    if is_extended { Value::from(Draft::D2020.uri()) } else { dialect }
 }
 
 /// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them. The properties that are
@@ -58,62 +85,6 @@ pub(super) fn translate(schema: &mut Map<String, Value>, not_sent: &BTreeSet<Str
     }
 }
 
-/// Returns the properties of a schema that are only sent the other way: `readOnly` ones of requests, and `writeOnly` ones
-/// of responses. The mark may be behind references within the document, and in any branch of `allOf`.
-pub(super) fn not_sent(document: &Value, schema: &Map<String, Value>, flow: Flow) -> BTreeSet<String> {
-    let mark = match flow {
-        Flow::ConsumerToProvider => "readOnly",
-        Flow::ProviderToConsumer => "writeOnly",
-    };
-    let mut search = Search { document, mark, seen: BTreeSet::new(), found: BTreeSet::new() };
-    search.properties(schema);
-    search.found
-}
-
-/// A search for properties with a mark.
-struct Search<'a> {
-    document: &'a Value,
-    mark: &'static str,
-    /// The references followed so far.
-    seen: BTreeSet<&'a str>,
-    found: BTreeSet<String>,
-}
-
-impl<'a> Search<'a> {
-    fn properties(&mut self, schema: &'a Map<String, Value>) {
-        if let Some(Value::String(reference)) = schema.get("$ref") {
-            if let Some(target) = self.target(reference).filter(|_| self.seen.insert(reference)) {
-                self.properties(target);
-            }
-            return;
-        }
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            if property.as_object().is_some_and(|property| self.is_marked(property, &mut BTreeSet::new())) {
-                self.found.insert(name.clone());
-            }
-        }
-        branches(schema).for_each(|branch| self.properties(branch));
-    }
-
-    fn is_marked(&self, property: &'a Map<String, Value>, seen: &mut BTreeSet<&'a str>) -> bool {
-        // Siblings of a reference are ignored.
-        if let Some(Value::String(reference)) = property.get("$ref") {
-            let is_new = seen.insert(reference);
-            return self.target(reference).is_some_and(|target| is_new && self.is_marked(target, seen));
-        }
-        property.get(self.mark) == Some(&Value::Bool(true))
-            || branches(property).any(|branch| self.is_marked(branch, seen))
-    }
-
-    fn target(&self, reference: &str) -> Option<&'a Map<String, Value>> {
-        self.document.pointer(reference.strip_prefix('#')?)?.as_object()
-    }
-}
-
-fn branches(schema: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
-    schema.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,19 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn properties_are_required_where_they_are_sent() {
-        let names = json!({"id": {"readOnly": true}, "key": {"writeOnly": true}, "name": {}, "at": {"$ref": "#/time"}});
-        let document = json!({
-            "schema": {"properties": names, "allOf": [{"$ref": "#/base"}, {"allOf": [{"$ref": "#/base"}]}]},
-            "time": {"allOf": [{"readOnly": true}, {"$ref": "#/time"}]},
-            "base": {"properties": {"base": {"readOnly": true}}, "allOf": [{"$ref": "#/base"}]},
-        });
-        for (flow, wanted) in
-            [(Flow::ProviderToConsumer, &["key"][..]), (Flow::ConsumerToProvider, &["at", "base", "id"])]
-        {
-            let found = not_sent(&document, document["schema"].as_object().unwrap(), flow);
-            assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "{flow:?}");
-        }
+    fn properties_that_are_not_sent_are_not_required() {
         let mut schema = json!({"required": ["id", "name", "other"]});
         let names = BTreeSet::from(["id".to_owned()]);
         translate(schema.as_object_mut().unwrap(), &names);
@@ -170,10 +129,20 @@ mod tests {
     #[test]
     fn only_older_documents_are_translated() {
         let resource = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"});
-        for document in [json!({"openapi": "3.0.3"}), json!({"swagger": "2.0"}), resource] {
+        for document in [json!({"openapi": "3.0.3"}), json!({"swagger": "2.0"}), json!({"openapi": "3.0"}), resource] {
             assert!(has_own_schemas(&document), "{document}");
         }
-        for document in [json!({"openapi": "3.1.0"}), json!({"openapi": 3}), json!({}), json!(true)] {
+        for document in [json!({"openapi": 3.0}), json!({"swagger": 2.0})] {
+            assert!(has_own_schemas(&document), "a number: {document}");
+        }
+        for document in [
+            json!({"openapi": "3.1.0"}),
+            json!({"openapi": 3.1}),
+            json!({"openapi": "3.01"}),
+            json!({"openapi": 3}),
+            json!({}),
+            json!(true),
+        ] {
             assert!(!has_own_schemas(&document), "{document}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::references::{self, Reference};
 use crate::{
-    model::{bundle, check::Finding, json::Json},
+    model::{bundle, check::Finding, contract::Flow, json::Json},
     repo::blue_files::{Files, Item},
     store::codec,
 };
@@ -11,15 +11,15 @@ use crate::{
 /// returns that file.
 pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u32>) {
     let Some(bytes) = read(files, path) else { return (path.to_owned(), None) };
-    let elsewhere = referred(&bytes, path, pointer).and_then(|(part, reference, rest)| {
-        let (file, pointer) = match part {
-            "/schema" => {
+    let elsewhere = referred(&bytes, path, pointer).and_then(|(flow, reference, rest)| {
+        let (file, pointer) = match flow {
+            Some(_) => {
                 let mut load = |path: &str| references::load(files, path);
-                let origins = bundle::bundle(&reference.file, &reference.pointer, None, &mut load).ok()?.origins;
+                let origins = bundle::bundle(&reference.file, &reference.pointer, flow, &mut load).ok()?.origins;
                 let (file, pointer) = origins.of(rest);
                 (file.to_owned(), pointer)
             }
-            _ => (reference.file, format!("{}{rest}", reference.pointer)),
+            None => (reference.file, format!("{}{rest}", reference.pointer)),
         };
         let line = codec::line_at(&read(files, &file)?, &pointer)?;
         Some((file, Some(line)))
@@ -46,15 +46,14 @@ pub fn version_in(files: &Files<'_>, path: &str) -> Option<String> {
     codec::version_from(&read(files, path)?).map(|version| version.from)
 }
 
-/// Returns the part of a contract that a pointer leads into, what it refers to, and the rest of the pointer.
-fn referred<'p>(bytes: &[u8], path: &str, pointer: &'p str) -> Option<(&'static str, Reference, &'p str)> {
+/// Returns what the part of a contract that a pointer leads into refers to, and the rest of the pointer. For the schema,
+/// also returns the flow.
+fn referred<'p>(bytes: &[u8], path: &str, pointer: &'p str) -> Option<(Option<Flow>, Reference, &'p str)> {
     let name = path.rsplit('/').next()?.strip_suffix(".yaml")?.parse().ok()?;
     let contract = codec::contract(bytes, &name).ok()?;
-    let below = |part: &'static str, json: &Json| {
-        let rest = pointer.strip_prefix(part)?;
-        Some((part, Reference::of(json)?, rest))
-    };
-    below("/schema", &contract.schema).or_else(|| below("/value", &contract.value))
+    let below = |part: &str, json: &Json| Some((Reference::of(json)?, pointer.strip_prefix(part)?));
+    let in_schema = below("/schema", &contract.schema).map(|(reference, rest)| (Some(contract.flow), reference, rest));
+    in_schema.or_else(|| below("/value", &contract.value).map(|(reference, rest)| (None, reference, rest)))
 }
 
 fn read(files: &Files<'_>, path: &str) -> Option<Vec<u8>> {
