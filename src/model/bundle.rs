@@ -2,6 +2,7 @@
 //! document or in other files of the same repository. Nothing else is ever read.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
@@ -34,6 +35,8 @@ const MAX_FILES: usize = 100;
 
 /// A file, and a JSON Pointer into it.
 type Place = (String, String);
+/// A property that is only sent one way, after the mark that says so.
+type NotSent = (&'static str, String);
 
 /// The reason why a schema cannot be bundled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,7 +68,7 @@ pub struct Bundle {
 
 /// Returns the schema at a JSON Pointer into a file, with everything that it refers to. `load` reads a file by its
 /// path relative to the root of the repository. In an older OpenAPI document, `flow` decides which properties are
-/// required.
+/// required. Without it, the bundle requires all, and lists those that are only sent one way for [`sent`].
 ///
 /// # Errors
 /// Returns an error if the target of a reference does not exist, is outside of the repository, or cannot be
@@ -142,6 +145,17 @@ pub fn bundle(
     Ok(Bundle { schema: body.into(), origins })
 }
 
+/// Returns what the bundle of a schema says about values that are sent in one direction, if it was made without one.
+pub fn sent(bundle: &Json, flow: Flow) -> Cow<'_, Json> {
+    let text = bundle.to_string();
+    if !openapi::MARKS.iter().any(|(_, list)| text.contains(list)) {
+        return Cow::Borrowed(bundle);
+    }
+    let mut schema = Value::clone(&bundle.value());
+    openapi::sent(&mut schema, flow);
+    Cow::Owned(schema.into())
+}
+
 struct Work<'a> {
     load: &'a mut dyn FnMut(&str) -> Result<Json, BundleError>,
     files: BTreeMap<String, Arc<Value>>,
@@ -159,13 +173,13 @@ struct Work<'a> {
     next: HashMap<String, usize>,
     /// The name given to the definition of each target, and of each set of properties that it requires although the
     /// `allOf` around its reference never sends them.
-    given: BTreeMap<(Place, BTreeSet<String>), String>,
+    given: BTreeMap<(Place, BTreeSet<NotSent>), String>,
     /// Definitions still to be written, with their names.
-    open: Vec<(String, (Place, BTreeSet<String>))>,
+    open: Vec<(String, (Place, BTreeSet<NotSent>))>,
     /// Files without a dialect of their own that older OpenAPI documents refer to.
     parts_of_openapi: BTreeSet<String>,
     /// The properties that the schema around an `allOf` never sends, while its branches are rewritten.
-    not_sent_around: BTreeSet<String>,
+    not_sent_around: BTreeSet<NotSent>,
     /// The alternatives that a discriminator added to.
     replaced: BTreeSet<Place>,
     /// The URIs and anchors in each resource, by file and pointer.
@@ -218,7 +232,7 @@ impl Work<'_> {
                 }
                 self.not_sent_around = around;
                 if self.is_of_openapi(file)? {
-                    openapi::translate(&mut found, &not_sent);
+                    openapi::translate(&mut found, &not_sent, self.flow);
                 }
                 self.discriminate(members, &mut found, file)?;
                 Ok(Value::Object(found))

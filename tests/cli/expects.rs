@@ -332,6 +332,36 @@ fn expects_may_be_a_file() {
 }
 
 #[test]
+fn expected_document_of_openapi_has_the_direction_of_the_contract() {
+    let api = |id: &str| {
+        format!(
+            "openapi: 3.0.3\nuser:\n  type: object\n  required: [id, name, password]\n  properties:\n    \
+            id: {{ type: string{id} }}\n    name: {{ type: string }}\n    password: {{ type: string, writeOnly: true }}\n"
+        )
+    };
+    for (flow, broken) in [("provider-to-consumer", 0), ("consumer-to-provider", 1)] {
+        let world = World::pair();
+        let write = |version: &str, id: &str| {
+            world.write("fungal/api.yaml", &api(id));
+            let head = format!("name: s3-permissions\nversion: \"{version}\"\nowner: fungal\nflow: {flow}\n");
+            let rest = "compatibility: { backwards: false, forwards: false }\nschema: { file: api.yaml, at: /user }\n";
+            world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{head}{rest}"));
+        };
+        write("2.0.0", ", readOnly: true");
+        world.commit("fungal", "Users");
+        // Answers have no password, and requests no id.
+        world.write("access/api.yaml", &api(", readOnly: true"));
+        import(&world, "expects: { file: api.yaml, at: /user }");
+        world.commit("access", "Rely on users");
+        world.blue(&world.path("access"), &["check"]).exits(0);
+        // From now on, requests need the id.
+        write("3.0.0", "");
+        let impact = world.json(&world.path("fungal"), &["contract", "impact", AT, "--worktree"]);
+        assert_eq!(impact["broken"], json!(broken), "{flow}: {impact}");
+    }
+}
+
+#[test]
 fn only_expected_parts_of_the_value_count() {
     let world = World::pair();
     let of = |version: &str, value: &str| {

@@ -5,7 +5,21 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::model::{pointer::upwards, schema::Draft};
+use super::{NotSent, is_data};
+use crate::model::{contract::Flow, pointer::upwards, schema::Draft};
+
+/// The marks of properties that are only sent one way, and the words that list such properties in a bundle that both ways
+/// may use.
+pub(super) const MARKS: [(&str, &str); 2] = [("readOnly", "x-not-in-requests"), ("writeOnly", "x-not-in-responses")];
+
+/// Returns the marks of the properties that are not sent in one direction, or of those that are not sent in both.
+pub(super) fn marks(flow: Option<Flow>) -> &'static [&'static str] {
+    match flow {
+        Some(Flow::ConsumerToProvider) => &["readOnly"],
+        Some(Flow::ProviderToConsumer) => &["writeOnly"],
+        None => &["readOnly", "writeOnly"],
+    }
+}
 
 /// Returns whether the schemas of a document are Schema Objects of OpenAPI 3.0 or 2.0.
 pub(super) fn has_own_schemas(document: &Value) -> bool {
@@ -53,8 +67,8 @@ pub(super) fn without_extensions(dialect: Value) -> Value {
 }
 
 /// Translates one schema without its subschemas, as the OpenAPI Specification 3.0.3 defines them. The properties that are
-/// `not_sent` are not required.
-pub(super) fn translate(schema: &mut Map<String, Value>, not_sent: &BTreeSet<String>) {
+/// `not_sent` are not required or, without a `flow`, listed.
+pub(super) fn translate(schema: &mut Map<String, Value>, not_sent: &BTreeSet<NotSent>, flow: Option<Flow>) {
     // Siblings of a reference are ignored.
     if matches!(schema.get("$ref"), Some(Value::String(_))) {
         schema.retain(|key, _| key == "$ref");
@@ -77,11 +91,36 @@ pub(super) fn translate(schema: &mut Map<String, Value>, not_sent: &BTreeSet<Str
         (Some(Value::Bool(false)), _) => drop(schema.remove("nullable")),
         _ => {}
     }
-    if let Some(Value::Array(required)) = schema.get_mut("required") {
-        required.retain(|name| name.as_str().is_none_or(|name| !not_sent.contains(name)));
-        if required.is_empty() {
-            schema.remove("required");
+    for (mark, list) in MARKS {
+        let Some(Value::Array(required)) = schema.get_mut("required") else { return };
+        let is_sent = |name: &Value| name.as_str().is_none_or(|name| !not_sent.contains(&(mark, name.to_owned())));
+        let (sent, only_other_way): (Vec<_>, Vec<_>) = required.iter().cloned().partition(is_sent);
+        match flow {
+            _ if only_other_way.is_empty() => {}
+            None => drop(schema.insert(list.to_owned(), Value::from(only_other_way))),
+            Some(_) if sent.is_empty() => drop(schema.remove("required")),
+            Some(_) => *required = sent,
         }
+    }
+}
+
+/// Returns what a bundle without a flow says about values that are sent in one direction.
+pub(super) fn sent(schema: &mut Value, flow: Flow) {
+    match schema {
+        Value::Object(members) => {
+            for (mark, list) in MARKS {
+                let Some(Value::Array(names)) = members.get(list).cloned() else { continue };
+                members.remove(list);
+                if marks(Some(flow)).contains(&mark)
+                    && let Some(Value::Array(required)) = members.get_mut("required")
+                {
+                    required.retain(|name| !names.contains(name));
+                }
+            }
+            members.iter_mut().filter(|(word, _)| !is_data(word)).for_each(|(_, part)| sent(part, flow));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| sent(item, flow)),
+        _ => {}
     }
 }
 
@@ -90,7 +129,7 @@ mod tests {
     use super::*;
 
     fn translated(mut schema: Value) -> Value {
-        translate(schema.as_object_mut().unwrap(), &BTreeSet::new());
+        translate(schema.as_object_mut().unwrap(), &BTreeSet::new(), None);
         schema
     }
 
@@ -118,12 +157,23 @@ mod tests {
     #[test]
     fn properties_that_are_not_sent_are_not_required() {
         let mut schema = json!({"required": ["id", "name", "other"]});
-        let names = BTreeSet::from(["id".to_owned()]);
-        translate(schema.as_object_mut().unwrap(), &names);
+        let names = BTreeSet::from([("readOnly", "id".to_owned())]);
+        let flow = Some(Flow::ConsumerToProvider);
+        translate(schema.as_object_mut().unwrap(), &names, flow);
         assert_eq!(schema, json!({"required": ["name", "other"]}));
         let mut only = json!({"required": ["id"]});
-        translate(only.as_object_mut().unwrap(), &names);
+        translate(only.as_object_mut().unwrap(), &names, flow);
         assert_eq!(only, json!({}));
+        let mut either = json!({"not": {"required": ["id", "name"]}});
+        translate(either["not"].as_object_mut().unwrap(), &names, None);
+        assert_eq!(either["not"], json!({"required": ["id", "name"], "x-not-in-requests": ["id"]}));
+        for (flow, wanted) in
+            [(Flow::ConsumerToProvider, json!(["name"])), (Flow::ProviderToConsumer, json!(["id", "name"]))]
+        {
+            let mut schema = either.clone();
+            sent(&mut schema, flow);
+            assert_eq!(schema, json!({"not": {"required": wanted}}));
+        }
     }
 
     #[test]

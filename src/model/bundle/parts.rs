@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{BundleError, Place, Work};
-use crate::model::contract::Flow;
+use super::{BundleError, NotSent, Place, Work, openapi::marks};
 
 /// A question about one schema, and the place where it is or that it was reached through.
 type Test<'t, 'w> = dyn FnMut(&mut Work<'w>, &Map<String, Value>, &Place) -> Result<bool, BundleError> + 't;
@@ -14,63 +13,55 @@ type Test<'t, 'w> = dyn FnMut(&mut Work<'w>, &Map<String, Value>, &Place) -> Res
 #[derive(Default)]
 struct Names {
     required: BTreeSet<String>,
-    /// The properties that are only sent the other way.
-    not_sent: BTreeSet<String>,
+    /// The properties that are only sent one way.
+    not_sent: BTreeSet<NotSent>,
 }
 
 impl<'w> Work<'w> {
-    /// Returns the properties that the schema, or the `allOf` that it is in, never sends: `readOnly` ones of requests,
-    /// and `writeOnly` ones of responses.
+    /// Returns the properties that the schema, or the `allOf` that it is in, does not send, with their marks.
     pub(super) fn not_sent(
         &mut self,
         schema: &Map<String, Value>,
         file: &str,
-    ) -> Result<BTreeSet<String>, BundleError> {
+    ) -> Result<BTreeSet<NotSent>, BundleError> {
         let mut names = self.not_sent_around.clone();
         let concerns = schema.contains_key("required") || schema.contains_key("allOf");
-        if let Some(flow) = self.flow.filter(|_| concerns)
-            && self.is_of_openapi(file)?
-        {
+        if concerns && self.is_of_openapi(file)? {
             let place = (file.to_owned(), self.at.clone());
-            names.append(&mut self.names(schema, &place, flow)?.not_sent);
+            names.append(&mut self.names(schema, &place)?.not_sent);
         }
         Ok(names)
     }
 
-    /// Returns those of some names that are not sent that the schema at a place requires, and itself does not know to be
-    /// not sent.
+    /// Returns those of some properties that the schema at a place requires, although it does not know itself that they
+    /// are not sent.
     pub(super) fn wrongly_required(
         &mut self,
         place: &Place,
-        not_sent: &BTreeSet<String>,
-    ) -> Result<BTreeSet<String>, BundleError> {
-        let Some(flow) = self.flow.filter(|_| !not_sent.is_empty()) else { return Ok(BTreeSet::new()) };
+        not_sent: &BTreeSet<NotSent>,
+    ) -> Result<BTreeSet<NotSent>, BundleError> {
         let document = self.file(&place.0)?;
-        let Some(Value::Object(schema)) = document.pointer(&place.1) else { return Ok(BTreeSet::new()) };
-        let found = self.names(schema, place, flow)?;
-        Ok(not_sent
-            .iter()
-            .filter(|name| found.required.contains(*name) && !found.not_sent.contains(*name))
-            .cloned()
-            .collect())
+        let schema = document.pointer(&place.1).and_then(Value::as_object).filter(|_| !not_sent.is_empty());
+        let Some(schema) = schema else { return Ok(BTreeSet::new()) };
+        let found = self.names(schema, place)?;
+        let is_wrong = |one: &&NotSent| found.required.contains(&one.1) && !found.not_sent.contains(*one);
+        Ok(not_sent.iter().filter(is_wrong).cloned().collect())
     }
 
-    fn names(&mut self, schema: &Map<String, Value>, place: &Place, flow: Flow) -> Result<Names, BundleError> {
-        let mark = match flow {
-            Flow::ConsumerToProvider => "readOnly",
-            Flow::ProviderToConsumer => "writeOnly",
-        };
+    fn names(&mut self, schema: &Map<String, Value>, place: &Place) -> Result<Names, BundleError> {
         let mut names = Names::default();
         self.any_part(schema, place, &mut BTreeSet::new(), &mut |work, part, place| {
             let required = part.get("required").and_then(Value::as_array).into_iter().flatten();
             names.required.extend(required.filter_map(Value::as_str).map(str::to_owned));
             for (name, property) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
                 let Value::Object(property) = property else { continue };
-                let mut is_marked = |_: &mut Work<'w>, part: &Map<String, Value>, _: &Place| {
-                    Ok(part.get(mark) == Some(&Value::Bool(true)))
-                };
-                if work.any_part(property, place, &mut BTreeSet::new(), &mut is_marked)? {
-                    names.not_sent.insert(name.clone());
+                for mark in marks(work.flow) {
+                    let mut is_marked = |_: &mut Work<'w>, part: &Map<String, Value>, _: &Place| {
+                        Ok(part.get(*mark) == Some(&Value::Bool(true)))
+                    };
+                    if work.any_part(property, place, &mut BTreeSet::new(), &mut is_marked)? {
+                        names.not_sent.insert((mark, name.clone()));
+                    }
                 }
             }
             Ok(false)

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::Value;
 
-use super::{BundleError, Place, Work, base};
+use super::{BundleError, NotSent, Place, Work, base};
 use crate::model::percent;
 
 /// The maximum number of definitions in a bundle.
@@ -17,7 +17,7 @@ impl Work<'_> {
         &mut self,
         reference: &str,
         file: &str,
-        not_sent: &BTreeSet<String>,
+        not_sent: &BTreeSet<NotSent>,
     ) -> Result<String, BundleError> {
         let refuse = |message: String| BundleError::new(file, message);
         let target = self.target(reference, &(file.to_owned(), self.at.clone()))?;
@@ -98,7 +98,7 @@ impl Work<'_> {
 
     /// Returns the name of the definition for a target that does not require some properties. Returns `None` if there are
     /// too many definitions.
-    fn name(&mut self, target: Place, not_sent: BTreeSet<String>) -> Option<String> {
+    fn name(&mut self, target: Place, not_sent: BTreeSet<NotSent>) -> Option<String> {
         let key = (target, not_sent);
         if let Some(name) = self.given.get(&key) {
             return Some(name.clone());

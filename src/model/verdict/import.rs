@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Basis, Judge, Outcome, Verdict, flow};
 use crate::model::{
     binding::Import,
+    bundle,
     contract::Contract,
     domain_view::{DomainView, ImportResolution, ImportStanding},
     name::{ContractName, RepoName},
@@ -107,7 +108,8 @@ impl ImportState {
 /// Returns the verdict of a version for an import: whether it satisfies what the import expects or, if the import
 /// expects nothing, what changed since the version that its code is adapted to.
 pub fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: &Judge<'_>) -> Option<Verdict> {
-    let expects = import.expects.as_ref();
+    let expects = import.expects.as_ref().map(|expects| bundle::sent(expects, new.flow));
+    let expects = expects.as_deref();
     let of_schemas = match (expects, old.and_then(|old| flow::verdict(old, new))) {
         (_, Some(reversed)) => Some(reversed),
         (Some(expects), None) => Some(judge.satisfies_expects(expects, import.adapted(), new)),

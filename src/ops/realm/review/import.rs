@@ -6,6 +6,7 @@ use crate::{
     error::OpError,
     model::{
         binding::{Import, UsedIn},
+        bundle,
         contract::Contract,
         domain_summary::{ContractSummary, DomainSummary},
         name::{ContractName, DomainName},
@@ -230,7 +231,8 @@ impl Domain<'_> {
             return Ok(true);
         }
         let document = self.document(import, old)?;
-        Ok(document.is_some_and(|old| is_unmet(&self.judge.satisfies_expects(expects, None, &old))))
+        Ok(document
+            .is_some_and(|old| is_unmet(&self.judge.satisfies_expects(&bundle::sent(expects, old.flow), None, &old))))
     }
 
     /// Returns the file of the expectations that the current version does not satisfy.
