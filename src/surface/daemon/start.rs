@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{Seek as _, SeekFrom},
+    io::{self, ErrorKind},
     path::Path,
     process::Stdio,
     thread::sleep,
@@ -34,16 +34,17 @@ const STEP: Duration = Duration::from_millis(20);
 /// Returns an error with the daemon's output if it does not start.
 pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError> {
     let home = locate::home(env)?;
-    if let Some(running) = answering(env, home.folder())? {
-        return Ok((running, false));
-    }
     let log = state::folder(home.folder())?.join("log");
-    let mut file = state::open(&log)?;
-    // The log of a daemon that does not answer may say why.
-    if state::of(home.folder())? == State::Stopped {
-        file.set_len(0).map_err(OpError::io("write", &log))?;
+    if let State::Running(running) = state::of(home.folder())? {
+        match answers(env, &running) {
+            Ok(true) => return Ok((running, false)),
+            // Its log, which may say why, is kept.
+            Err(error) if error.kind() == ErrorKind::TimedOut => return Err(silent(&running, &log)),
+            Ok(false) | Err(_) => {}
+        }
     }
-    let begin = file.seek(SeekFrom::End(0)).map_err(OpError::io("read", &log))?;
+    let file = state::open(&log)?;
+    file.set_len(0).map_err(OpError::io("write", &log))?;
     let mut child = env
         .child(process::detached(env.exe()))
         .args(arguments(settings))
@@ -63,10 +64,9 @@ pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError>
         }
         if child.try_wait().map_err(OpError::io("wait for", env.exe()))?.is_some() {
             // Another process may have started it first.
-            return match (answering(env, home.folder())?, state::of(home.folder())?) {
-                (Some(running), _) => Ok((running, false)),
-                (None, State::Running(running)) => Err(silent(&running, &log)),
-                (None, State::Stopped | State::Changing) => Err(failed(&log, begin)),
+            return match answering(env, home.folder())? {
+                Some(running) => Ok((running, false)),
+                None => Err(failed(&log)),
             };
         }
         sleep(STEP);
@@ -77,8 +77,13 @@ pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError>
 /// Returns the daemon of this user if it answers.
 fn answering(env: &Env, home: &Path) -> Result<Option<Running>, OpError> {
     let State::Running(running) = state::of(home)? else { return Ok(None) };
-    let health = ask::ask(running.port, "GET", "/health", None).unwrap_or_default();
-    Ok((health["home"] == *http::home_id(env)?).then_some(running))
+    Ok(answers(env, &running).unwrap_or_default().then_some(running))
+}
+
+/// Returns whether a daemon answers as that of this user.
+fn answers(env: &Env, running: &Running) -> io::Result<bool> {
+    let health = ask::ask(running.port, "GET", "/health", None)?;
+    Ok(http::home_id(env).is_ok_and(|home| health["home"] == *home))
 }
 
 /// Returns the error for a daemon that runs but does not answer.
@@ -88,11 +93,9 @@ fn silent(running: &Running, log: &Path) -> OpError {
     error.next(format!("see {}", log.display()))
 }
 
-/// Returns an error with what the process wrote from `begin` on: its error, and its next steps.
-fn failed(log: &Path, begin: u64) -> OpError {
-    let said = fs::read(log).unwrap_or_default();
-    let said = said.get(usize::try_from(begin).unwrap_or_default()..).unwrap_or_default();
-    let said = String::from_utf8_lossy(said);
+/// Returns an error with the last output of the process: its error, and its next steps.
+fn failed(log: &Path) -> OpError {
+    let said = fs::read_to_string(log).unwrap_or_default();
     let is_error = |line: &&str| ["fatal:", "error:"].iter().any(|word| line.contains(word));
     let last = || said.lines().rfind(|line| !line.starts_with("hint:"));
     let line = said.lines().find(is_error).or_else(last).unwrap_or_default();
