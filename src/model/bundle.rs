@@ -395,6 +395,16 @@ mod tests {
     }
 
     #[test]
+    fn long_chains_of_references_are_refused() {
+        let chain = (0..3_000).map(|at| (format!("s{at}"), json!({"allOf": [{"$ref": format!("#/s{}", at + 1)}]})));
+        let mut document = Value::Object(chain.collect());
+        document["openapi"] = json!("3.0.3");
+        document["s3000"] = json!({});
+        let refused = put_together(&[("api.yaml", document)], "api.yaml", "/s0").unwrap_err();
+        assert!(refused.ends_with("an allOf joins more than 1000 schemas; join fewer"), "{refused}");
+    }
+
+    #[test]
     fn discriminators_tell_alternatives_apart() {
         let own = |values: Value| json!({"required": ["kind"], "properties": {"kind": {"enum": values}}});
         let api = json!({

@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::{BundleError, NotSent, Place, Work, openapi::marks};
+use crate::model::pointer::escape;
 
-/// A question about one schema, and the place where it is or that it was reached through.
+/// The maximum number of schemas that an `allOf` joins, also by references.
+const MAX_PARTS: usize = 1_000;
+
+/// A question about one schema, and the place where it is.
 type Test<'t, 'w> = dyn FnMut(&mut Work<'w>, &Map<String, Value>, &Place) -> Result<bool, BundleError> + 't;
 
 /// The names that the parts of a schema of an older OpenAPI document have in common.
@@ -28,7 +32,7 @@ impl<'w> Work<'w> {
         let concerns = schema.contains_key("required") || schema.contains_key("allOf");
         if concerns && self.is_of_openapi(file)? {
             let place = (file.to_owned(), self.at.clone());
-            names.append(&mut self.names(schema, &place)?.not_sent);
+            names.append(&mut self.names(place)?.not_sent);
         }
         Ok(names)
     }
@@ -40,26 +44,23 @@ impl<'w> Work<'w> {
         place: &Place,
         not_sent: &BTreeSet<NotSent>,
     ) -> Result<BTreeSet<NotSent>, BundleError> {
-        let document = self.file(&place.0)?;
-        let schema = document.pointer(&place.1).and_then(Value::as_object).filter(|_| !not_sent.is_empty());
-        let Some(schema) = schema else { return Ok(BTreeSet::new()) };
-        let found = self.names(schema, place)?;
+        if not_sent.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let found = self.names(place.clone())?;
         let is_wrong = |one: &&NotSent| found.required.contains(&one.1) && !found.not_sent.contains(*one);
         Ok(not_sent.iter().filter(is_wrong).cloned().collect())
     }
 
-    fn names(&mut self, schema: &Map<String, Value>, place: &Place) -> Result<Names, BundleError> {
+    fn names(&mut self, place: Place) -> Result<Names, BundleError> {
         let mut names = Names::default();
-        self.any_part(schema, place, &mut BTreeSet::new(), &mut |work, part, place| {
+        self.any_part(place, &mut |work, part, place| {
             let required = part.get("required").and_then(Value::as_array).into_iter().flatten();
             names.required.extend(required.filter_map(Value::as_str).map(str::to_owned));
-            for (name, property) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                let Value::Object(property) = property else { continue };
+            for name in part.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
                 for mark in marks(work.flow) {
-                    let mut is_marked = |_: &mut Work<'w>, part: &Map<String, Value>, _: &Place| {
-                        Ok(part.get(*mark) == Some(&Value::Bool(true)))
-                    };
-                    if work.any_part(property, place, &mut BTreeSet::new(), &mut is_marked)? {
+                    let mut is_marked = part_is(|part| part.get(*mark) == Some(&Value::Bool(true)));
+                    if work.any_part(property(place, name), &mut is_marked)? {
                         names.not_sent.insert((mark, name.clone()));
                     }
                 }
@@ -70,51 +71,51 @@ impl<'w> Work<'w> {
     }
 
     /// Returns whether the schema at a place restricts a property to certain values.
-    pub(super) fn lists_values(&mut self, place: &Place, property: &str) -> Result<bool, BundleError> {
-        let document = self.file(&place.0)?;
-        let Some(Value::Object(schema)) = document.pointer(&place.1) else { return Ok(false) };
-        self.any_part(schema, place, &mut BTreeSet::new(), &mut |work, part, place| {
-            let Some(Value::Object(property)) = part.get("properties").and_then(|all| all.get(property)) else {
-                return Ok(false);
-            };
-            let mut has_list = |_: &mut Work<'w>, part: &Map<String, Value>, _: &Place| {
-                Ok(part.contains_key("enum") || part.contains_key("const"))
-            };
-            work.any_part(property, place, &mut BTreeSet::new(), &mut has_list)
+    pub(super) fn lists_values(&mut self, place: &Place, name: &str) -> Result<bool, BundleError> {
+        self.any_part(place.clone(), &mut |work, part, place| {
+            let is_named = part.get("properties").is_some_and(|all| all.get(name).is_some());
+            let mut has_list = part_is(|part| part.contains_key("enum") || part.contains_key("const"));
+            Ok(is_named && work.any_part(property(place, name), &mut has_list)?)
         })
     }
 
-    /// Returns whether a schema, one that it refers to, or a branch of their `allOf` passes a test. `seen` are the
-    /// targets of references that were followed.
-    fn any_part(
-        &mut self,
-        schema: &Map<String, Value>,
-        place: &Place,
-        seen: &mut BTreeSet<Place>,
-        test: &mut Test<'_, 'w>,
-    ) -> Result<bool, BundleError> {
-        if let Some(Value::String(reference)) = schema.get("$ref") {
-            let target = self.target(reference, place)?;
-            let document = self.file(&target.0)?;
-            if let Some(Value::Object(found)) = document.pointer(&target.1)
-                && seen.insert(target.clone())
-                && self.any_part(found, &target, seen, test)?
-            {
+    /// Returns whether a schema, one that it refers to, or a branch of their `allOf` passes a test.
+    fn any_part(&mut self, start: Place, test: &mut Test<'_, 'w>) -> Result<bool, BundleError> {
+        let (mut open, mut seen) = (vec![start], BTreeSet::new());
+        while let Some(place) = open.pop() {
+            if !seen.insert(place.clone()) {
+                continue;
+            }
+            if seen.len() > MAX_PARTS {
+                let message = format!("{}: an allOf joins more than {MAX_PARTS} schemas; join fewer", place.1);
+                return Err(BundleError::new(&place.0, message));
+            }
+            let document = self.file(&place.0)?;
+            let Some(Value::Object(schema)) = document.pointer(&place.1) else { continue };
+            if let Some(Value::String(reference)) = schema.get("$ref") {
+                open.push(self.target(reference, &place)?);
+                // Siblings of a reference are ignored.
+                if self.is_of_openapi(&place.0)? {
+                    continue;
+                }
+            }
+            if test(self, schema, &place)? {
                 return Ok(true);
             }
-            // Siblings of a reference are ignored.
-            if self.is_of_openapi(&place.0)? {
-                return Ok(false);
-            }
-        }
-        if test(self, schema, place)? {
-            return Ok(true);
-        }
-        for branch in schema.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
-            if self.any_part(branch, place, seen, test)? {
-                return Ok(true);
-            }
+            let branches = schema.get("allOf").and_then(Value::as_array).map_or(0, Vec::len);
+            open.extend((0..branches).map(|index| (place.0.clone(), format!("{}/allOf/{index}", place.1))));
         }
         Ok(false)
     }
+}
+
+/// Returns a test of one schema alone.
+fn part_is<'w>(
+    test: impl Fn(&Map<String, Value>) -> bool,
+) -> impl FnMut(&mut Work<'w>, &Map<String, Value>, &Place) -> Result<bool, BundleError> {
+    move |_, part, _| Ok(test(part))
+}
+
+fn property((file, at): &Place, name: &str) -> Place {
+    (file.clone(), format!("{at}/properties/{}", escape(name)))
 }
