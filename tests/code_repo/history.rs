@@ -110,7 +110,7 @@ fn unknown_commit_is_not_an_ancestor() {
     // A commit that is not in this clone, and one of another object format.
     for foreign in [name::<Oid>(&"12".repeat(20)), name(&"12".repeat(32))] {
         assert!(!repo.is_ancestor(&foreign, &code.second).unwrap());
-        assert!(repo.is_ancestor(&code.second, &foreign).is_err());
+        assert!(!repo.is_ancestor(&code.second, &foreign).unwrap());
         assert!(repo.roots(&foreign).is_err());
         let error = repo.tree_of(&foreign).unwrap_err();
         let StoreError::DamagedRepo { error, .. } = error else { panic!("{error:?}") };

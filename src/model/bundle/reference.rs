@@ -24,7 +24,8 @@ impl Work<'_> {
         if target.0 == self.root.0 && self.root.1.is_empty() {
             return Ok(format!("#{}", target.1));
         }
-        if self.file(&target.0)?.pointer(&target.1).is_none() {
+        let at = self.at.clone();
+        if self.referred(&target.0, (file, &at))?.pointer(&target.1).is_none() {
             let at = if self.at.is_empty() { String::new() } else { format!(" at {}", self.at) };
             return Err(refuse(format!("$ref {reference:?}{at} points to a place that does not exist")));
         }
@@ -61,8 +62,8 @@ impl Work<'_> {
                 (target.ok_or_else(outside)?, String::new())
             }
         };
-        let content = self.referred(&target, (file, at))?;
-        if target != *file && self.is_of_openapi(file)? && content.get("$schema").is_none() {
+        if target != *file && self.is_of_openapi(file)? && self.referred(&target, (file, at))?.get("$schema").is_none()
+        {
             self.parts_of_openapi.insert(target.clone());
         }
         let fragment = percent::decode(fragment);

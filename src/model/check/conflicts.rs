@@ -36,13 +36,13 @@ pub(super) fn check(
 }
 
 /// Returns whether a version that was published twice matters to a repository: it is the current one of the owner, or the
-/// one that an import gets or is adapted to.
+/// one that an import gets or is adapted to. One that neither owns nor imports the contract may have lost it.
 fn is_in_use(domain: &DomainSummary, contract: &ContractName, version: &Version, me: &RepoName) -> bool {
     if domain.owner(contract).is_none_or(|owner| owner == me) {
         return domain.contracts.get(contract).is_none_or(|held| held.version <= *version);
     }
     let import = domain.bindings.get(me).and_then(|binding| binding.import(contract));
-    import.is_some_and(|import| {
+    import.is_none_or(|import| {
         import.adapted() == Some(version) || domain.resolve_import(import).resolved() == Some(version)
     })
 }

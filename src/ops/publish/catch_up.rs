@@ -59,6 +59,14 @@ pub fn unpublished_commit(
     code: &CodeRepo,
     scope: Scope<'_>,
 ) -> Result<Option<UnpublishedCommit>, OpError> {
+    // It takes less to find that there is nothing to publish than to read the team's policy.
+    if matches!(scope, Scope::Named)
+        && !policy::is_of_this_clone(code)
+        && let Some((branch, tip)) = branch(code)?
+        && of_commit(acting, code, &branch, tip, scope)?.is_none()
+    {
+        return Ok(None);
+    }
     let policy = policy::of(code)?;
     let is_by_hand = matches!(policy, Policy::Ci | Policy::Off);
     if is_by_hand && matches!(scope, Scope::Named) {

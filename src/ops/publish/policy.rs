@@ -7,6 +7,9 @@ use crate::{
     repo::CodeRepo,
 };
 
+/// The key in git's configuration.
+const KEY: &str = "blue.publish";
+
 /// Returns the policy of a clone.
 ///
 /// # Errors
@@ -20,11 +23,16 @@ pub fn of(code: &CodeRepo) -> Result<Policy, OpError> {
 /// # Errors
 /// Returns the errors of [`of`].
 pub fn chosen(code: &CodeRepo) -> Result<(Policy, PolicySource), OpError> {
-    if let Some(word) = code.config("blue.publish") {
+    if let Some(word) = code.config(KEY) {
         return Ok((parsed(&word)?, PolicySource::GitConfig));
     }
     let shared = of_branch(code)?.map(|policy| (policy, PolicySource::ConfigFile));
     Ok(shared.unwrap_or_default())
+}
+
+/// Returns whether git's configuration has the policy of this clone.
+pub fn is_of_this_clone(code: &CodeRepo) -> bool {
+    code.config(KEY).is_some()
 }
 
 fn parsed(word: &str) -> Result<Policy, OpError> {

@@ -3,7 +3,8 @@
 use super::engine::{Atom, Engine};
 use super::flatten::{EXCLUDED, Fact, HOLDS, Item, Kind, LENIENT, REFUSED, State, others};
 use super::naming::Part;
-use crate::model::compatibility::graph::node::{self, Id, Lit, Sym};
+use super::summary::are_apart;
+use crate::model::compatibility::graph::node::{Id, Lit, Sym};
 
 /// The status of a branch, given the facts.
 #[derive(PartialEq, Eq)]
@@ -178,32 +179,4 @@ impl State {
             is_there && self.members.get(name).is_some_and(|known| are_apart(engine, known, *member))
         })
     }
-}
-
-/// Returns whether it is certain that no value satisfies both `known` and `id`.
-pub fn are_apart(engine: &mut Engine<'_>, known: &[Atom], id: Id) -> bool {
-    let other = engine.summary(id);
-    let mut types = other.types;
-    let mut texts = other.texts.clone();
-    for atom in known {
-        types &= engine.types(*atom);
-        if types == 0 {
-            return true;
-        }
-        if !atom.holds() {
-            continue;
-        }
-        let one = engine.summary(atom.id());
-        if let (Some(one), Some(other)) = (&one.values, &other.values)
-            && one.is_disjoint(other)
-        {
-            return true;
-        }
-        if let (Some(some), Some(others)) = (&one.texts, &mut texts) {
-            others.retain(|text| some.contains(text));
-        } else if one.texts.is_some() {
-            texts.clone_from(&one.texts);
-        }
-    }
-    types == node::STRING && texts.is_some_and(|texts| texts.is_empty())
 }

@@ -6,10 +6,11 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::branch::{BranchStatus, are_apart};
+use super::branch::BranchStatus;
 use super::engine::{Answer, Atom, Engine, Obstacle};
 use super::flatten::{Branches, Choice, EXCLUDED, Item, Kind, REFUSED, State};
 use super::sender;
+use super::summary::are_apart;
 use crate::model::compatibility::{
     evaluate,
     graph::node::{Lit, Sym},

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::branch::are_apart;
 use super::engine::{Atom, Engine};
 use super::naming::Naming;
+use super::summary::are_apart;
 use crate::model::compatibility::{
     automata::repetition::Lengths,
     evaluate,

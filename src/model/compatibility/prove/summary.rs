@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::engine::Engine;
+use super::engine::{Atom, Engine};
 use crate::model::compatibility::{
     automata::automaton,
     evaluate,
@@ -124,4 +124,32 @@ fn meet(values: &mut Option<BTreeSet<u32>>, others: Option<&BTreeSet<u32>>) {
         Some(values) => values.intersection(others).copied().collect(),
         None => others.clone(),
     });
+}
+
+/// Returns whether it is certain that no value satisfies both `known` and `id`.
+pub fn are_apart(engine: &mut Engine<'_>, known: &[Atom], id: Id) -> bool {
+    let other = engine.summary(id);
+    let mut types = other.types;
+    let mut texts = other.texts.clone();
+    for atom in known {
+        types &= engine.types(*atom);
+        if types == 0 {
+            return true;
+        }
+        if !atom.holds() {
+            continue;
+        }
+        let one = engine.summary(atom.id());
+        if let (Some(one), Some(other)) = (&one.values, &other.values)
+            && one.is_disjoint(other)
+        {
+            return true;
+        }
+        if let (Some(some), Some(others)) = (&one.texts, &mut texts) {
+            others.retain(|text| some.contains(text));
+        } else if one.texts.is_some() {
+            texts.clone_from(&one.texts);
+        }
+    }
+    types == node::STRING && texts.is_some_and(|texts| texts.is_empty())
 }
