@@ -20,12 +20,8 @@ impl TreeMerge<'_> {
         base: Option<Oid>,
         [ours, theirs]: [Option<Oid>; 2],
     ) -> Result<bool, StoreError> {
-        let side = usize::from(ours.is_some());
-        let Some(new) = self.new_name(side, former)? else { return Ok(false) };
+        let Some((side, new)) = self.renamed(former, ours, layout::source)? else { return Ok(false) };
         let path = layout::source(&new);
-        if self.blob_at(1 - side, &path)?.is_some() {
-            return Ok(false);
-        }
         let moved = self.blob_at(side, &path)?;
         let newer = self.newer(if side == 0 { [&new, former] } else { [former, &new] })?;
         let (our, their) = (ours.or(moved), theirs.or(moved));
@@ -48,13 +44,8 @@ impl TreeMerge<'_> {
         base: Option<Oid>,
         [ours, theirs]: [Option<Oid>; 2],
     ) -> Result<bool, StoreError> {
-        let side = usize::from(ours.is_some());
-        let Some(new) = self.new_name(side, former)? else { return Ok(false) };
-        let path = layout::binding(&new);
-        if self.blob_at(1 - side, &path)?.is_some() {
-            return Ok(false);
-        }
-        let moved = self.blob_at(side, &path)?;
+        let Some((side, new)) = self.renamed(former, ours, layout::binding)? else { return Ok(false) };
+        let moved = self.blob_at(side, &layout::binding(&new))?;
         let (Some(moved), Some(changed)) =
             (read::readable::<Binding>(self.store, moved)?, read::readable(self.store, ours.or(theirs))?)
         else {
@@ -72,6 +63,19 @@ impl TreeMerge<'_> {
         self.merge.edits.extend(ours.map(|_| (layout::binding(former), Edit::Remove)));
         self.put_binding(&new, Some(&moved).filter(|_| side == 0), merged);
         Ok(true)
+    }
+
+    /// Returns the side that no longer has a file of a repository because it renamed the repository, and the new name.
+    /// `ours` is the file on our side. Returns `None` if the other side has the file of the new name too.
+    fn renamed(
+        &self,
+        former: &RepoName,
+        ours: Option<Oid>,
+        file: fn(&RepoName) -> TreePath,
+    ) -> Result<Option<(usize, RepoName)>, StoreError> {
+        let side = usize::from(ours.is_some());
+        let Some(new) = self.new_name(side, former)? else { return Ok(None) };
+        Ok(self.blob_at(1 - side, &file(&new))?.is_none().then_some((side, new)))
     }
 
     /// Returns both documents of a contract, under the new name of the owner if one side renamed it, and which side has
