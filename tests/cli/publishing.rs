@@ -132,6 +132,31 @@ fn pushed_version_is_not_merely_behind_a_commit_that_nobody_has() {
     assert_eq!(world.version(), "1.2.0");
 }
 
+#[test]
+fn pushed_binding_and_automatic_version_are_not_merely_behind_either() {
+    let auto = |paths: &str| contract("1.0.0").replace("1.0.0", "auto").replace("jobs/", paths);
+    let binding = |folder: &str| EXPORTING.replace("models/", folder);
+    for (file, dropped, kept) in
+        [(CONTRACT_FILE, auto("tasks/"), auto("items/")), (BINDING_FILE, binding("more/"), binding("other/"))]
+    {
+        let world = clones();
+        let (fungal, second) = (world.path("fungal"), world.path("second"));
+        let before = world.line(&second, &["rev-parse", "HEAD"]);
+        world.write(&format!("second/{file}"), &dropped);
+        world.commit("second", "Dropped");
+        world.git(&second, &["reset", "--quiet", "--hard", &before]);
+        world.write(&format!("fungal/{file}"), &kept);
+        world.commit("fungal", "Kept");
+        world.git(&fungal, &["push", "--quiet", "origin", "main"]);
+        let status = world.ok(&fungal, &["status"]);
+        assert!(status.stdout.contains("has unpublished changes in s3-access"), "{file}: {status}");
+        // A clone without news is only behind.
+        world.git(&fungal, &["reset", "--quiet", "--hard", &before]);
+        let behind = world.ok(&fungal, &["status"]);
+        assert!(behind.stdout.contains("this clone is behind"), "{file}: {behind}");
+    }
+}
+
 /// A filter that removes a secret leaves no reflog. Merging the published commit would bring the secret back.
 #[test]
 fn rewritten_history_replaces_the_published_commit() {

@@ -11,10 +11,12 @@ use crate::repo::blue_files::{self, CONTRACTS, Files, is_read};
 use crate::{
     error::OpError,
     locate::renamed,
-    model::{contract::Contract, domain::Source, name::DomainName, oid::Oid},
+    model::{
+        binding::Binding, contract::Contract, domain::Source, domain_view::DomainView, name::DomainName, oid::Oid,
+    },
     ops::{contract, ctx::ActingRepo, progress::RequestProgress},
     repo::CodeRepo,
-    store::{EntryKind, Objects as _, StoreRef, history, read},
+    store::{EntryKind, Objects as _, StoreRef, history, layout, read},
 };
 
 /// The maximum number of former tips of a branch among which a published commit is searched that was dropped since.
@@ -154,7 +156,7 @@ impl<'a> BranchCommit<'a> {
         }
         let is_behind = *newer == Some(published)
             || has_nothing_new(*acting, code, (branch, commit), &published, domain)?
-            || is_pushed_without_newer_version(*acting, code, (branch, commit), &published, domain)?;
+            || is_pushed_without_news(*acting, code, (branch, commit), &published, domain)?;
         Ok(is_behind.then_some(published))
     }
 }
@@ -217,9 +219,9 @@ fn has_nothing_new(
     Ok(false)
 }
 
-/// Returns whether the upstream has `commit`, which lacks the published one, and no contract in it has a newer version
-/// than the realm. Somebody pulled it, added commits, and published those.
-fn is_pushed_without_newer_version(
+/// Returns whether the upstream has `commit`, which lacks the published one, and nothing in it is news to the realm. Somebody
+/// pulled it, added commits, and published those.
+fn is_pushed_without_news(
     acting: ActingRepo<'_>,
     code: &CodeRepo,
     (branch, commit): (&str, &Oid),
@@ -231,14 +233,57 @@ fn is_pushed_without_newer_version(
     if code.is_shallow()? || !code.is_ancestor(commit, &upstream)? || !behind::lacks(code, branch, commit, published)? {
         return Ok(false);
     }
+    if code.is_ancestor(published, &upstream)? {
+        return Ok(true);
+    }
     let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
     let declared = candidate::read(code, &Files::at(code, commit)?, &Sources::new(), &RequestProgress::default())?;
-    let names = declared.contracts_in(domain).map(|(name, _)| name.clone()).collect();
-    let view = read::contracts_at(acting.store, domain, &tip, &names)?;
-    let is_newer = |contract: &Contract| {
-        let current = view.contracts.get(&contract.name).map(|current| &current.version);
-        let is_published = view.versions.get(&contract.name).is_some_and(|all| all.contains(&contract.version));
-        !contract.version.is_auto() && !is_published && current.is_none_or(|current| contract.version > *current)
-    };
-    Ok(!declared.contracts_in(domain).any(|(_, one)| is_newer(&one.document)))
+    let contracts: Vec<_> = declared.contracts_in(domain).map(|(_, one)| &one.document).collect();
+    let names = contracts.iter().map(|contract| contract.name.clone()).collect();
+    let mut view = read::contracts_at(acting.store, domain, &tip, &names)?;
+    for contract in contracts.iter().filter(|contract| contract.version.is_auto()) {
+        let versions = view.versions.get(&contract.name).into_iter().flatten();
+        let wanted: Vec<_> = versions.map(|version| (contract.name.clone(), version.clone())).collect();
+        read::load_versions(acting.store, &mut view, &acting.store.commit(&tip)?.tree, &wanted)?;
+    }
+    if contracts.iter().any(|contract| is_news(&view, contract)) {
+        return Ok(false);
+    }
+    match declared.bindings.get(domain) {
+        Some(binding) => was_published(acting, &tip, &binding.document.as_written()),
+        None => Ok(true),
+    }
+}
+
+/// Returns whether the realm has neither the version of a contract nor a later one. With `version: auto`, the content
+/// decides.
+fn is_news(view: &DomainView, contract: &Contract) -> bool {
+    let known = || view.versions.get(&contract.name).into_iter().flatten();
+    if contract.version.is_auto() {
+        let content = contract.computed_content_hash();
+        let is_same =
+            |version| view.document(&contract.name, version).is_some_and(|one| one.computed_content_hash() == content);
+        return !known().any(is_same);
+    }
+    let current = view.contracts.get(&contract.name).map(|current| &current.version);
+    !known().any(|version| *version == contract.version) && current.is_none_or(|current| contract.version > *current)
+}
+
+/// Returns whether the repository published a binding before, in the domain with this tip.
+fn was_published(acting: ActingRepo<'_>, tip: &Oid, binding: &Binding) -> Result<bool, OpError> {
+    let names = renamed::names(acting.store, acting.repo)?;
+    let mut seen = BTreeSet::new();
+    for commit in history::since(acting.store, tip, &[], MAX_HISTORY)? {
+        let tree = acting.store.commit(&commit)?.tree;
+        for name in &names {
+            let Some(held) = read::lookup(acting.store, &tree, layout::binding(name).as_str())? else { continue };
+            if seen.insert(held.id)
+                && let Some(held) = read::readable::<Binding>(acting.store, Some(held.id))?
+                && held.as_written() == *binding
+            {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
