@@ -33,7 +33,7 @@ impl Policy {
     }
 }
 
-/// Where the policy of a clone comes from.
+/// The source of the policy of a clone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicySource {

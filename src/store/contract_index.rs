@@ -25,7 +25,7 @@ const LARGE_FOLDER: u64 = 16 << 10;
 /// The number of contracts in a block, on average.
 const PER_BLOCK: usize = 50;
 
-/// Where a contract is stored, and who exports and imports it.
+/// The location of a contract in the store, with its exporters and importers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Located {
     /// The blob of its current document.

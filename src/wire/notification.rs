@@ -67,7 +67,7 @@ pub struct Notification {
     /// withdrawn.
     #[serde(default, deserialize_with = "lenient::option", skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecated>,
-    /// Whether this repository imports the contract, or a contract of the repository that left.
+    /// Whether this repository imports the contract or, if a repository left, one of its contracts.
     pub affects_me: bool,
     /// Whether this repository's import still holds: the range accepts the version, and code written against the older
     /// version accepts its data; null without an import.

@@ -104,7 +104,7 @@ pub struct Unpublished {
     pub domains: Vec<String>,
     /// The publishing policy: `commit`, `pushed`, `ci` or `off`.
     pub policy: Cow<'static, str>,
-    /// Where the policy comes from.
+    /// The source of the policy.
     #[serde(default)]
     pub policy_source: PolicySource,
     /// Whether the policy publishes it now: by the next hook, or by a status that may publish.

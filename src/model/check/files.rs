@@ -34,7 +34,7 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             located(remarks, name, declared)
         } else {
             let held = domain.contracts.get(contract);
-            // A version that was published twice has steps of its own.
+            // Another finding has the steps for a version that was published twice.
             let in_conflict = held.filter(|held| {
                 domain.conflicts.contracts.get(contract).is_some_and(|versions| versions.contains(&held.version))
             });

@@ -164,7 +164,7 @@ impl ChangeCollector<'_> {
     }
 }
 
-/// What changed: a contract, the binding of a repository, the offer of a contract, or that a repository left.
+/// The subject of a change: a contract, a binding, an offer of a contract, or a repository that left.
 type Subject = (Option<ContractName>, RepoName, bool);
 
 /// The changes found so far, with the imports that each affects.

@@ -24,7 +24,7 @@ pub struct Block<'a> {
     pub event: &'a str,
     /// The path of the `git-blue` binary.
     pub exe: &'a Path,
-    /// Whether the file is for everybody who uses the repository, so that it must not contain the path.
+    /// Whether git tracks the file. Then it must not contain the path, which is only valid on this machine.
     pub is_tracked: bool,
 }
 

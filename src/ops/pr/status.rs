@@ -92,7 +92,7 @@ struct Measured {
     pull: Result<Option<(Pull, Option<PullStatus>)>, String>,
     /// Why the state of the pull request is not known.
     unknown: Option<String>,
-    /// Whether there is no forge, and thus no pull request.
+    /// Whether the repository is on no forge, so that it has no pull request.
     is_without_forge: bool,
 }
 

@@ -155,9 +155,63 @@ impl<'a> BranchCommit<'a> {
             *newer = Some(published);
         }
         let is_behind = *newer == Some(published)
-            || has_nothing_new(*acting, code, (branch, commit), &published, domain)?
-            || is_pushed_without_news(*acting, code, (branch, commit), &published, domain)?;
+            || self.has_nothing_new(&published, domain)?
+            || self.is_pushed_without_news(&published, domain)?;
         Ok(is_behind.then_some(published))
+    }
+
+    /// Returns whether the commit lacks the published one and has nothing new in a domain: it has the
+    /// same files as the newest published commit that it descends from.
+    fn has_nothing_new(&self, published: &Oid, domain: &DomainName) -> Result<bool, OpError> {
+        let Self { acting, code, branch, commit, .. } = self;
+        let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
+        if !behind::lacks(code, branch, commit, published)? {
+            return Ok(false);
+        }
+        let mut seen = BTreeSet::from([*published]);
+        let names = renamed::names(acting.store, acting.repo)?;
+        for change in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
+            let Some(source) = dispute::source(*acting, &names, domain, &change)? else { continue };
+            if seen.insert(source.commit) && code.is_ancestor(&source.commit, commit)? {
+                let trees = [&code.tree_of(&source.commit)?, &code.tree_of(commit)?];
+                return Ok(!differ_in(code, trees, domain.as_str())?);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns whether the upstream has the commit, which lacks the published one, and nothing in it is news to the realm. Somebody
+    /// pulled it, added commits, and published those.
+    fn is_pushed_without_news(&self, published: &Oid, domain: &DomainName) -> Result<bool, OpError> {
+        let Self { acting, code, branch, commit, .. } = self;
+        let Some(upstream) = code.upstream(branch)? else { return Ok(false) };
+        // A shallow clone may have the published commit beyond its boundary.
+        if code.is_shallow()?
+            || !code.is_ancestor(commit, &upstream)?
+            || !behind::lacks(code, branch, commit, published)?
+        {
+            return Ok(false);
+        }
+        if code.is_ancestor(published, &upstream)? {
+            return Ok(true);
+        }
+        let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
+        let declared = candidate::read(code, &Files::at(code, commit)?, &Sources::new(), &RequestProgress::default())?;
+        let contracts: Vec<_> = declared.contracts_in(domain).map(|(_, one)| &one.document).collect();
+        let names = contracts.iter().map(|contract| contract.name.clone()).collect();
+        let mut view = read::contracts_at(acting.store, domain, &tip, &names)?;
+        for contract in contracts.iter().filter(|contract| contract.version.is_auto()) {
+            let versions = view.versions.get(&contract.name).into_iter().flatten();
+            let wanted: Vec<_> = versions.map(|version| (contract.name.clone(), version.clone())).collect();
+            read::load_versions(acting.store, &mut view, &acting.store.commit(&tip)?.tree, &wanted)?;
+        }
+        if contracts.iter().any(|contract| is_news(&view, contract)) {
+            return Ok(false);
+        }
+        match declared.bindings.get(domain) {
+            Some(binding) => was_published(*acting, &tip, &binding.document.as_written()),
+            None => Ok(true),
+        }
     }
 }
 
@@ -192,67 +246,6 @@ fn declared_in(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<Vec<(String,
         .filter(|entry| is_read(&entry.name, entry.kind == EntryKind::Blob))
         .map(|entry| (entry.name, entry.id));
     Ok(contracts.chain(binding.map(|entry| (String::new(), entry.id))).collect())
-}
-
-/// Returns whether `commit` of the publishing branch lacks the published one and has nothing new in a domain: it has the
-/// same files as the newest published commit that it descends from.
-fn has_nothing_new(
-    acting: ActingRepo<'_>,
-    code: &CodeRepo,
-    (branch, commit): (&str, &Oid),
-    published: &Oid,
-    domain: &DomainName,
-) -> Result<bool, OpError> {
-    let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
-    if !behind::lacks(code, branch, commit, published)? {
-        return Ok(false);
-    }
-    let mut seen = BTreeSet::from([*published]);
-    let names = renamed::names(acting.store, acting.repo)?;
-    for change in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
-        let Some(source) = dispute::source(acting, &names, domain, &change)? else { continue };
-        if seen.insert(source.commit) && code.is_ancestor(&source.commit, commit)? {
-            let trees = [&code.tree_of(&source.commit)?, &code.tree_of(commit)?];
-            return Ok(!differ_in(code, trees, domain.as_str())?);
-        }
-    }
-    Ok(false)
-}
-
-/// Returns whether the upstream has `commit`, which lacks the published one, and nothing in it is news to the realm. Somebody
-/// pulled it, added commits, and published those.
-fn is_pushed_without_news(
-    acting: ActingRepo<'_>,
-    code: &CodeRepo,
-    (branch, commit): (&str, &Oid),
-    published: &Oid,
-    domain: &DomainName,
-) -> Result<bool, OpError> {
-    let Some(upstream) = code.upstream(branch)? else { return Ok(false) };
-    // A shallow clone may have the published commit beyond its boundary.
-    if code.is_shallow()? || !code.is_ancestor(commit, &upstream)? || !behind::lacks(code, branch, commit, published)? {
-        return Ok(false);
-    }
-    if code.is_ancestor(published, &upstream)? {
-        return Ok(true);
-    }
-    let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
-    let declared = candidate::read(code, &Files::at(code, commit)?, &Sources::new(), &RequestProgress::default())?;
-    let contracts: Vec<_> = declared.contracts_in(domain).map(|(_, one)| &one.document).collect();
-    let names = contracts.iter().map(|contract| contract.name.clone()).collect();
-    let mut view = read::contracts_at(acting.store, domain, &tip, &names)?;
-    for contract in contracts.iter().filter(|contract| contract.version.is_auto()) {
-        let versions = view.versions.get(&contract.name).into_iter().flatten();
-        let wanted: Vec<_> = versions.map(|version| (contract.name.clone(), version.clone())).collect();
-        read::load_versions(acting.store, &mut view, &acting.store.commit(&tip)?.tree, &wanted)?;
-    }
-    if contracts.iter().any(|contract| is_news(&view, contract)) {
-        return Ok(false);
-    }
-    match declared.bindings.get(domain) {
-        Some(binding) => was_published(acting, &tip, &binding.document.as_written()),
-        None => Ok(true),
-    }
 }
 
 /// Returns whether the realm has neither the version of a contract nor a later one. With `version: auto`, the content
