@@ -246,7 +246,7 @@ fn notification_that_is_too_large_is_cut_and_blocks_no_other() {
     assert_eq!(client.told("contract_list", json!({})), ["ContractAdded \"1.0.0\""]);
 }
 
-/// The owner of many contracts is told of problems, not of what is right in pages of hashes.
+/// An owner of many contracts wants to see the problems, not pages of hashes.
 #[test]
 fn concise_check_leaves_out_many_hashes() {
     let world = World::pair();
