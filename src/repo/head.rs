@@ -2,6 +2,8 @@
 
 use std::{io::Read as _, path::Path, process::Stdio};
 
+use gix::refs::Target;
+
 use crate::repo::CodeRepo;
 use crate::{
     model::oid::Oid,
@@ -41,8 +43,7 @@ impl CodeRepo {
             (Some(id), name) => (name, Some(to_oid(&id))),
             // The branch has no commit yet, or is an alias of another one.
             (None, Some(name)) => {
-                let name = self.followed(&name)?;
-                let commit = refs::tip(&self.repo, &self.packed, &name)?;
+                let (name, commit) = self.end(&name)?;
                 (Some(name), commit)
             }
             (None, None) => (None, None),
@@ -66,24 +67,27 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if the ref exists and cannot be read.
     pub fn reference(&self, name: &str) -> Result<Option<Oid>, StoreError> {
-        if self.is_reftable {
-            self.resolve_with_git(name)
-        } else {
-            refs::tip(&self.repo, &self.packed, &self.followed(name)?)
-        }
+        if self.is_reftable { self.resolve_with_git(name) } else { self.end(name).map(|(_, commit)| commit) }
     }
 
-    /// Returns the ref at the end of a chain of symbolic refs. A ref that is not symbolic, or does not exist, is its own
-    /// end.
-    fn followed(&self, name: &str) -> Result<String, StoreError> {
+    /// Returns the ref at the end of a chain of symbolic refs, and its commit. A ref that is not symbolic, or does not
+    /// exist, is its own end.
+    fn end(&self, name: &str) -> Result<(String, Option<Oid>), StoreError> {
+        if self.is_reftable {
+            let end = self.symbolic_target(name)?.unwrap_or_else(|| name.to_owned());
+            let commit = self.resolve_with_git(&end)?;
+            return Ok((end, commit));
+        }
         let mut name = name.to_owned();
         for _ in 0..MAX_SYMBOLIC {
-            match self.symbolic_target(&name)? {
-                Some(target) => name = target,
-                None => break,
+            match refs::target(&self.repo, &self.packed, &name)? {
+                Some(Target::Symbolic(target)) => name = target.as_bstr().to_string(),
+                Some(Target::Object(commit)) => return Ok((name, Some(to_oid(&commit)))),
+                None => return Ok((name, None)),
             }
         }
-        Ok(name)
+        let commit = refs::tip(&self.repo, &self.packed, &name)?;
+        Ok((name, commit))
     }
 
     /// Returns the name of the ref that a symbolic ref points to.
@@ -148,25 +152,28 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if refs cannot be read.
     pub fn publishing_branch(&self) -> Result<Option<String>, StoreError> {
-        let Some(branch) = self.named_publishing_branch()? else { return Ok(None) };
-        Ok(short(&self.followed(&format!("refs/heads/{branch}"))?).or(Some(branch)))
-    }
-
-    fn named_publishing_branch(&self) -> Result<Option<String>, StoreError> {
         if let Some(branch) = self.config("blue.publishBranch").filter(|branch| !branch.is_empty()) {
-            return Ok(Some(short(&branch).unwrap_or(branch)));
+            return self.aliased(short(&branch).unwrap_or(branch)).map(Some);
         }
         if let Some(branch) = self.origin_head()? {
-            return Ok(Some(branch));
+            return self.aliased(branch).map(Some);
         }
         let usual = self.config("init.defaultBranch").into_iter().chain(["main".to_owned(), "master".to_owned()]);
         for branch in usual {
-            if self.branch_exists(&branch)? {
-                return Ok(Some(branch));
+            let (end, commit) = self.end(&format!("refs/heads/{branch}"))?;
+            // A branch without commits exists if HEAD is on it.
+            if commit.is_some() || self.head()?.branch.as_deref() == Some(&branch) {
+                return Ok(short(&end).or(Some(branch)));
             }
         }
         let mut branches = self.branches()?;
-        Ok(if branches.len() == 1 { branches.pop() } else { None })
+        if branches.len() == 1 { branches.pop().map(|branch| self.aliased(branch)).transpose() } else { Ok(None) }
+    }
+
+    /// Returns the branch that `branch` stands for.
+    fn aliased(&self, branch: String) -> Result<String, StoreError> {
+        let (end, _) = self.end(&format!("refs/heads/{branch}"))?;
+        Ok(short(&end).unwrap_or(branch))
     }
 
     /// Returns whether `origin/HEAD` names this branch although origin no longer has it, but others: it was renamed there.
@@ -182,11 +189,6 @@ impl CodeRepo {
         }
         let text = self.git.text(&["for-each-ref", "--format=%(refname)", "--count=1", "refs/remotes/origin/"])?;
         Ok(!text.trim().is_empty())
-    }
-
-    /// Returns whether a branch exists. A branch without commits exists if HEAD is on it.
-    fn branch_exists(&self, branch: &str) -> Result<bool, StoreError> {
-        Ok(self.reference(&format!("refs/heads/{branch}"))?.is_some() || self.head()?.branch.as_deref() == Some(branch))
     }
 
     fn origin_head(&self) -> Result<Option<String>, StoreError> {

@@ -72,15 +72,21 @@ pub const PACKED: &str = "packed-refs";
 /// the call.
 pub(crate) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result<Option<Oid>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
+    let Some(target) = target(repo, packed, name)? else { return Ok(None) };
+    Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?)))
+}
+
+/// Returns what a ref points to: a commit, or another ref. Reads in the order of [`tip`].
+pub(crate) fn target(repo: &gix::Repository, packed: &Packed, name: &str) -> Result<Option<Target>, StoreError> {
     if let Some(target) = loose(repo, name)? {
-        return Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?)));
+        return Ok(Some(target));
     }
     let Some(packed) = packed.now(repo)? else {
         return Ok(None);
     };
     let found = packed.1.try_find(name);
     let found = found.map_err(|error| StoreError::Damaged { what: PACKED.into(), problem: error.to_string() })?;
-    Ok(found.map(|found| to_oid(&found.target())))
+    Ok(found.map(|found| Target::Object(found.target())))
 }
 
 /// Returns the content of a ref's own file, if there is one. gix itself would try nine other paths, in case the name
