@@ -250,13 +250,14 @@ pub fn init_each(home: &Home, realm: (&RealmName, &dyn Store)) -> String {
 /// contracts. `init` is the step that joins other repositories.
 pub fn first_contract(init: &str, overview: &Overview<'_>, repo: Option<&RepoName>) -> String {
     let others = overview.repos().keys().filter(|other| Some(*other) != repo);
-    let others: Vec<_> = others.take(5).map(ToString::to_string).collect();
+    let others: Vec<_> = others.map(ToString::to_string).collect();
     let what = if overview.contracts() == 0 { "the first contract" } else { "the contract" };
     let own = repo.and_then(|repo| overview.domains_of(repo).max_by_key(|line| line.repos.len()));
     let members = match own {
         Some(line) if others.is_empty() || line.repos.len() > 1 => String::new(),
         None if others.is_empty() => return init.to_owned(),
-        _ => format!(" --domain-members {}", others.join(",")),
+        _ if others.len() == 1 => format!(" --domain-members {}", others[0]),
+        _ => " --domain-members …".to_owned(),
     };
     match own {
         Some(line) => format!("git blue contract new {}/…{members}  # the name of {what}", line.name),
@@ -333,8 +334,8 @@ fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
         .map_err(|error: crate::model::name::NameError| OpError::from(error).next("choose a name with --repo NAME"))
 }
 
-/// Writes the repository's entry, unless another repository has the name. Returns whether the entry changed, and the URL
-/// that the one of this clone replaced.
+/// Writes the repository's entry, unless another repository has the name. Returns whether the entry changed, and the
+/// URL that the one of this clone replaced.
 fn write_entry(
     ctx: &Ctx,
     store: &dyn Store,
@@ -347,8 +348,8 @@ fn write_entry(
     let is_changed = domain::change_realm(ctx, store, || {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
-            // The URL of this clone replaces that of another place, and a path, but no other form of the same URL. A path
-            // does not replace a URL that others can use.
+            // The URL of this clone replaces that of another place, and a path, but no other form of the same URL. A
+            // path does not replace a URL that others can use.
             Some(held) if claim == Claim::Joined => {
                 let is_on_a_host = |url: Option<&str>| url.is_some_and(|url| RepoUrl::of(url).is_on_a_host());
                 let is_better = !is_on_a_host(held.url.as_deref()) && is_on_a_host(entry.url.as_deref());

@@ -1,4 +1,4 @@
-//! `realm_admin_remove_realm`: deletes the store of an empty realm.
+//! `realm_admin_remove_realm`: deletes this machine's copy of a realm.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -7,10 +7,10 @@ use crate::{
     model::{
         name::RealmName,
         repo_url::without_credentials,
-        text::{count, shell_path, shell_word},
+        text::{comma_separated_at_most, count, shell_word},
     },
     ops::{Operation, ctx::Ctx, runs, sync::remote_status},
-    store::{overview::Overview, read},
+    store::{Store, overview::Overview, read},
     wire::{Answer, RealmRemoved},
 };
 
@@ -18,7 +18,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_realm",
     &["realm", "admin", "remove-realm"],
-    "Delete a realm without repositories and domains from this machine",
+    "Delete this machine's copy of a realm",
 );
 
 /// The arguments.
@@ -28,7 +28,7 @@ pub struct Request {
     /// The realm
     #[cfg_attr(feature = "cli", arg(value_name = "REALM"))]
     pub realm: RealmName,
-    /// Also delete changes that were not pushed
+    /// Also delete what no other machine has, or what clones on this machine use
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
@@ -36,31 +36,28 @@ pub struct Request {
 
 runs!(RealmRemoved, run);
 
-/// The maximum number of obstacles that an answer names.
+/// The maximum number of clones that an answer names.
 const MAX_NAMED: usize = 5;
 
 /// Deletes the store if it is still there, and this machine's records of it. Copies on remotes stay.
 ///
 /// # Errors
-/// Returns an error if the realm still has a repository or a domain, a remote lacks changes, or this machine does not
-/// know the realm.
+/// Returns an error if this machine does not know the realm, or, without `force`, if no remote has its content or a
+/// clone uses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError> {
     let known = locate::known(&ctx.home, &request.realm)?;
     if known.path.exists() {
         delete(ctx, &known, request.force)?;
-        // All of its repositories have left it.
         for repo in ctx.home.repo_paths(&known.name)?.keys() {
             ctx.home.forget_repo(&known.name, repo)?;
         }
     }
     ctx.home.forget_realm(&known.name)?;
     let url = known.url.as_deref().map(without_credentials);
-    let step = url.as_deref().map(shell_word).map(|place| {
-        format!(
-            "git ls-remote {place} 'refs/blue/*'  # list what is still shared there; git push {place} --delete REF \
-                removes it"
-        )
-    });
+    let step = url
+        .as_deref()
+        .map(shell_word)
+        .map(|place| format!("git blue init --url {place}  # get it again, in a repository; the remote still has it"));
     let body = RealmRemoved { realm: known.name, path: known.path.display().to_string(), url };
     Ok(Answer::new(body).next_all(step))
 }
@@ -73,39 +70,36 @@ fn delete(ctx: &Ctx, known: &KnownRealm, is_forced: bool) -> Result<(), OpError>
             let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
             return Err(OpError::cannot(ErrorCode::OtherRealm, message));
         }
-        refuse_use(ctx, &Overview::open(store)?, &known.name)?;
-        if is_forced || !remote_status::is_unpushed(store)? {
-            return Ok(());
-        }
-        let message =
-            format!("the realm {} has changes that were not pushed: other machines still have it", known.name);
-        Err(OpError::no(ErrorCode::StillNeeded, message)
-            .next(format!("git blue --realm {} sync  # push them", known.name))
-            .next(format!("git blue realm admin remove-realm {} --force  # or delete them", known.name)))
+        if is_forced { Ok(()) } else { refuse_loss(ctx, store, &known.name) }
     })
 }
 
-fn refuse_use(ctx: &Ctx, overview: &Overview<'_>, realm: &RealmName) -> Result<(), OpError> {
-    let repos: Vec<_> = overview.repos().keys().collect();
-    let domains: Vec<_> = overview.domains().iter().map(|line| &line.name).collect();
-    if repos.is_empty() && domains.is_empty() {
+/// Refuses to delete what no other machine has, or a clone of this machine uses.
+fn refuse_loss(ctx: &Ctx, store: &dyn Store, realm: &RealmName) -> Result<(), OpError> {
+    let overview = Overview::open(store)?;
+    let refused = |message: String| OpError::no(ErrorCode::StillNeeded, message);
+    let force =
+        |what: &str| format!("git blue realm admin remove-realm {} --force  # {what}", shell_word(realm.as_str()));
+    let parts =
+        [(overview.repos().len(), "repository", "repositories"), (overview.domains().len(), "domain", "domains")];
+    let parts = parts.into_iter().filter(|(found, ..)| *found > 0).map(|(found, one, many)| count(found, one, many));
+    let content = parts.collect::<Vec<_>>().join(" and ");
+    if !content.is_empty() && !remote_status::is_shared(store)? {
+        let message = format!("the realm {realm} has {content}, and is on no other machine");
+        return Err(refused(message).next(force("delete it for good")));
+    }
+    if remote_status::is_unpushed(store)? {
+        let message = format!("the realm {realm} has changes that were not pushed: other machines still have it");
+        let push = format!("git blue --realm {realm} sync  # push them");
+        return Err(refused(message).next(push).next(force("or delete them")));
+    }
+    let clones = ctx.home.repo_paths(realm)?.into_iter();
+    let clones: Vec<_> = clones.filter(|(repo, path)| overview.repos().contains_key(repo) && path.exists()).collect();
+    if clones.is_empty() {
         return Ok(());
     }
-    let parts = [
-        (!repos.is_empty()).then(|| count(repos.len(), "repository", "repositories")),
-        (!domains.is_empty()).then(|| count(domains.len(), "domain", "domains")),
-    ];
-    let what = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
-    let mut error = OpError::no(ErrorCode::StillNeeded, format!("the realm {realm} still has {what}"));
-    for domain in domains.iter().take(MAX_NAMED) {
-        error = error.next(format!("git blue --realm {realm} realm admin remove-domain {domain}"));
-    }
-    let paths = ctx.home.repo_paths(realm)?;
-    for repo in repos.iter().take(MAX_NAMED) {
-        error = error.next(match paths.get(*repo) {
-            Some(path) => format!("git -C {} blue realm admin leave", shell_path(path)),
-            None => format!("git blue realm admin leave  # in {repo}"),
-        });
-    }
-    Err(error)
+    let paths = clones.iter().map(|(_, path)| path.display().to_string());
+    let message =
+        format!("the realm {realm} is in use on this machine, in {}", comma_separated_at_most(MAX_NAMED, paths));
+    Err(refused(message).next(force("delete this machine's copy; its repositories stay in the realm")))
 }

@@ -144,11 +144,14 @@ fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<b
         }
         let error = domain::unknown(acting.store, &at.domain);
         let others = read::repos(acting.store)?.repos.into_keys().filter(|repo| repo != acting.repo);
-        let others: Vec<_> = others.take(5).map(|repo| repo.to_string()).collect();
-        let others = if others.is_empty() { acting.repo.to_string() } else { others.join(",") };
+        let others: Vec<_> = others.map(|repo| repo.to_string()).collect();
         let given = options(request);
-        let again =
-            format!("git blue contract new {at}{given} --domain-members {others}  # create it with these members");
+        let again = match &others[..] {
+            [] => format!("--domain-members {}  # create it", acting.repo),
+            [other] => format!("--domain-members {other}  # create it with this member"),
+            _ => "--domain-members …  # create it with the repositories that use it".to_owned(),
+        };
+        let again = format!("git blue contract new {at}{given} {again}");
         return Err(if error.next_steps.is_empty() {
             error
         } else {
