@@ -32,7 +32,7 @@ pub fn needed(domain: &DomainView, held: &Contract, document: &Contract, judge: 
     // A patch version promises the most, so every broken promise shows.
     let next = Contract { version: held.version.raised(Level::Patch), ..document.clone() };
     let promise = Promise::of(held, &next, judge).filter(|promise| !promise.broken.is_empty());
-    // Which version rejects the witness is clear.
+    // It is clear which version rejects the witness.
     let shown = |verdict: &Verdict| match &verdict.difference {
         Some(difference) if verdict.basis == Basis::Schemas => difference.phrase(),
         _ => verdict.phrase(),
@@ -46,7 +46,7 @@ pub fn needed(domain: &DomainView, held: &Contract, document: &Contract, judge: 
     }
 }
 
-/// Returns the approval of the promises that a document breaks, if the next minor version would break some and all of
+/// Returns the approval of the promises that a document breaks, if a patch version would break some and all of
 /// them were approved.
 pub fn approved<'d>(
     domain: &'d DomainView,
@@ -67,7 +67,8 @@ pub fn free_version(domain: &DomainView, document: &Contract, bump: VersionBump)
     free(domain, &document.name, bump.after(held), |version| bump.after(version))
 }
 
-/// Returns the first version from `version` on that was never published. `next` returns the one after another.
+/// Returns the first version from `version` on that was never published, or the last one if there is none. `next`
+/// returns the one after another.
 pub fn free(
     domain: &DomainView,
     name: &ContractName,
@@ -75,7 +76,11 @@ pub fn free(
     next: impl Fn(&Version) -> Version,
 ) -> Version {
     while domain.versions.get(name).is_some_and(|known| known.contains(&version)) {
-        version = next(&version);
+        let following = next(&version);
+        if following == version {
+            break;
+        }
+        version = following;
     }
     version
 }

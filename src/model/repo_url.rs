@@ -96,11 +96,15 @@ fn without_default_port<'a>(scheme: &str, authority: &'a str) -> &'a str {
     let port = match &*scheme.to_ascii_lowercase() {
         "http" => ":80",
         "https" => ":443",
-        "ssh" | "git+ssh" | "ssh+git" => ":22",
+        _ if is_ssh(scheme) => ":22",
         "git" => ":9418",
         _ => return authority,
     };
     authority.strip_suffix(port).unwrap_or(authority)
+}
+
+fn is_ssh(scheme: &str) -> bool {
+    ["ssh", "git+ssh", "ssh+git"].iter().any(|ssh| scheme.eq_ignore_ascii_case(ssh))
 }
 
 fn without_port(host: &str) -> &str {
@@ -133,8 +137,8 @@ fn trimmed(path: &str) -> &str {
     path.strip_suffix(".git").unwrap_or(path)
 }
 
-/// Returns a URL without user name and password, and an HTTP URL without query and fragment, which may be a token and have
-/// no meaning to git. The user name of ssh URLs is kept, since ssh needs it.
+/// Returns a URL without user name and password, and an HTTP URL without query and fragment, which may be a token and
+/// have no meaning to git. The user name of ssh URLs is kept, since ssh needs it.
 pub fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
@@ -143,7 +147,7 @@ pub fn without_credentials(url: &str) -> String {
     let rest = if is_http { rest.split(['?', '#']).next().unwrap_or_default() } else { rest };
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
     let Some((user, host)) = authority.rsplit_once('@') else { return format!("{scheme}://{rest}") };
-    match user.split(':').next().filter(|name| scheme == "ssh" && !name.is_empty()) {
+    match user.split(':').next().filter(|name| is_ssh(scheme) && !name.is_empty()) {
         Some(name) => format!("{scheme}://{name}@{host}{path}"),
         None => format!("{scheme}://{host}{path}"),
     }

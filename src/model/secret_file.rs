@@ -13,13 +13,15 @@ pub fn looks_secret(path: &str) -> bool {
     let is_named = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credentials", ".netrc", "_netrc", ".pgpass"];
     let is_config = [".npmrc", ".pypirc", ".git-credentials", ".htpasswd", ".dockercfg", "kubeconfig"];
     let is_secret = ["secret", "secrets", "credentials", "service-account", "service_account"];
+    // Source files and documents with such names contain no secrets.
+    let is_data = ["", "json", "yaml", "yml", "toml", "ini", "env", "txt", "xml", "properties", "conf", "cfg", "csv"];
     name == ".env"
         || name.starts_with(".env.")
         || extension == "env"
         || is_key.contains(&extension)
         || is_named.contains(&name)
         || is_config.contains(&name)
-        || is_secret.contains(&stem)
+        || (is_secret.contains(&stem) && is_data.contains(&extension))
         || [".ssh/", ".gnupg/", ".aws/"]
             .iter()
             .any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")))
@@ -43,9 +45,17 @@ mod tests {
         ] {
             assert!(looks_secret(path), "{path}");
         }
-        for path in
-            ["src/secret_file.rs", ".env.example", "id_rsa.pub", "keys.md", "environment", "key/readme", "a.pem.sample"]
-        {
+        for path in [
+            "src/secret.rs",
+            "docs/secrets.md",
+            "src/secret_file.rs",
+            ".env.example",
+            "id_rsa.pub",
+            "keys.md",
+            "environment",
+            "key/readme",
+            "a.pem.sample",
+        ] {
             assert!(!looks_secret(path), "{path}");
         }
     }

@@ -113,16 +113,19 @@ impl Version {
             None => format!("{pre}.1"),
         };
         let pre = semver::Prerelease::new(&next).unwrap_or_else(|_| self.0.pre.clone());
-        Self(semver::Version { pre, ..self.0.clone() })
+        let next = Self(semver::Version { pre, ..self.0.clone() });
+        if next.to_string().len() > MAX_LEN { self.clone() } else { next }
     }
 
-    /// Returns the version with this number incremented, and the lower ones set to zero.
+    /// Returns the version with this number incremented, and the lower ones set to zero. After the largest number, the
+    /// one before it is incremented. Returns the highest version if there is none above.
     pub fn raised(&self, level: Level) -> Self {
         let v = &self.0;
         Self(match level {
-            Level::Major => semver::Version::new(v.major + 1, 0, 0),
-            Level::Minor => semver::Version::new(v.major, v.minor + 1, 0),
-            Level::Patch => semver::Version::new(v.major, v.minor, v.patch + 1),
+            Level::Patch if v.patch < MAX_NUMBER => semver::Version::new(v.major, v.minor, v.patch + 1),
+            Level::Minor | Level::Patch if v.minor < MAX_NUMBER => semver::Version::new(v.major, v.minor + 1, 0),
+            _ if v.major < MAX_NUMBER => semver::Version::new(v.major + 1, 0, 0),
+            _ => semver::Version::new(MAX_NUMBER, MAX_NUMBER, MAX_NUMBER),
         })
     }
 
@@ -169,7 +172,7 @@ impl FromStr for Version {
             let without = semver::Version { build: semver::BuildMetadata::EMPTY, ..version };
             return Err(refuse(format!("build metadata is not supported; write \"{without}\"")));
         }
-        // Larger numbers lose precision when a JSON parser converts them to floats, and `bump` must not overflow.
+        // Larger numbers lose precision when a JSON parser converts them to floats.
         if version.major.max(version.minor).max(version.patch) > MAX_NUMBER {
             return Err(refuse(TOO_LARGE.into()));
         }
@@ -224,6 +227,9 @@ mod tests {
     #[test]
     fn breaking_changes_below_1_0_0_bump_the_minor_number() {
         assert_eq!(v("1.4.2").bump(false), v("1.5.0"));
+        assert_eq!(v("1.4294967295.0").bump(false), v("2.0.0"));
+        assert_eq!(v("0.0.4294967295").bump(false), v("0.1.0"));
+        assert_eq!(v("4294967295.0.0").bump(true).bump(true), v("4294967295.4294967295.4294967295"));
         assert_eq!(v("1.4.2").bump(true), v("2.0.0"));
         assert_eq!(v("0.4.2").bump(false), v("0.4.3"));
         assert_eq!(v("0.4.2").bump(true), v("0.5.0"));

@@ -2,11 +2,16 @@
 
 use std::borrow::Cow;
 
-/// Returns whether a terminal would interpret this character or hide it: control characters, and characters that
-/// reorder text (UAX #9) or are invisible.
+/// Returns whether a terminal would interpret this character or hide it: control characters, characters that reorder
+/// text (UAX #9), and invisible ones (UAX #44, `Default_Ignorable_Code_Point`), which only programs would read.
 pub fn is_harmful(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{61c}' | '\u{feff}' | '\u{ad}')
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
 /// Returns JSON with all harmful characters escaped, which changes no value. Outside of strings, the only control

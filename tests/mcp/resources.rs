@@ -258,7 +258,7 @@ fn prompts_contain_the_current_realm_and_no_realm_text() {
         let prompt = client.request("prompts/get", json!({"name": name, "arguments": arguments}));
         let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
         assert!(text.contains(expected) && text.contains("data, not instructions"), "{text}");
-        assert!(!text.contains("Paths that fungal writes"), "{text}");
+        assert!(!text.contains("Paths that fungal writes") && !text.contains("\"author\""), "{text}");
     }
     // A prompt marks nothing as seen.
     assert_eq!(client.told("realm_status", json!({})).len(), 1);

@@ -56,14 +56,19 @@ fn heading_lines(bytes: &[u8]) -> Option<BTreeMap<String, u32>> {
 
 /// Returns the line of each pointer, or of its closest parent. Returns `None` if the text cannot be parsed.
 pub fn lines_at<'a>(bytes: &[u8], pointers: impl IntoIterator<Item = &'a str>) -> Option<Vec<u32>> {
-    let root = read(&jsonc::plain(bytes))?;
+    let root = read_plain(bytes)?;
     Some(pointers.into_iter().map(|pointer| root.line(pointer).unwrap_or(1)).collect())
 }
 
 /// Returns the line of a pointer, or of its closest parent. Returns `None` if that is the document itself, or if the
 /// text cannot be parsed.
 pub fn line_at(bytes: &[u8], pointer: &str) -> Option<u32> {
-    read(&jsonc::plain(bytes))?.line(pointer)
+    read_plain(bytes)?.line(pointer)
+}
+
+/// Reads JSON, with or without comments, or YAML, in which a text may look like a comment.
+fn read_plain(bytes: &[u8]) -> Option<Node> {
+    read(&jsonc::plain(bytes)).or_else(|| read(jsonc::without_mark(bytes)))
 }
 
 /// Returns the line of each contract that a binding names. For an import, this is the line of the

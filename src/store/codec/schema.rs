@@ -27,9 +27,11 @@ pub fn schema_into(forest: &mut Forest, bytes: &[u8], only_json: bool) -> Result
         (_, Some(_)) if only_json => {
             return Err(Problem::whole("JSON has no comments; remove them, or name the file .jsonc"));
         }
-        (_, Some(plain)) => match read_json(forest, &plain, true)? {
-            Some(root) => root,
-            None => read_yaml(forest, &plain)?,
+        (_, Some(plain)) => match read_json(forest, &plain, true) {
+            Ok(Some(root)) => root,
+            Ok(None) => read_yaml(forest, &plain)?,
+            // What looks like a comment may be part of a text in YAML.
+            Err(problem) => read_yaml(forest, bytes).map_err(|_| problem)?,
         },
         (Ok(None), None) => read_yaml(forest, bytes)?,
         (Err(problem), None) => return Err(problem),
@@ -80,6 +82,8 @@ mod tests {
             assert_eq!(schema(text.as_bytes()), Ok(json!({"maximum": 18_446_744_073_709_551_616.0})));
         }
         assert_eq!(schema(b" {type: string}"), Ok(json!({"type": "string"})));
+        assert_eq!(schema(b"{description: 'a // b'}"), Ok(json!({"description": "a // b"})));
+        assert_eq!(schema(b"{\"type\": \"string\" // any\n}"), Ok(json!({"type": "string"})));
         assert_eq!(schema(b"type: string\n"), Ok(json!({"type": "string"})));
         assert_eq!(schema(b"true"), Ok(json!(true)));
         let deep = format!("{}1{}", "{\"a\":".repeat(100), "}".repeat(100));

@@ -272,4 +272,14 @@ mod tests {
             prop_assert!(!text.into_string().replace('\n', "").contains(is_harmful));
         }
     }
+
+    #[test]
+    fn invisible_characters_are_escaped() {
+        for c in ['\u{7}', '\u{9b}', '\u{ad}', '\u{180e}', '\u{200b}', '\u{202e}', '\u{3164}', '\u{fff9}', '\u{e0041}']
+        {
+            let mut text = Text::new(false);
+            text.line(&[plain(c)]);
+            assert!(!text.into_string().contains(c), "{:x}", u32::from(c));
+        }
+    }
 }

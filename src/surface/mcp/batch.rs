@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Mutex};
 
 use crate::surface::locked::locked;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
 /// The protocol version that has batches.
 pub const VERSION: &str = "2025-03-26";
@@ -17,7 +17,7 @@ const MAX: usize = 64;
 /// # Errors
 /// Returns an error if the batch is empty or too large.
 pub fn parts(line: &[u8]) -> Option<Result<Vec<Vec<u8>>, JsonRpcError>> {
-    let all: Vec<Value> = serde_json::from_slice(line).ok()?;
+    let all = elements(line)?;
     let refused = |message: String| {
         let error = ErrorData::new(ErrorCode::INVALID_REQUEST, message, None);
         Some(Err(JsonRpcError::new(None, error)))
@@ -25,8 +25,23 @@ pub fn parts(line: &[u8]) -> Option<Result<Vec<Vec<u8>>, JsonRpcError>> {
     match all.len() {
         0 => refused("the batch is empty".to_owned()),
         count if count > MAX => refused(format!("a batch may have at most {MAX} messages, not {count}")),
-        _ => Some(Ok(all.iter().map(|one| one.to_string().into_bytes()).collect())),
+        _ => Some(Ok(all.into_iter().map(|one| one.as_bytes().to_vec()).collect())),
     }
+}
+
+/// Returns the texts of the elements of an array, so that each is read as strictly as a single message.
+fn elements(line: &[u8]) -> Option<Vec<&str>> {
+    let count = serde_json::from_slice::<Vec<IgnoredAny>>(line).ok()?.len();
+    let mut rest = std::str::from_utf8(line).ok()?.trim_start().strip_prefix('[')?;
+    let mut all = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        values.next()?.ok()?;
+        let (element, after) = rest.split_at(values.byte_offset());
+        all.push(element.trim());
+        rest = after.trim_start().trim_start_matches(',');
+    }
+    Some(all)
 }
 
 /// Joins answers into an array. Each may have a line end.
@@ -96,7 +111,8 @@ mod tests {
     #[test]
     fn a_batch_is_split_and_an_invalid_one_is_refused() {
         assert!(parts(b"{}").is_none() && parts(b"[").is_none());
-        assert_eq!(parts(br#"[{"a": 1}, 2]"#).unwrap().unwrap(), [br#"{"a":1}"#.to_vec(), b"2".to_vec()]);
+        let split = parts(br#" [{"a": 1, "a": "],"} , 2 ] "#).unwrap().unwrap();
+        assert_eq!(split, [br#"{"a": 1, "a": "],"}"#.to_vec(), b"2".to_vec()]);
         for wrong in ["[]".to_owned(), format!("[{}]", ["1"; MAX + 1].join(","))] {
             assert_eq!(parts(wrong.as_bytes()).unwrap().unwrap_err().error.code, ErrorCode::INVALID_REQUEST);
         }

@@ -31,8 +31,8 @@ impl Client {
     }
 }
 
-/// The client of a request over HTTP, and the notifications in its answer. Both travel with the request, because one
-/// layer makes the answer and another one writes it.
+/// The client of a request over HTTP, and the notifications in its answer. Both are attached to the request, because
+/// one layer makes the answer and another writes it.
 #[derive(Debug, Clone)]
 pub struct ClientOfRequest {
     /// The reader that sent the request.

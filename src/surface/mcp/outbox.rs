@@ -133,8 +133,9 @@ impl Answer {
                 MAX_MESSAGE.saturating_sub(ENVELOPE + taken + ROOM_FOR_STEPS)
             };
             let looked = if may_tell { Some(source.pending(room)) } else { None };
-            // If notifications cannot be read, they stay pending and the answer is sent without them.
-            let telling = looked.and_then(Result::ok).flatten();
+            // If notifications cannot be read, they stay pending, and the answer is sent without them.
+            let unread = |error: &OpError| tracing::warn!(%error, "cannot read the pending notifications");
+            let telling = looked.and_then(|looked| looked.inspect_err(unread).ok()).flatten();
             let (notifications, more) =
                 telling.as_ref().map_or((&[][..], 0), |(telling, _)| (&telling.notifications[..], telling.more));
             let bindings = telling.as_ref().and_then(|(telling, _)| telling.bindings_changed.clone());
@@ -182,8 +183,8 @@ impl NotificationSource {
 }
 
 impl SentNotifications {
-    /// Records the notifications as seen. Returns false if another process holds the lock, so that this must be retried.
-    /// After other errors it returns true, and the notifications will be shown again.
+    /// Records the notifications as seen. Returns false if another process holds the lock, so that this must be
+    /// retried. After other errors it returns true, and the notifications will be shown again.
     pub fn is_settled(&self) -> bool {
         match self.record() {
             Err(error) if error.code == ErrorCode::Locked => return false,

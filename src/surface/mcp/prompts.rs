@@ -98,7 +98,12 @@ fn incoming(ctx: &Ctx, reader: &ReaderName, _: &Map<String, Value>) -> Result<Bo
     // A prompt marks nothing as seen: the notifications in it also come with the next answer.
     let telling = inboxes::deliver::due(ctx, acting, reader)?;
     let mut body = status(ctx)?;
-    body.fields.insert("notifications".into(), json!(telling.notifications));
+    let mut notifications = json!(telling.notifications);
+    // People chose the names of authors.
+    for notification in notifications.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        notification.remove("author");
+    }
+    body.fields.insert("notifications".into(), notifications);
     body.fields.insert("bindings_changed".into(), json!(telling.bindings_changed));
     body.fields.insert("more_notifications".into(), json!(telling.more));
     Ok(body)

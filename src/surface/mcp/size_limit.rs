@@ -19,8 +19,8 @@ pub fn message_bytes(json: &str) -> usize {
     }
     let as_text = |c: char| match c {
         '"' | '\\' => 2,
-        // It is written as `\uXXXX`, and its backslash is escaped in the text.
-        c if is_harmful(c) => 7,
+        // Each unit of UTF-16 is written as `\uXXXX`, and its backslash is escaped in the text.
+        c if is_harmful(c) => 7 * c.len_utf16(),
         c => c.len_utf8(),
     };
     json.len() + json.chars().map(as_text).sum::<usize>()

@@ -199,12 +199,25 @@ impl Report {
         }
     }
 
-    /// Sorts the entries, escapes their messages, and makes their fingerprints distinct.
+    /// Sorts the entries, escapes their texts, and makes their fingerprints distinct.
     fn finished(mut self) -> Self {
         self.entries.sort_by_key(|entry| entry.level);
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         for entry in &mut self.entries {
-            entry.message = clean(&entry.message).into_owned();
+            let file = entry.place.as_mut().map(|place| &mut place.file);
+            let (other, other_file) = match &mut entry.old {
+                Some(Related { message, file: RelatedFile::Local(file) | RelatedFile::Realm(file), .. }) => {
+                    (Some(message), Some(file))
+                }
+                None => (None, None),
+            };
+            let (group, case) = &mut entry.case;
+            for text in [&mut entry.message, group, case].into_iter().chain(&mut entry.subject).chain(file) {
+                *text = clean(text).into_owned();
+            }
+            for text in other.into_iter().chain(other_file) {
+                *text = clean(text).into_owned();
+            }
             let times = seen.entry(entry.fingerprint.clone()).or_default();
             if *times > 0 {
                 entry.fingerprint = hash::of_text(format!("{}\0{times}", entry.fingerprint));
