@@ -66,7 +66,8 @@ impl Conflict {
         }
     }
 
-    /// Returns the steps that resolve the conflict, in order: commands, or advice if another repository has to run them.
+    /// Returns the steps that resolve the conflict, in order: commands, or advice if another repository has to run
+    /// them.
     pub fn resolution(&self, domain: Option<&DomainName>, standing: Standing<'_>) -> Vec<String> {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
@@ -88,9 +89,14 @@ impl Conflict {
                 format!("git blue realm conflict reject {}  # reject the change", record.id()),
                 format!("git blue realm conflict accept {}  # accept the change{}", record.id(), owners_to_ask(record)),
             ],
-            Self::Repo(repo) => vec![format!(
-                "edit repo: in .blue/config.yaml of the repository that should not be {repo}, then run git blue init"
-            )],
+            Self::Repo(repo) => vec![
+                format!(
+                    "edit repo: in .blue/config.yaml of the repository that should not be {repo}, then run git blue init"
+                ),
+                format!(
+                    "git blue realm admin reclaim --reason \"…\"  # or, if that one is gone, in the {repo} that stays"
+                ),
+            ],
         }
     }
 }

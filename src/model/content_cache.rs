@@ -17,8 +17,8 @@ pub struct ContentCache<K, V> {
     entries: Mutex<Entries<K, V>>,
 }
 
-/// Returns the approximate size in memory of a value that was decoded from `len` bytes of JSON. The nodes of its maps
-/// take some kilobytes even if they are nearly empty.
+/// Returns the approximate size in memory of a value that was decoded from `len` bytes of JSON. Even nearly empty maps
+/// take some kilobytes.
 pub const fn decoded_size(len: usize) -> usize {
     (6 << 10) + 3 * len
 }

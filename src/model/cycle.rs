@@ -1,5 +1,5 @@
 //! Repositories that rely on each other in a cycle: each provides something that the next one imports, and the last
-//! one provides something to the first. No order of changes to such contracts works.
+//! one provides something to the first. There is no order in which such contracts can be changed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -176,6 +176,12 @@ impl DomainView {
         self.contracts.get(contract).map(|contract| &contract.owner).or_else(published)
     }
 
+    /// Returns whether `repo` once owned `contract`, and transferred it.
+    pub fn was_transferred_by(&self, repo: &RepoName, contract: &ContractName) -> bool {
+        let transfers = self.transfers.get(contract).into_iter().flat_map(|record| &record.transfers);
+        transfers.map(|transfer| &transfer.from).any(|from| from == repo)
+    }
+
     /// Returns the newest of the [`published`](Self::published) documents of `contract`.
     pub fn newest(&self, contract: &ContractName) -> Option<&Contract> {
         let from = self.published.range((contract.clone(), Version::lowest())..);

@@ -59,7 +59,7 @@ fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evoluti
     Some(Evolution { version: document.version.clone(), changes, compatible })
 }
 
-/// Returns the changes of the rules for further changes.
+/// Returns the changes of the owner's promises.
 fn of_rules(held: &Contract, document: &Contract) -> Vec<String> {
     let mut changes = Vec::new();
     changes.extend(flow::reversal(held, document).map(|what| format!("reverses the flow: {what}")));

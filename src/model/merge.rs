@@ -113,18 +113,21 @@ pub fn taken_over(former: &RepoName, ours: &Contract, theirs: &Contract) -> Newe
 /// took it over. The losing document is returned only if another repository claims the contract; a version that its
 /// owner published is among the published ones anyway.
 pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
-    let (mut winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
+    let order = changed_in_place(base, ours, theirs).unwrap_or_else(|| rank(ours, theirs, newer));
+    let (mut winner, lost) = pick(order, ours, theirs);
     if ours.owner != theirs.owner && newer == Newer::Unknown {
         return Merged { winner, lost: Some(lost.as_published()) };
     }
+    macro_rules! each {
+        ($base:expr, $($name:ident),+) => {
+            $(winner.$name = field($base.map(|base| &base.$name), &ours.$name, &theirs.$name, &winner.$name);)+
+        };
+    }
+    // What the owner says about the contract on one side, such as that it is deprecated, holds for a version that the
+    // other side published meanwhile.
+    each!(base, description, supported, deprecated);
     if ours.version == theirs.version && ours.computed_content_hash() == theirs.computed_content_hash() {
-        let base = base.filter(|base| base.version == ours.version);
-        macro_rules! each {
-            ($($name:ident),+) => {
-                $(winner.$name = field(base.map(|base| &base.$name), &ours.$name, &theirs.$name, &winner.$name);)+
-            };
-        }
-        each!(description, supported, validation, evolution, deprecated);
+        each!(base.filter(|base| base.version == ours.version), validation, evolution);
     }
     // Marks that the owner set on either side are kept: a contract retired on one machine must not be served again
     // because another machine did not know. Only a side that knew about the mark can remove it.
@@ -134,6 +137,33 @@ pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, new
     };
     winner.yanked = yanked(ours, theirs);
     Merged { winner, lost: None }
+}
+
+/// Returns `ours` with the changes that `theirs` made to the description and the marks in `base`, whose versions and
+/// content do not count.
+pub fn marks(base: &Contract, ours: &Contract, theirs: &Contract) -> Contract {
+    let with_marks = |of: &Contract| Contract {
+        description: of.description.clone(),
+        supported: of.supported.clone(),
+        validation: of.validation.clone(),
+        deprecated: of.deprecated.clone(),
+        retired: of.retired.clone(),
+        yanked: of.yanked.clone(),
+        ..ours.clone()
+    };
+    contract(Some(&with_marks(base)), ours, &with_marks(theirs), Newer::Unknown).winner
+}
+
+/// Returns the order of two documents of one version if only one side changed its content, as by accepting a change
+/// that was set aside.
+fn changed_in_place(base: Option<&Contract>, ours: &Contract, theirs: &Contract) -> Option<Ordering> {
+    let base = base.filter(|base| base.version == ours.version && base.version == theirs.version)?;
+    let [base, ours, theirs] = [base, ours, theirs].map(Contract::computed_content_hash);
+    match (base == ours, base == theirs) {
+        (true, false) => Some(Ordering::Less),
+        (false, true) => Some(Ordering::Greater),
+        _ => None,
+    }
 }
 
 fn yanked(ours: &Contract, theirs: &Contract) -> Vec<Yanked> {
@@ -233,7 +263,7 @@ mod tests {
     use super::*;
     use crate::model::{
         binding::{Import, Role, UsedIn},
-        contract::Retirement,
+        contract::{Deprecated, Retirement},
     };
     use proptest::prelude::*;
 
@@ -415,6 +445,39 @@ mod tests {
         let theirs = Contract { supported: vec![">=0.1.0".parse().unwrap()], ..base.clone() };
         let merged = contract(Some(&base), &ours, &theirs, Newer::Unknown).winner;
         assert_eq!((merged.description.as_str(), merged.supported.len()), ("words", 1));
+    }
+
+    #[test]
+    fn deprecation_is_kept_if_the_other_side_published_a_version() {
+        let base = at("1.0.0", 1);
+        let deprecated = Contract {
+            deprecated: Some(Deprecated { since: base.version.clone(), sunset: None, replaced_by: None }),
+            ..base.clone()
+        };
+        for newer in [Newer::Ours, Newer::Theirs, Newer::Unknown] {
+            let merged = contract(Some(&base), &deprecated, &at("1.1.0", 2), newer).winner;
+            assert!(merged.deprecated.is_some(), "{newer:?}");
+            let withdrawn = contract(
+                Some(&deprecated),
+                &base,
+                &Contract { deprecated: deprecated.deprecated.clone(), ..at("1.1.0", 2) },
+                newer,
+            )
+            .winner;
+            assert!(withdrawn.deprecated.is_none(), "{newer:?}");
+        }
+    }
+
+    #[test]
+    fn accepted_content_is_kept_if_the_other_side_yanked_the_version() {
+        let base = at("1.0.0", 1);
+        let yanked = vec![Yanked { version: base.version.clone(), reason: "bad".into() }];
+        let yanked = Contract { yanked, ..base.clone() };
+        for value in 2..9 {
+            let accepted = at("1.0.0", value);
+            let merged = contract(Some(&base), &yanked, &accepted, Newer::Unknown).winner;
+            assert_eq!((&merged.value, merged.yanked.len()), (&accepted.value, 1));
+        }
     }
 
     #[test]

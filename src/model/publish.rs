@@ -121,7 +121,8 @@ pub fn check_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>
     Err(refuse(domain, &document.name, reason))
 }
 
-/// Checks that the acting repository is a member that owns the contract, or that its owner offers it to that repository.
+/// Checks that the acting repository is a member that owns the contract, or that its owner offers it to that
+/// repository.
 ///
 /// # Errors
 /// Returns the refusal otherwise.
@@ -152,8 +153,7 @@ fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
 fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
     may_write(domain, acting, name)?;
     if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
-        let given = domain.transfers.get(name).into_iter().flat_map(|record| &record.transfers);
-        let transferred = given.map(|transfer| &transfer.from).any(|from| from == acting);
+        let transferred = domain.was_transferred_by(acting, name);
         let reason = Reason::NotOwner { owner: owner.clone(), acting: acting.clone(), transferred };
         return Err(refuse(domain, name, reason));
     }

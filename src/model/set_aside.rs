@@ -34,6 +34,8 @@ pub enum Rule {
     SourceChanged,
     /// The files that describe the realm, and its records of conflicts, are never deleted.
     RecordRemoved,
+    /// Only merges record conflicts, and only repositories settle them.
+    RecordChanged,
 }
 
 impl fmt::Display for Rule {
@@ -48,6 +50,7 @@ impl fmt::Display for Rule {
             Self::BindingChanged => "another repository changed the binding",
             Self::SourceChanged => "another repository changed the last published commit",
             Self::RecordRemoved => "a record of the realm was deleted",
+            Self::RecordChanged => "a record of a conflict was added or changed",
         })
     }
 }
@@ -129,6 +132,22 @@ impl SetAside {
     /// Returns whether one of the changed files belongs to `repo`.
     pub fn is_owned_by(&self, repo: &RepoName) -> bool {
         self.changes.iter().any(|one| one.owners.contains(repo))
+    }
+
+    /// Returns the changes that `repo` may accept.
+    pub fn acceptable_by<'s>(&'s self, repo: &'s RepoName) -> impl Iterator<Item = &'s RuleViolation> {
+        self.changes.iter().filter(|change| change.owners.is_empty() || change.owners.contains(repo))
+    }
+
+    /// Returns the changes that were accepted: those that the repository that settled the conflict may accept.
+    pub fn accepted(&self) -> impl Iterator<Item = &RuleViolation> {
+        let by = self.settled.as_ref().filter(|settled| settled.verdict == Decision::Accepted);
+        by.into_iter().flat_map(|settled| self.acceptable_by(&settled.by))
+    }
+
+    /// Returns whether the repository that settled the conflict may do so: only an owner may accept, anyone may reject.
+    pub fn may_be_settled(&self) -> bool {
+        !self.is_accepted() || self.accepted().next().is_some()
     }
 
     /// Merges two records of one commit. Accepting it outweighs rejecting it.

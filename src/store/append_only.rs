@@ -17,6 +17,9 @@ use std::{
 use serde::de::DeserializeOwned;
 
 use crate::model::{
+    self,
+    contract::Contract,
+    domain::Domain,
     merge::ConflictId,
     name::RepoName,
     oid::Oid,
@@ -31,6 +34,7 @@ use crate::store::{
     merge::{self, Overrides},
     read,
     tree_file::TreeFile,
+    validate_incoming,
 };
 
 /// The maximum number of files in the record of one commit. Further files are kept out as well.
@@ -53,25 +57,17 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     if matches!(name, StoreRef::Sessions(_)) {
         return Ok(Examined::default());
     }
-    let realm = if *name == StoreRef::Realm { Some(*tip) } else { store.tip(&StoreRef::Realm)? };
-    let mut examination = Examination {
-        store,
-        name,
-        known: *known,
-        renames: realm.map(|realm| renames(store, &realm)).transpose()?.unwrap_or_default(),
-        breaches: BTreeMap::new(),
-        refused: BTreeMap::new(),
-        looked_up: RefCell::default(),
-    };
-    for commit in history::added(store, known, tip)? {
-        examination.commit(commit)?;
-    }
+    // Renames in the commits of the realm's own ref count once they are judged.
+    let realm = if *name == StoreRef::Realm { Some(*known) } else { store.tip(&StoreRef::Realm)? };
+    let renames = realm.map(|realm| renames(store, &realm)).transpose()?.unwrap_or_default();
+    let mut examination = Examination::new(store, name, *known, renames);
+    examination.commits_of(tip)?;
     let refused = examination.refused.remove(tip).unwrap_or_default();
     let blamed: BTreeSet<Oid> = refused.values().map(|one| one.by).collect();
     let record = |commit| examination.record(commit);
     Ok(Examined {
         records: blamed.into_iter().map(record).collect::<Result<_, _>>()?,
-        overrides: refused.iter().map(|(path, one)| (path.clone(), one.content)).collect(),
+        overrides: examination.overrides(&refused),
     })
 }
 
@@ -104,10 +100,27 @@ struct Examination<'a> {
     name: &'a StoreRef,
     known: Oid,
     renames: BTreeMap<RepoName, RepoName>,
-    breaches: BTreeMap<Oid, Vec<RuleViolation>>,
+    breaches: Breaches,
     refused: BTreeMap<Oid, Rc<RefusedFiles>>,
     /// The rules that commits in `known` break, if they were needed.
     looked_up: RefCell<BTreeMap<Oid, Rc<Vec<RuleViolation>>>>,
+    /// Merges as the machines made them that merged, if they were needed.
+    repeated: RefCell<BTreeMap<[Oid; 2], Rc<Repeated>>>,
+    /// The content to keep that is in no object: a refused file with a later change of it that breaks no rule.
+    made: RefCell<BTreeMap<Oid, Vec<u8>>>,
+    /// Whether the records of merges are trusted, because only other commits are judged.
+    trusts_records: bool,
+}
+
+type Breaches = BTreeMap<Oid, Vec<RuleViolation>>;
+
+/// A merge as the machine made it that merged: it trusted its own side.
+#[derive(Default)]
+struct Repeated {
+    /// The rules that commits of the other side broke.
+    breaches: Breaches,
+    /// The files that differ from those of its own side, if any was refused.
+    expected: Option<BTreeMap<TreePath, Expected>>,
 }
 
 type Records = BTreeMap<ConflictId, SetAside>;
@@ -119,12 +132,16 @@ fn read_once<'c>(cell: &'c OnceCell<Records>, store: &dyn Store, tree: &Oid) -> 
     }
 }
 
-/// A commit, with the tree to compare it with.
+/// A commit, with the content to compare it with: the tree of its first parent, but with other content for some files.
 struct Step<'a> {
     id: Oid,
     info: &'a CommitInfo,
     /// The tree of its first parent.
     before: Oid,
+    /// The files that were refused before, unless it is a merge.
+    kept: Rc<RefusedFiles>,
+    /// The files that a merge should change.
+    merged: BTreeMap<TreePath, Expected>,
     claim: Option<RepoName>,
     /// The records of commits that broke a rule, before and after the step.
     records: [OnceCell<Records>; 2],
@@ -132,10 +149,9 @@ struct Step<'a> {
     is_looked_up: bool,
 }
 
-impl<'a> Step<'a> {
-    fn new(id: Oid, info: &'a CommitInfo, before: Oid) -> Self {
-        let claim = trailer::last(&info.message, trailer::REPO).and_then(|repo| repo.parse().ok());
-        Self { id, info, before, claim, records: Default::default(), is_looked_up: false }
+impl Step<'_> {
+    fn is_merge(&self) -> bool {
+        self.info.parents.len() > 1
     }
 
     /// Returns the records of commits that broke a rule, before and after the step. They are read only once.
@@ -151,7 +167,30 @@ enum Expected {
     Bytes(Vec<u8>),
 }
 
-impl Examination<'_> {
+impl<'a> Examination<'a> {
+    fn new(store: &'a dyn Store, name: &'a StoreRef, known: Oid, renames: BTreeMap<RepoName, RepoName>) -> Self {
+        Self {
+            store,
+            name,
+            known,
+            renames,
+            breaches: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            looked_up: RefCell::default(),
+            repeated: RefCell::default(),
+            made: RefCell::default(),
+            trusts_records: false,
+        }
+    }
+
+    /// Judges the commits that are in `tip` but not in `known`.
+    fn commits_of(&mut self, tip: &Oid) -> Result<(), StoreError> {
+        for commit in history::added(self.store, &self.known, tip)? {
+            self.commit(commit)?;
+        }
+        Ok(())
+    }
+
     fn commit(&mut self, id: Oid) -> Result<(), StoreError> {
         let info = self.store.commit(&id)?;
         let Some(first) = info.parents.first() else { return Ok(()) };
@@ -168,7 +207,9 @@ impl Examination<'_> {
             self.refused.insert(id, inherited);
             return Ok(());
         }
-        let step = Step::new(id, &info, before);
+        let step = self.step(id, &info, before, &inherited)?;
+        let renames = self.renames_by(&step)?;
+        self.renames.extend(renames);
         let (breaches, refused) = self.judge(&step, &inherited)?;
         if !breaches.is_empty() {
             self.breaches.insert(id, breaches);
@@ -179,18 +220,34 @@ impl Examination<'_> {
         Ok(())
     }
 
+    fn step<'i>(
+        &self,
+        id: Oid,
+        info: &'i CommitInfo,
+        before: Oid,
+        inherited: &Rc<RefusedFiles>,
+    ) -> Result<Step<'i>, StoreError> {
+        let (mut kept, mut merged) = (Rc::default(), BTreeMap::new());
+        if info.parents.len() > 1 {
+            merged = self.expected(info)?;
+        } else {
+            kept = Rc::clone(inherited);
+        }
+        let claim = trailer::last(&info.message, trailer::REPO).and_then(|repo| repo.parse().ok());
+        Ok(Step { id, info, before, kept, merged, claim, records: Default::default(), is_looked_up: false })
+    }
+
     fn judge(
         &self,
         step: &Step<'_>,
         inherited: &Rc<RefusedFiles>,
     ) -> Result<(Vec<RuleViolation>, Rc<RefusedFiles>), StoreError> {
         let Step { id, info, before, .. } = step;
-        let (mut paths, mut expected) = (self.changed(before, &info.tree)?, BTreeMap::new());
+        let mut paths = self.changed(before, &info.tree)?;
         // A refused file that a commit with one parent does not change stays refused, without another look.
         let mut refused = Rc::clone(inherited);
-        if info.parents.len() > 1 {
-            expected = self.expected(info)?;
-            for path in expected.keys().chain(inherited.keys()) {
+        if step.is_merge() {
+            for path in step.merged.keys().chain(inherited.keys()) {
                 if let Some(place) = TreeFile::parse(self.name, &path.parts().collect::<Vec<_>>()) {
                     paths.insert(path.clone(), place);
                 }
@@ -203,16 +260,14 @@ impl Examination<'_> {
                 Rc::make_mut(&mut refused).remove(&path);
             }
             let after = self.content(&info.tree, &path)?;
-            let held = match expected.get(&path) {
-                Some(Expected::Content(content)) => *content,
-                Some(Expected::Bytes(bytes)) => match after {
+            let held = match (step.merged.get(&path), step.kept.get(&path)) {
+                (Some(Expected::Content(content)), _) => *content,
+                (Some(Expected::Bytes(bytes)), _) => match after {
                     Some(blob) if self.store.blob(&blob)? == *bytes => continue,
                     _ => self.content(before, &path)?,
                 },
-                None => match inherited.get(&path).filter(|_| info.parents.len() == 1) {
-                    Some(one) => one.content,
-                    None => self.content(before, &path)?,
-                },
+                (None, Some(one)) => one.content,
+                (None, None) => self.content(before, &path)?,
             };
             if held == after {
                 continue;
@@ -223,6 +278,12 @@ impl Examination<'_> {
                 Rc::make_mut(&mut refused).insert(path, one.clone());
                 continue;
             }
+            if let Some(one) = step.kept.get(&path)
+                && let Some(content) = self.with_later_change(step, &place, one.content, after)?
+            {
+                Rc::make_mut(&mut refused).insert(path, RefusedFile { content: Some(content), by: one.by });
+                continue;
+            }
             if let Some(breach) = self.violation_of(step, &place, held, after)? {
                 Rc::make_mut(&mut refused).insert(path, RefusedFile { content: held, by: *id });
                 breaches.push(breach);
@@ -231,27 +292,75 @@ impl Examination<'_> {
         Ok((breaches, refused))
     }
 
+    /// Returns the content of a refused file with the change that a later commit made to the refused content, if that
+    /// change alone breaks no rule: its author does not answer for the earlier one.
+    fn with_later_change(
+        &self,
+        step: &Step<'_>,
+        place: &TreeFile,
+        kept: Option<Oid>,
+        after: Option<Oid>,
+    ) -> Result<Option<Oid>, StoreError> {
+        let before = self.content(&step.before, &place.path())?;
+        let bytes = match place {
+            TreeFile::Domain => self
+                .all_of::<Domain>([before, kept, after])?
+                .map(|[before, kept, after]| codec::encode(&model::merge::domain(Some(&before), &kept, &after))),
+            TreeFile::Contract(_) => self
+                .all_of::<Contract>([before, kept, after])?
+                .filter(|[before, _, after]| {
+                    before.version == after.version
+                        && before.owner == after.owner
+                        && before.computed_content_hash() == after.computed_content_hash()
+                })
+                .map(|[before, kept, after]| codec::encode_contract(&model::merge::marks(&before, &kept, &after))),
+            _ => None,
+        };
+        let Some(bytes) = bytes.filter(|_| before != after) else { return Ok(None) };
+        if self.violation_of(step, place, before, after)?.is_some() {
+            return Ok(None);
+        }
+        let id = self.store.blob_id(&bytes)?;
+        self.made.borrow_mut().insert(id, bytes);
+        Ok(Some(id))
+    }
+
+    /// Returns the documents, if all of them can be read.
+    fn all_of<T: DeserializeOwned>(&self, [a, b, c]: [Option<Oid>; 3]) -> Result<Option<[T; 3]>, StoreError> {
+        Ok(match (self.read(a)?, self.read(b)?, self.read(c)?) {
+            (Some(a), Some(b), Some(c)) => Some([a, b, c]),
+            _ => None,
+        })
+    }
+
+    fn overrides(&self, refused: &RefusedFiles) -> Overrides {
+        let files: BTreeMap<_, _> = refused.iter().map(|(path, one)| (path.clone(), one.content)).collect();
+        let made = if files.is_empty() { BTreeMap::new() } else { self.made.borrow().clone() };
+        Overrides { files, made }
+    }
+
     /// Returns the files of a merge whose content must differ from that in the first parent's tree.
     fn expected(&self, info: &CommitInfo) -> Result<BTreeMap<TreePath, Expected>, StoreError> {
-        let none = Overrides::new();
-        let overrides = |parent: Option<&Oid>| -> Overrides {
-            let refused = parent.and_then(|parent| self.refused.get(parent)).into_iter().flat_map(|held| held.iter());
-            refused.map(|(path, one)| (path.clone(), one.content)).collect()
-        };
-        let first = overrides(info.parents.first());
+        let of = |parent: &Oid| self.refused.get(parent).map(|refused| self.overrides(refused)).unwrap_or_default();
+        let [ours, theirs, ..] = &info.parents[..] else { return Ok(BTreeMap::new()) };
+        self.merged([ours, theirs], [&of(ours), &of(theirs)])
+    }
+
+    /// Returns the files that a merge changes in the tree of its first parent.
+    fn merged(
+        &self,
+        [ours, theirs]: [&Oid; 2],
+        overrides: [&Overrides; 2],
+    ) -> Result<BTreeMap<TreePath, Expected>, StoreError> {
         let mut expected: BTreeMap<_, _> =
-            first.iter().map(|(path, content)| (path.clone(), Expected::Content(*content))).collect();
-        if let [ours, theirs, ..] = &info.parents[..] {
-            let second = overrides(Some(theirs));
-            let relation = Relation::of(self.store, ours, theirs)?;
-            let sides = if first.is_empty() && second.is_empty() { [&none, &none] } else { [&first, &second] };
-            let merged = merge::merge_with_overrides(self.store, self.name, &relation, [ours, theirs], sides)?;
-            expected.extend(merged.edits.into_iter().map(|(path, edit)| match edit {
-                Edit::Put(bytes) => (path, Expected::Bytes(bytes)),
-                Edit::Link(_, blob) => (path, Expected::Content(Some(blob))),
-                Edit::Remove => (path, Expected::Content(None)),
-            }));
-        }
+            overrides[0].files.iter().map(|(path, content)| (path.clone(), Expected::Content(*content))).collect();
+        let relation = Relation::of(self.store, ours, theirs)?;
+        let merged = merge::merge_with_overrides(self.store, self.name, &relation, [ours, theirs], overrides)?;
+        expected.extend(merged.edits.into_iter().map(|(path, edit)| match edit {
+            Edit::Put(bytes) => (path, Expected::Bytes(bytes)),
+            Edit::Link(_, blob) => (path, Expected::Content(Some(blob))),
+            Edit::Remove => (path, Expected::Content(None)),
+        }));
         Ok(expected)
     }
 
@@ -275,27 +384,35 @@ impl Examination<'_> {
         after: Option<Oid>,
     ) -> Result<Option<RuleViolation>, StoreError> {
         let Some((rule, owners)) = self.rule(step, place, before, after)? else { return Ok(None) };
+        // No machine accepts invalid content, so a later commit may remove it.
+        let is_invalid = |blob| validate_incoming::is_invalid(self.store, self.name, place, blob);
+        if before.map(is_invalid).transpose()? == Some(true)
+            && (after.is_none() || self.rule(step, place, None, after)?.is_none())
+        {
+            return Ok(None);
+        }
         let contract = match place {
             TreeFile::Contract(name) | TreeFile::Version(name, _) => Some(name.clone()),
             _ => None,
         };
         let path = place.path().to_string();
         let breach = RuleViolation { path, rule, owners, contract, kept: before, refused: after };
-        Ok((!self.is_accepted(step, &breach)? && !self.is_restoration(step, &breach)?).then_some(breach))
+        let is_allowed = self.is_accepted(step, &breach)?
+            || self.is_restoration(step, &breach)?
+            || self.is_kept_by_merger(step, &place.path(), after)?;
+        Ok((!is_allowed).then_some(breach))
     }
 
     /// Returns whether the commit accepts a change that was set aside, on behalf of the file's owner.
     fn is_accepted(&self, step: &Step<'_>, breach: &RuleViolation) -> Result<bool, StoreError> {
         let Some(claim) = &step.claim else { return Ok(false) };
         let [held, now] = step.records(self.store)?;
-        Ok(held.iter().any(|(id, record)| {
-            let is_now = now.get(id).and_then(|now| now.settled.as_ref());
-            let by_owner = is_now.is_some_and(|settled| settled.by == *claim) && record.is_owned_by(claim);
-            record.is_open() && by_owner && now.get(id).is_some_and(SetAside::is_accepted) && {
-                let change = record.changes.iter().find(|one| one.path == breach.path);
-                change.is_some_and(|change| (change.kept, change.refused) == (breach.kept, breach.refused))
-            }
-        }))
+        let is_it = |change: &RuleViolation| {
+            change.path == breach.path && (change.kept, change.refused) == (breach.kept, breach.refused)
+        };
+        let is_by_claim = |record: &SetAside| record.settled.as_ref().is_some_and(|settled| settled.by == *claim);
+        let is_accepted_now = |now: &SetAside| is_by_claim(now) && now.accepted().any(is_it);
+        Ok(held.iter().any(|(id, record)| record.is_open() && now.get(id).is_some_and(is_accepted_now)))
     }
 
     /// Returns whether the commit only restores what another commit changed in violation of a rule. That other commit
@@ -304,8 +421,10 @@ impl Examination<'_> {
         if step.is_looked_up {
             return Ok(false);
         }
-        let [_, records] = step.records(self.store)?;
-        for record in records.values() {
+        let [held, records] = step.records(self.store)?;
+        // What was accepted stays.
+        let is_accepted = |id| held.get(id).is_some_and(SetAside::is_accepted);
+        for (_, record) in records.iter().filter(|(id, _)| !is_accepted(id)) {
             let undoes = |change: &&RuleViolation| {
                 change.path == breach.path && (change.kept, change.refused) == (breach.refused, breach.kept)
             };
@@ -313,12 +432,60 @@ impl Examination<'_> {
             if record.commit == step.id || !self.is_known(&record.commit)? {
                 continue;
             }
-            let breaches = self.breaches_of_known(record.commit)?;
-            if breaches.iter().any(|one| one.path == change.path && one.refused == change.refused) {
+            let is_it = |one: &RuleViolation| one.path == change.path && one.refused == change.refused;
+            if self.breaches_of_known(record.commit)?.iter().any(is_it) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Returns whether a merge added a record of a commit that broke these rules. Only merges set commits aside.
+    fn is_founded(&self, step: &Step<'_>, record: &SetAside) -> Result<bool, StoreError> {
+        if !step.is_merge() || !record.is_open() {
+            return Ok(false);
+        }
+        if self.trusts_records {
+            return Ok(true);
+        }
+        let is_broken = |breaches: &Breaches| {
+            let broken = breaches.get(&record.commit);
+            let is_it =
+                |change: &RuleViolation, one: &RuleViolation| one.path == change.path && one.refused == change.refused;
+            broken.is_some_and(|broken| record.changes.iter().all(|change| broken.iter().any(|one| is_it(change, one))))
+        };
+        Ok(is_broken(&self.breaches) || is_broken(&self.repeated(step)?.breaches))
+    }
+
+    /// Returns whether a merge has the content that its machine kept, because it refused commits that are in `known`.
+    fn is_kept_by_merger(&self, step: &Step<'_>, path: &TreePath, after: Option<Oid>) -> Result<bool, StoreError> {
+        if !step.is_merge() || step.is_looked_up || self.trusts_records {
+            return Ok(false);
+        }
+        let repeated = self.repeated(step)?;
+        let Some(expected) = &repeated.expected else { return Ok(false) };
+        Ok(match (expected.get(path), after) {
+            (Some(Expected::Content(content)), _) => *content == after,
+            (Some(Expected::Bytes(bytes)), Some(after)) => self.store.blob(&after)? == *bytes,
+            (Some(Expected::Bytes(_)), None) => false,
+            (None, _) => self.content(&step.before, path)? == after,
+        })
+    }
+
+    /// Repeats a merge as the machine made it that merged.
+    fn repeated(&self, step: &Step<'_>) -> Result<Rc<Repeated>, StoreError> {
+        let [ours, theirs, ..] = &step.info.parents[..] else { return Ok(Rc::default()) };
+        if let Some(repeated) = self.repeated.borrow().get(&[*ours, *theirs]) {
+            return Ok(Rc::clone(repeated));
+        }
+        let mut examination = Examination::new(self.store, self.name, *ours, self.renames.clone());
+        examination.trusts_records = true;
+        examination.commits_of(theirs)?;
+        let refused = examination.refused.get(theirs).map(|refused| examination.overrides(refused));
+        let expected = refused.map(|refused| self.merged([ours, theirs], [&Overrides::default(), &refused]));
+        let repeated = Rc::new(Repeated { breaches: examination.breaches, expected: expected.transpose()? });
+        self.repeated.borrow_mut().insert([*ours, *theirs], Rc::clone(&repeated));
+        Ok(repeated)
     }
 
     /// Returns the rules that a commit in `known` breaks. Many files of a commit may restore what it changed.
@@ -329,9 +496,9 @@ impl Examination<'_> {
         let info = self.store.commit(&id)?;
         let mut breaches = Vec::new();
         if let Some(first) = info.parents.first() {
-            let before = self.store.commit(first)?.tree;
-            let step = Step { is_looked_up: true, ..Step::new(id, &info, before) };
-            (breaches, _) = self.judge(&step, &Rc::default())?;
+            let (before, inherited) = (self.store.commit(first)?.tree, Rc::default());
+            let step = Step { is_looked_up: true, ..self.step(id, &info, before, &inherited)? };
+            (breaches, _) = self.judge(&step, &inherited)?;
         }
         let breaches = Rc::new(breaches);
         self.looked_up.borrow_mut().insert(id, Rc::clone(&breaches));
@@ -384,7 +551,39 @@ impl Examination<'_> {
     }
 
     fn read<T: DeserializeOwned>(&self, blob: Option<Oid>) -> Result<Option<T>, StoreError> {
-        read::readable(self.store, blob)
+        match blob.and_then(|blob| self.made.borrow().get(&blob).map(|bytes| codec::decode(bytes).ok())) {
+            Some(made) => Ok(made),
+            None => read::readable(self.store, blob),
+        }
+    }
+
+    /// Returns a document as it should be before a step, or after a merge.
+    fn held<T: DeserializeOwned>(&self, step: &Step<'_>, path: &TreePath) -> Result<Option<T>, StoreError> {
+        match (step.merged.get(path), step.kept.get(path)) {
+            (Some(Expected::Bytes(bytes)), _) => Ok(codec::decode(bytes).ok()),
+            (Some(Expected::Content(content)), _) => self.read(*content),
+            (None, Some(one)) => self.read(one.content),
+            (None, None) => self.read_at(&step.before, path),
+        }
+    }
+
+    /// Returns the names of the files that a folder should have before a step, or after a merge.
+    fn held_names(&self, step: &Step<'_>, folder: &str) -> Result<BTreeSet<String>, StoreError> {
+        let mut names: BTreeSet<String> =
+            read::folder(self.store, &step.before, folder)?.into_iter().map(|entry| entry.name).collect();
+        let merged = step.merged.iter().map(|(path, file)| (path, !matches!(file, Expected::Content(None))));
+        let kept = step.kept.iter().map(|(path, one)| (path, one.content.is_some()));
+        for (path, exists) in merged.chain(kept) {
+            let Some((_, name)) = path.as_str().rsplit_once('/').filter(|(within, _)| *within == folder) else {
+                continue;
+            };
+            if exists {
+                names.insert(name.to_owned());
+            } else {
+                names.remove(name);
+            }
+        }
+        Ok(names)
     }
 
     fn read_at<T: DeserializeOwned>(&self, tree: &Oid, path: &TreePath) -> Result<Option<T>, StoreError> {

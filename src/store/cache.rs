@@ -88,7 +88,7 @@ impl FileCache {
     /// Deletes the cache. Returns its size in bytes.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be removed.
+    /// Returns an error if one of its files cannot be removed.
     pub fn clear(&self) -> Result<u64, StoreError> {
         let _ = std::fs::remove_file(self.note());
         let mut freed = 0;
@@ -103,7 +103,8 @@ impl FileCache {
         Ok(freed)
     }
 
-    /// Returns a stamp of the shared refs, which changes whenever they do. Does not read the refs.
+    /// Returns a stamp of the refs of the realm and its domains, which changes whenever they do. Does not read the
+    /// refs.
     pub(super) fn stamp(&self) -> Option<String> {
         self.stamp_refs().map(|(stamp, _)| stamp)
     }

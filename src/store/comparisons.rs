@@ -44,7 +44,7 @@ impl Comparisons {
             files::make_folder_and_parent(folder)?;
         }
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
-        // Another process is writing. What was compared here is compared again.
+        // Another process is writing. What was compared here will be compared again.
         if file.try_lock().is_err() {
             return Ok(());
         }

@@ -26,7 +26,7 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
-    /// A file `.git` names something other than the git dir of a working tree.
+    /// A `.git` file names something that is not a git directory.
     #[error("not a git repository: '{}', which {} names", path.display(), file.display())]
     BrokenGitFile {
         /// The file.
@@ -98,13 +98,17 @@ pub enum StoreError {
         /// The remote that has it.
         remote: String,
     },
-    /// A file exceeds the size limit for stored files.
-    #[error("the blob {id} cannot be read: it has {size} bytes, more than {} MiB", super::codec::MAX_BLOB >> 20)]
+    /// An object exceeds the size limit of its kind.
+    #[error("the {kind} {id} cannot be read: it has {size} bytes, more than {} MiB", limit >> 20)]
     TooLarge {
+        /// Its kind, as git names it.
+        kind: &'static str,
         /// Its id.
         id: Oid,
         /// Its size, in bytes.
         size: u64,
+        /// The limit, in bytes.
+        limit: usize,
     },
     /// A file would exceed the size limit for stored files.
     #[error("{path} would have {size} bytes, but a stored file has at most {} MiB", super::codec::MAX_BLOB >> 20)]

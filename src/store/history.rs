@@ -149,7 +149,7 @@ pub fn added<O: Objects + ?Sized>(store: &O, known: &Oid, tip: &Oid) -> Result<V
     Ok(found)
 }
 
-/// Returns the commits from `tip` back to and including `bases`, nearest first, up to `most`.
+/// Returns the commits from `tip` back to and including `bases`, nearest first, at most `most`.
 ///
 /// # Errors
 /// Returns an error if a commit on the way cannot be read.

@@ -130,7 +130,7 @@ impl fmt::Display for StoreRef {
     }
 }
 
-/// The maximum depth of a folder in such a tree.
+/// The maximum number of segments of a file's path.
 pub const MAX_DEPTH: usize = 5;
 
 /// A path within a tree of the store, relative to its root and separated by `/`.
@@ -228,6 +228,11 @@ pub fn losing_binding(repo: &RepoName, id: &ConflictId) -> TreePath {
 /// Returns `conflicts/bindings/<repo>`: the folder of the losing sides of conflicts about a binding.
 pub fn lost_bindings(repo: &RepoName) -> TreePath {
     TreePath(format!("{CONFLICTS}/{BINDINGS}/{repo}"))
+}
+
+/// Returns `conflicts/repos/<repo>`: the folder of other repositories that claimed the same name.
+pub fn lost_repos(repo: &RepoName) -> TreePath {
+    TreePath(format!("{CONFLICTS}/{REPOS}/{repo}"))
 }
 
 /// Returns `conflicts/repos/<repo>/<id>.json`: another repository that claimed the same name.

@@ -1,27 +1,19 @@
 //! Merges the trees of one ref that two machines changed, path by path, against the merge base. If only one side
 //! changed a path, its version is used; if both did, `model::merge` decides.
 
+mod members;
 mod renames;
+mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
-use crate::model::{
-    binding::Binding,
-    conflict::Conflict,
-    contract::Contract,
-    domain::{Domain, Source},
-    merge::{self, ConflictId, Merged, Newer},
-    name::{ContractName, RepoName},
-    oid::Oid,
-    realm::Repo,
-    set_aside::SetAside,
-};
+use crate::model::{conflict::Conflict, merge::ConflictId, oid::Oid, set_aside::SetAside};
 use crate::store::{
     Edit, Entry, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
     history::{self, Relation},
-    layout::{self, SOURCES},
+    layout::SOURCES,
     read,
     tree_file::TreeFile,
 };
@@ -49,11 +41,17 @@ pub fn merge(
     ours: &Oid,
     theirs: &Oid,
 ) -> Result<Merge, StoreError> {
-    merge_with_overrides(store, name, relation, [ours, theirs], [&Overrides::new(), &Overrides::new()])
+    merge_with_overrides(store, name, relation, [ours, theirs], [&Overrides::default(), &Overrides::default()])
 }
 
-/// Files whose content replaces that in a side's tree; `None` means absent.
-pub type Overrides = BTreeMap<TreePath, Option<Oid>>;
+/// Files whose content replaces that in a side's tree.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// The content of each file; `None` means absent.
+    pub files: BTreeMap<TreePath, Option<Oid>>,
+    /// The content that is in no object yet, by its id.
+    pub made: BTreeMap<Oid, Vec<u8>>,
+}
 
 /// Merges like [`merge()`], but with `overrides` replacing the content of files on either side. The edits are relative
 /// to the local tree with these replacements.
@@ -71,11 +69,11 @@ pub fn merge_with_overrides(
         relation.bases.iter().map(|base| Ok(store.commit(base)?.tree)).collect::<Result<Vec<_>, StoreError>>()?;
     let sides = [store.commit(ours)?.tree, store.commit(theirs)?.tree];
     let pasts = [BTreeMap::new(), BTreeMap::new()];
-    let mut merging = TreeMerge { store, name, bases: &bases, trees: sides, pasts, merge: Merge::default() };
+    let mut merging = TreeMerge { store, name, bases: &bases, trees: sides, overrides, pasts, merge: Merge::default() };
     let mut conflicts = merging.walk(bases.clone(), sides)?;
-    for path in overrides.iter().flat_map(|one| one.keys()).collect::<BTreeSet<_>>() {
+    for path in overrides.iter().flat_map(|one| one.files.keys()).collect::<BTreeSet<_>>() {
         conflicts.retain(|conflict| conflict.place.path() != *path);
-        merging.merge_again(path, &bases, overrides, &mut conflicts)?;
+        merging.merge_again(path, &bases, &mut conflicts)?;
     }
     let about_repos = |conflict: &PathConflict| {
         matches!(
@@ -91,7 +89,14 @@ pub fn merge_with_overrides(
     }
     merging.accept()?;
     if let StoreRef::Domain(_) = name {
-        merging.keep_members(overrides[0])?;
+        merging.keep_members()?;
+    }
+    for edit in merging.merge.edits.values_mut() {
+        if let Edit::Link(_, blob) = edit
+            && let Some(bytes) = overrides.iter().find_map(|one| one.made.get(blob))
+        {
+            *edit = Edit::Put(bytes.clone());
+        }
     }
     merging.merge.conflicts.sort();
     merging.merge.conflicts.dedup();
@@ -140,6 +145,7 @@ struct TreeMerge<'a> {
     name: &'a StoreRef,
     bases: &'a [Oid],
     trees: [Oid; 2],
+    overrides: [&'a Overrides; 2],
     pasts: [FormerBlobs; 2],
     merge: Merge,
 }
@@ -219,7 +225,6 @@ impl TreeMerge<'_> {
         &mut self,
         path: &TreePath,
         bases: &[Oid],
-        overrides: [&Overrides; 2],
         conflicts: &mut Vec<PathConflict>,
     ) -> Result<(), StoreError> {
         self.merge.edits.remove(path);
@@ -230,7 +235,7 @@ impl TreeMerge<'_> {
         let mut sides = [None, None];
         for (at, side) in sides.iter_mut().enumerate() {
             let blob = |id: Oid| Entry { name: String::new(), kind: EntryKind::Blob, id };
-            *side = match overrides[at].get(path) {
+            *side = match self.overrides[at].files.get(path) {
                 Some(content) => content.map(blob),
                 None => found(&self.trees[at])?,
             };
@@ -246,21 +251,17 @@ impl TreeMerge<'_> {
     /// Applies changes that were accepted on one side while the other side may still set them aside. Both sides have
     /// the commit that made them.
     fn accept(&mut self) -> Result<(), StoreError> {
-        let [ours, theirs] = self.trees;
-        let [our, their] = [read::set_aside_in(self.store, &ours)?, read::set_aside_in(self.store, &theirs)?];
+        let [our, their] = [self.records(0)?, self.records(1)?];
         let accepted =
             |records: &BTreeMap<ConflictId, SetAside>, id| records.get(id).is_some_and(SetAside::is_accepted);
         for (id, record) in our.iter().chain(&their).filter(|(_, record)| record.is_accepted()) {
             if accepted(&our, id) && accepted(&their, id) {
                 continue;
             }
-            for change in &record.changes {
-                let content = |tree: &Oid| {
-                    Ok::<_, StoreError>(read::lookup(self.store, tree, &change.path)?.map(|entry| entry.id))
-                };
-                let sides = [content(&ours)?, content(&theirs)?];
+            for change in record.accepted() {
                 let parts: Vec<_> = change.path.split('/').collect();
                 let Some(place) = TreeFile::parse(self.name, &parts) else { continue };
+                let sides = [self.content(0, &place.path())?, self.content(1, &place.path())?];
                 if sides == [change.refused, change.kept] {
                     self.merge.edits.remove(&place.path());
                 } else if sides == [change.kept, change.refused] {
@@ -272,67 +273,25 @@ impl TreeMerge<'_> {
         Ok(())
     }
 
-    /// Keeps a member that one side removed while the other side published its binding or a contract of it. These stay,
-    /// and nobody could change or remove them otherwise.
-    fn keep_members(&mut self, replaced: &Overrides) -> Result<(), StoreError> {
-        let path = layout::domain();
-        let Some(mut merged) = self.merged::<Domain>(&path, replaced)? else { return Ok(()) };
-        let mut removed = BTreeSet::new();
-        for side in 0..2 {
-            let domain = read::readable::<Domain>(self.store, self.blob_at(side, &path)?)?;
-            removed.extend(domain.into_iter().flat_map(|domain| domain.members));
-        }
-        removed.retain(|member| !merged.has_member(member));
-        if removed.is_empty() || merged.removed {
-            return Ok(());
-        }
-        let owners = self.owners(replaced)?;
-        let mut is_kept = false;
-        for member in removed {
-            if owners.contains(&member) || self.merged::<Binding>(&layout::binding(&member), replaced)?.is_some() {
-                is_kept |= merged.members.insert(member);
+    /// Returns the records of commits that broke a rule on one side.
+    fn records(&self, side: usize) -> Result<BTreeMap<ConflictId, SetAside>, StoreError> {
+        let mut records = read::set_aside_in(self.store, &self.trees[side])?;
+        for (path, content) in &self.overrides[side].files {
+            if let Some(TreeFile::SetAside(id)) = TreeFile::parse(self.name, &path.parts().collect::<Vec<_>>()) {
+                records.remove(&id);
+                records.extend(self.readable(*content)?.map(|record| (id, record)));
             }
         }
-        if is_kept {
-            self.merge.edits.remove(&path);
-            if self.merged::<Domain>(&path, replaced)?.as_ref() != Some(&merged) {
-                self.merge.edits.insert(path, Edit::Put(codec::encode(&merged)));
-            }
-        }
-        Ok(())
+        Ok(records)
     }
 
-    /// Returns the owners of the contracts that one side changed and that are not retired after the merge. Who removes a
-    /// member knows its other contracts.
-    fn owners(&self, replaced: &Overrides) -> Result<BTreeSet<RepoName>, StoreError> {
-        let [ours, theirs] = &self.trees;
-        let entries = |tree| {
-            let entries = read::folder(self.store, tree, layout::CONTRACTS)?;
-            Ok::<BTreeSet<_>, StoreError>(entries.into_iter().map(|entry| (entry.name, entry.id)).collect())
-        };
-        let (ours, theirs) = (entries(ours)?, entries(theirs)?);
-        let names: BTreeSet<_> = ours.symmetric_difference(&theirs).map(|(name, _)| name).collect();
-        let contracts = names.iter().filter_map(|file| layout::stem::<ContractName>(file));
-        let mut owners = BTreeSet::new();
-        for name in contracts {
-            let contract = self.merged::<Contract>(&layout::contract(&name), replaced)?;
-            owners.extend(contract.filter(|contract| contract.retired.is_none()).map(|contract| contract.owner));
+    /// Returns a document, unless it is absent or cannot be read.
+    fn readable<T: DeserializeOwned>(&self, blob: Option<Oid>) -> Result<Option<T>, StoreError> {
+        let made = |blob: &Oid| self.overrides.iter().find_map(|one| one.made.get(blob));
+        match blob.as_ref().and_then(made) {
+            Some(bytes) => Ok(codec::decode(bytes).ok()),
+            None => read::readable(self.store, blob),
         }
-        Ok(owners)
-    }
-
-    /// Returns a document after the merge, if there is one that can be read.
-    fn merged<T: DeserializeOwned>(&self, path: &TreePath, replaced: &Overrides) -> Result<Option<T>, StoreError> {
-        let blob = match self.merge.edits.get(path) {
-            Some(Edit::Put(text)) => return Ok(codec::decode(text).ok()),
-            Some(Edit::Link(_, blob)) => Some(*blob),
-            Some(Edit::Remove) => None,
-            None => match replaced.get(path) {
-                Some(content) => *content,
-                None => self.blob_at(0, path)?,
-            },
-        };
-        read::readable(self.store, blob)
     }
 
     fn entries(&self, tree: Option<Oid>) -> Result<BTreeMap<String, Entry>, StoreError> {
@@ -340,183 +299,12 @@ impl TreeMerge<'_> {
         Ok(entries.into_iter().map(|entry| (entry.name.clone(), entry)).collect())
     }
 
-    /// Resolves a file that both sides changed.
-    fn settle(&mut self, conflict: PathConflict) -> Result<(), StoreError> {
-        let PathConflict { place, base, sides: [ours, theirs] } = conflict;
-        let (Some(our), Some(their)) = (ours, theirs) else {
-            return self.settle_absence(&place, base, [ours, theirs]);
-        };
-        match &place {
-            TreeFile::Contract(name) => {
-                let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
-                let base = read::readable(self.store, base)?;
-                let ([ours, theirs], newer) = self.comparable(name, &our, &their)?;
-                let merged = merge::contract(base.as_ref(), &ours, &theirs, newer);
-                self.put_contract(&place, &our, merged, name);
-            }
-            TreeFile::Version(name, _) => {
-                let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
-                let ([ours, theirs], newer) = self.comparable(name, &our, &their)?;
-                let merged = merge::version(&ours, &theirs, newer);
-                self.put_contract(&place, &our, merged, name);
-            }
-            TreeFile::Binding(repo) => {
-                let Some([our, their]) = self.both::<Binding>(&place, our, their)? else { return Ok(()) };
-                let base = read::readable(self.store, base)?;
-                let merged = merge::binding(base.as_ref(), &our, &their, self.newer([repo; 2])?);
-                self.put_binding(repo, Some(&our), merged);
-            }
-            TreeFile::Source(repo) => {
-                let Some([our, their]) = self.both::<Source>(&place, our, their)? else { return Ok(()) };
-                let base = read::readable(self.store, base)?;
-                match merge::source(base.as_ref(), &our, &their, self.newer([repo; 2])?) {
-                    Some(winner) => self.put(&place, &our, &winner),
-                    None => drop(self.merge.edits.insert(place.path(), Edit::Remove)),
-                }
-            }
-            TreeFile::Domain => {
-                let base = read::readable(self.store, base)?;
-                self.put_merged(&place, [our, their], |our, their| merge::domain(base.as_ref(), our, their))?;
-            }
-            TreeFile::Repo(repo) => {
-                let Some([our, their]) = self.both::<Repo>(&place, our, their)? else { return Ok(()) };
-                let Merged { winner, lost } = merge::repo(&our, &their);
-                if let Some(lost) = lost {
-                    let place = TreeFile::LosingRepo(repo.clone(), ConflictId::of(&lost));
-                    self.record(&place, codec::encode(&lost));
-                    self.merge.conflicts.push(Conflict::Repo(repo.clone()));
-                }
-                self.put(&place, &our, &winner);
-            }
-            TreeFile::SetAside(_) => self.put_merged(&place, [our, their], SetAside::merged_with)?,
-            TreeFile::Session(_) | TreeFile::EndedSession(_) => {
-                self.put_merged(&place, [our, their], merge::session)?;
-            }
-            TreeFile::Transfers(_) => self.put_merged(&place, [our, their], merge::transfers)?,
-            // These files are named by their content, or never differ.
-            TreeFile::Realm
-            | TreeFile::Rename(_)
-            | TreeFile::Approval(..)
-            | TreeFile::LosingRepo(..)
-            | TreeFile::LosingContract(..)
-            | TreeFile::LosingBinding(..) => {
-                self.smaller(&place, our, their);
-            }
+    /// Returns the content of a file on one side, with its replacement.
+    fn content(&self, side: usize, path: &TreePath) -> Result<Option<Oid>, StoreError> {
+        match self.overrides[side].files.get(path) {
+            Some(content) => Ok(*content),
+            None => self.blob_at(side, path),
         }
-        Ok(())
-    }
-
-    /// Resolves a file that one side removed and the other changed: it stays, unless it is a session that has ended, or a
-    /// later commit of the repository removed its binding.
-    fn settle_absence(
-        &mut self,
-        place: &TreeFile,
-        base: Option<Oid>,
-        [ours, theirs]: [Option<Oid>; 2],
-    ) -> Result<(), StoreError> {
-        if let TreeFile::Session(id) = place {
-            let ended = layout::ended_session(id);
-            let without = usize::from(ours.is_some());
-            if read::lookup(self.store, &self.trees[without], ended.as_str())?.is_some() {
-                self.merge.edits.extend(ours.map(|_| (place.path(), Edit::Remove)));
-                return Ok(());
-            }
-        }
-        if let TreeFile::Binding(repo) = place {
-            let remover = if ours.is_none() { Newer::Ours } else { Newer::Theirs };
-            if self.newer([repo; 2])? == remover {
-                self.merge.edits.extend(ours.map(|_| (place.path(), Edit::Remove)));
-                return Ok(());
-            }
-        }
-        if let TreeFile::Binding(repo) = place
-            && self.merge_renamed_binding(repo, base, [ours, theirs])?
-        {
-            return Ok(());
-        }
-        if let TreeFile::Source(repo) = place
-            && self.merge_renamed_source(repo, base, [ours, theirs])?
-        {
-            return Ok(());
-        }
-        self.merge.edits.extend(theirs.map(|blob| (place.path(), Edit::Link(EntryKind::Blob, blob))));
-        Ok(())
-    }
-
-    /// Reads both sides. If one cannot be read, the other wins; if neither can, the one with the smaller id wins.
-    fn both<T: DeserializeOwned>(
-        &mut self,
-        place: &TreeFile,
-        our: Oid,
-        their: Oid,
-    ) -> Result<Option<[T; 2]>, StoreError> {
-        Ok(match (read::readable(self.store, Some(our))?, read::readable(self.store, Some(their))?) {
-            (Some(ours), Some(theirs)) => Some([ours, theirs]),
-            (Some(_), None) => None,
-            (None, Some(_)) => {
-                self.merge.edits.insert(place.path(), Edit::Link(EntryKind::Blob, their));
-                None
-            }
-            (None, None) => {
-                self.smaller(place, our, their);
-                None
-            }
-        })
-    }
-
-    fn smaller(&mut self, place: &TreeFile, our: Oid, their: Oid) {
-        if their < our {
-            self.merge.edits.insert(place.path(), Edit::Link(EntryKind::Blob, their));
-        }
-    }
-
-    fn put<T: Serialize + PartialEq>(&mut self, place: &TreeFile, ours: &T, winner: &T) {
-        if ours != winner {
-            self.merge.edits.insert(place.path(), Edit::Put(codec::encode(winner)));
-        }
-    }
-
-    /// Merges a file of which nothing is lost.
-    fn put_merged<T: Serialize + DeserializeOwned + PartialEq>(
-        &mut self,
-        place: &TreeFile,
-        [our, their]: [Oid; 2],
-        merge: impl FnOnce(&T, &T) -> T,
-    ) -> Result<(), StoreError> {
-        if let Some([our, their]) = self.both::<T>(place, our, their)? {
-            self.put(place, &our, &merge(&our, &their));
-        }
-        Ok(())
-    }
-
-    fn put_binding(&mut self, repo: &RepoName, ours: Option<&Binding>, merged: Merged<Binding>) {
-        let Merged { winner, lost } = merged;
-        if let Some(lost) = lost {
-            let place = TreeFile::LosingBinding(repo.clone(), ConflictId::of(&lost));
-            self.record(&place, codec::encode(&lost));
-            self.merge.conflicts.push(Conflict::Binding(repo.clone()));
-        }
-        if ours != Some(&winner) {
-            self.merge.edits.insert(layout::binding(repo), Edit::Put(codec::encode(&winner)));
-        }
-    }
-
-    fn put_contract(&mut self, place: &TreeFile, ours: &Contract, merged: Merged<Contract>, name: &ContractName) {
-        let Merged { winner, lost } = merged;
-        if let Some(lost) = lost {
-            let lost = lost.as_published();
-            let place = TreeFile::LosingContract(name.clone(), lost.version.clone(), ConflictId::of(&lost));
-            self.record(&place, codec::encode_contract(&lost));
-            self.merge.conflicts.push(Conflict::Contract(name.clone(), lost.version));
-        }
-        if *ours != winner {
-            self.merge.edits.insert(place.path(), Edit::Put(codec::encode_contract(&winner)));
-        }
-    }
-
-    fn record(&mut self, place: &TreeFile, lost: Vec<u8>) {
-        // The file is named by its content, so it may already exist.
-        self.merge.edits.insert(place.path(), Edit::Put(lost));
     }
 
     fn blob_at(&self, side: usize, path: &TreePath) -> Result<Option<Oid>, StoreError> {

@@ -36,7 +36,7 @@ static DIGESTS: ContentCache<(DomainName, Oid), Arc<DomainDigest>> = ContentCach
 pub struct Overview<'s> {
     store: &'s dyn Store,
     index: Arc<Index>,
-    /// The cached file.
+    /// The cached data that `index` refers to.
     cached: Option<CachedData>,
     /// The stamp of the refs, if they have not changed since.
     stamp: Option<String>,

@@ -92,6 +92,12 @@ pub trait Objects {
 
 /// A store of one realm.
 pub trait Store: Objects {
+    /// Returns the id that a blob with this content has, or would have.
+    ///
+    /// # Errors
+    /// Returns an error if the content cannot be hashed.
+    fn blob_id(&self, content: &[u8]) -> Result<Oid, StoreError>;
+
     /// Returns the commit that a ref points to.
     ///
     /// # Errors

@@ -96,6 +96,10 @@ impl Objects for StoreAt {
 
 /// The cache and the records of readers and remotes describe the present, so this view has none.
 impl Store for StoreAt {
+    fn blob_id(&self, content: &[u8]) -> Result<Oid, StoreError> {
+        self.store.blob_id(content)
+    }
+
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
         match self.store.tip(name)? {
             Some(tip) if !name.is_local() => self.then(name, tip),

@@ -104,16 +104,13 @@ impl TreeFile {
         }
     }
 
-    /// Returns whether the file is never removed: once one machine has it, all others get it.
+    /// Returns whether a merge never removes the file: once one machine has it, all get it.
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,
-            Self::LosingContract(..)
-            | Self::LosingRepo(..)
-            | Self::SetAside(_)
-            | Self::Rename(_)
-            | Self::Approval(..) => true,
-            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LosingBinding(..) | Self::Transfers(_) => false,
+            Self::LosingContract(..) | Self::SetAside(_) | Self::Rename(_) | Self::Approval(..) => true,
+            Self::LosingBinding(..) | Self::LosingRepo(..) => false,
+            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::Transfers(_) => false,
             Self::Session(_) | Self::EndedSession(_) => false,
         }
     }

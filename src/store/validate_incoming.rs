@@ -27,6 +27,8 @@ use crate::store::{
     tree_file::TreeFile,
 };
 
+/// The size limit of one folder, in bytes: more than its entries may take.
+const MAX_FOLDER: u64 = 64 << 20;
 /// The maximum number of files and folders in the tree of one ref.
 const MAX_ENTRIES: usize = 500_000;
 /// The maximum size of the bindings of one domain together, in bytes. Each of them is decoded to judge the domain, even
@@ -55,6 +57,18 @@ pub fn inspect(store: &dyn Store, name: &StoreRef, tip: &Oid, known: &[Oid]) -> 
     Ok(walk.problems)
 }
 
+/// Returns whether the content of a file is invalid, so that no machine would accept it.
+///
+/// # Errors
+/// Returns an error if the content cannot be read for another reason.
+pub fn is_invalid(store: &dyn Store, name: &StoreRef, place: &TreeFile, blob: Oid) -> Result<bool, StoreError> {
+    match store.blob(&blob) {
+        Ok(bytes) => Ok(TreeWalk { store, name, problems: Vec::new(), entries: 0 }.check(place, &bytes).is_err()),
+        Err(error) if error.is_damage() => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
 struct TreeWalk<'a> {
     store: &'a dyn Store,
     name: &'a StoreRef,
@@ -73,6 +87,10 @@ impl TreeWalk<'_> {
     fn walk(&mut self, root: Oid, known: Vec<Oid>) -> Result<(), StoreError> {
         let mut open = vec![Folder { path: Vec::new(), tree: root, known }];
         while let Some(folder) = open.pop() {
+            if self.store.size(&folder.tree).is_ok_and(|size| size > MAX_FOLDER) {
+                self.problem(&folder.path, &format!("the folder has more than {} MiB", MAX_FOLDER >> 20));
+                return Ok(());
+            }
             let entries = match self.store.entries(&folder.tree) {
                 Err(error) if error.is_damage() => {
                     self.problem(&folder.path, &error.to_string());
@@ -87,9 +105,15 @@ impl TreeWalk<'_> {
             if self.problems.len() >= MAX_REPORTED || self.entries > MAX_ENTRIES {
                 return Ok(());
             }
-            let is_root_of_realm = *self.name == StoreRef::Realm && folder.path.is_empty();
-            if is_root_of_realm && !entries.iter().any(|entry| entry.name == "realm.json") {
-                self.problem(&["realm.json".to_owned()], "it is missing");
+            let required = match self.name {
+                StoreRef::Realm => Some("realm.json"),
+                // Its removal from a known domain is set aside.
+                StoreRef::Domain(_) if folder.known.is_empty() => Some("domain.json"),
+                _ => None,
+            };
+            let is_missing = |name: &&str| folder.path.is_empty() && !entries.iter().any(|entry| entry.name == *name);
+            if let Some(name) = required.filter(is_missing) {
+                self.problem(&[name.to_owned()], "it is missing");
             }
             if matches!(self.name, StoreRef::Domain(_)) && folder.path == [BINDINGS] && self.are_too_large(&entries)? {
                 let limit = MAX_BINDINGS >> 20;
@@ -129,7 +153,8 @@ impl TreeWalk<'_> {
         Ok(self.store.entries(tree)?.into_iter().map(|entry| (entry.name.clone(), entry)).collect())
     }
 
-    /// Returns whether the bindings of a domain exceed the limit together. One that cannot be read is reported later.
+    /// Returns whether the bindings of a domain exceed the limit together. A binding that cannot be read is reported
+    /// later.
     fn are_too_large(&self, entries: &[Entry]) -> Result<bool, StoreError> {
         let mut sizes = BTreeMap::new();
         let mut sum = 0;

@@ -49,7 +49,7 @@ fn until_won<E: From<StoreError>>(
     }
 }
 
-/// Checks that every file of a change can be read again.
+/// Checks that no file of a change exceeds the size limit.
 fn readable(change: &Change) -> Result<(), StoreError> {
     for (path, edit) in &change.edits {
         if let Edit::Put(bytes) = edit

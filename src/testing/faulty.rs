@@ -73,6 +73,10 @@ impl Objects for FaultyStore {
 }
 
 impl Store for FaultyStore {
+    fn blob_id(&self, content: &[u8]) -> Result<Oid, StoreError> {
+        self.inner.blob_id(content)
+    }
+
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
         self.call(|store| store.tip(name))
     }

@@ -140,6 +140,10 @@ impl Objects for MemoryStore {
 }
 
 impl Store for MemoryStore {
+    fn blob_id(&self, content: &[u8]) -> Result<Oid, StoreError> {
+        Ok(objects::Object::Blob(content.to_vec()).id())
+    }
+
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
         Ok(self.at(name))
     }

@@ -94,6 +94,8 @@ pub struct RealmReclaim {
     pub repo: RepoName,
     /// Whether the realm had recorded another repository under this name.
     pub identity_changed: bool,
+    /// Whether the realm had recorded that two repositories joined under this name.
+    pub settled_conflict: bool,
     /// The domains that somebody else published to under this name.
     pub domains: Vec<DomainName>,
 }

@@ -2,6 +2,7 @@
 //! the hub is repaired, and the conflict is settled.
 
 mod accepted;
+mod forged;
 mod renames;
 
 use std::path::{Path, PathBuf};
@@ -89,6 +90,18 @@ impl Three {
 
     /// Pushes a commit to the hub that changes or deletes these files. Returns the commit.
     fn push(&self, name: &str, files: &[(&str, Option<Value>)], message: &str, vars: &[(&str, &str)]) -> String {
+        self.push_onto(&[name], name, files, message, vars)
+    }
+
+    /// Pushes a commit like [`Self::push`], but with these parents.
+    fn push_onto(
+        &self,
+        parents: &[&str],
+        name: &str,
+        files: &[(&str, Option<Value>)],
+        message: &str,
+        vars: &[(&str, &str)],
+    ) -> String {
         self.git(&["read-tree", name], vars);
         for (path, document) in files {
             match document {
@@ -102,7 +115,9 @@ impl Three {
             }
         }
         let tree = self.git(&["write-tree"], vars);
-        let commit = self.git(&["commit-tree", "-p", name, "-m", message, &tree], vars);
+        let parents = parents.iter().flat_map(|parent| ["-p", parent]);
+        let commit = self
+            .git(&["commit-tree"].into_iter().chain(parents).chain(["-m", message, &tree]).collect::<Vec<_>>(), vars);
         self.git(&["update-ref", name, &commit], vars);
         commit
     }

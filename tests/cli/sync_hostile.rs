@@ -130,7 +130,15 @@ fn names_that_differ_only_in_case_are_reported() {
     let commit = hub.world.line(&hub.path, &["commit-tree", "-m", "hostile", &tree]);
     hub.world.git(&hub.path, &["update-ref", "refs/blue/domains/S3-access", &commit]);
     let run = hub.world.blue(&hub.world.path("fungal"), &["sync"]).exits(1);
-    assert!(run.all().contains("differs from the domain s3-access only in case"), "{run:?}");
+    assert!(run.all().contains("S3-access differs only in case from"), "{run:?}");
+    // A domain of this machine is not pushed beside one of the remote.
+    let info = hub.object("blob", b"{\"name\":\"Extra\"}");
+    let tree = hub.tree(&format!("100644 blob {info}\tdomain.json\0"));
+    let commit = hub.world.line(&hub.path, &["commit-tree", "-m", "extra", &tree]);
+    hub.world.git(&hub.path, &["update-ref", "refs/blue/domains/Extra", &commit]);
+    hub.world.ok(&hub.world.path("fungal"), &["realm", "admin", "domain", "--name", "extra", "--repos", "fungal"]);
+    hub.world.blue(&hub.world.path("fungal"), &["sync"]).exits(1);
+    assert_eq!(hub.world.try_git(&hub.path, &["rev-parse", "--verify", "refs/blue/domains/extra"]).code, 128);
 }
 
 #[test]
@@ -364,6 +372,30 @@ fn invalid_ref_of_the_realm_does_not_stop_the_domains() {
     let run = world.blue(&fungal, &["sync"]).exits(128);
     assert!(run.all().contains(&format!("(since commit {} by ", &commit[..10])), "{run}");
     assert!(run.all().contains("if there is no such format: git --git-dir"), "{run}");
+}
+
+#[test]
+fn new_domain_must_have_a_description() {
+    let hub = Hub::new();
+    let tree = hub.tree("");
+    let commit = hub.world.line(&hub.path, &["commit-tree", "-m", "hostile", &tree]);
+    hub.world.git(&hub.path, &["update-ref", "refs/blue/domains/other", &commit]);
+    hub.refuses("refs/blue/domains/other:domain.json: it is missing");
+}
+
+#[test]
+fn commit_with_a_huge_message_is_refused() {
+    let hub = Hub::new();
+    let (world, message) = (&hub.world, hub.world.path("message"));
+    std::fs::write(&message, "x".repeat(2 << 20)).unwrap();
+    let tree = format!("{DOMAIN_REF}^{{tree}}");
+    let arguments = ["commit-tree", "-p", DOMAIN_REF, "-F", message.to_str().unwrap(), &tree];
+    let commit = world.line(&hub.path, &arguments);
+    world.git(&hub.path, &["update-ref", DOMAIN_REF, &commit]);
+    let run = hub.refuses(&format!("the commit {commit} cannot be read: it has"));
+    let fungal = world.path("fungal");
+    world.finish_shell(&fungal, &world.next_step(&run)).exits(0);
+    world.ok(&fungal, &["sync"]);
 }
 
 #[test]

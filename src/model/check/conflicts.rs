@@ -35,8 +35,8 @@ pub(super) fn check(
     domain.open_conflicts().iter().map(finding).collect()
 }
 
-/// Returns whether a version that was published twice matters to a repository: it is the current one of the owner, or the
-/// one that an import gets or is adapted to. One that neither owns nor imports the contract may have lost it.
+/// Returns whether a version that was published twice matters to a repository: it is the current one of the owner, or
+/// the one that an import gets or is adapted to. One that neither owns nor imports the contract may have lost it.
 fn is_in_use(domain: &DomainSummary, contract: &ContractName, version: &Version, me: &RepoName) -> bool {
     if domain.owner(contract).is_none_or(|owner| owner == me) {
         return domain.contracts.get(contract).is_none_or(|held| held.version <= *version);
@@ -47,8 +47,8 @@ fn is_in_use(domain: &DomainSummary, contract: &ContractName, version: &Version,
     })
 }
 
-/// Returns the current state of the contract in conflict, for the repository `me`. `is_auto` returns whether the file of
-/// a contract says `version: auto`.
+/// Returns the current state of the contract in conflict, for the repository `me`. `is_auto` returns whether the file
+/// of a contract says `version: auto`.
 pub fn standing<'d>(
     conflict: &Conflict,
     domain: &'d DomainSummary,
@@ -71,7 +71,7 @@ pub fn standing<'d>(
 fn next_patch(domain: &DomainSummary, name: &ContractName, version: &Version) -> Version {
     let is_known = |version: &Version| domain.versions.get(name).is_some_and(|known| known.contains(version));
     let mut next = version.raised(Level::Patch);
-    while is_known(&next) {
+    while is_known(&next) && next != next.raised(Level::Patch) {
         next = next.raised(Level::Patch);
     }
     next

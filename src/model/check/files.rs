@@ -34,17 +34,17 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             located(remarks, name, declared)
         } else {
             let held = domain.contracts.get(contract);
-            // Another finding has the steps for a version that was published twice.
-            let in_conflict = held.filter(|held| {
+            let own = held.filter(|held| held.owner == *judged.repo);
+            // Another finding has the steps for an own version that was published twice.
+            let in_conflict = own.filter(|held| {
                 domain.conflicts.contracts.get(contract).is_some_and(|versions| versions.contains(&held.version))
             });
             let mut remarks = effects::remarks_on_document(&document);
             remarks.extend(effects::remarks_on_deprecation(after, &document));
-            let own = held.filter(|held| held.owner == *judged.repo);
             remarks.extend(own.and_then(|held| effects::remark_on_retirement(held, &document)));
             let remarks = located(remarks, name, declared);
             let compared = held.filter(|_| in_conflict.is_none());
-            differs((name, judged), &document, compared, declared).into_iter().chain(remarks).collect()
+            differs((domain, judged), &document, compared, declared).into_iter().chain(remarks).collect()
         };
         findings.extend(of_contract.into_iter().map(|finding| finding.domain(name).contract(contract)));
     }
@@ -100,16 +100,27 @@ fn located<T>(remarks: Vec<Remark>, domain: &DomainName, declared: &Declared<T>)
 
 /// Returns a finding for a file that is unchanged since it was published, if the realm has changed since.
 fn differs(
-    (domain, judged): (&DomainName, Judged<'_>),
+    (view, judged): (&DomainView, Judged<'_>),
     document: &Contract,
     held: Option<&Contract>,
     declared: &Declared<Contract>,
 ) -> Vec<Finding> {
-    let name = &document.name;
+    let (domain, name) = (&view.info.name, &document.name);
     let Some(held) = held.filter(|held| !document.version.is_prerelease() && !is_same(held, document)) else {
         return Vec::new();
     };
     let (path, up) = (&declared.path, &judged.candidate.up);
+    let was_created_twice = view.conflicts.contracts.contains_key(name) && !view.was_transferred_by(judged.repo, name);
+    if held.owner != *judged.repo && was_created_twice {
+        let owner = &held.owner;
+        let message = format!(
+            "{path} declares {domain}/{name}, which {owner} created as well, on another machine, and owns now. To publish \
+                yours, rename the file, and write the new name in it; to use theirs, git rm {up}{path} and git blue import \
+                {domain}/{name}"
+        );
+        let finding = Finding::error("not-owner", message).at(path, declared.lines.get("owner").copied());
+        return vec![Finding { caused_by: Cause::AlreadyInTheRealm, ..finding }];
+    }
     let there = format!("git blue contract get {domain}/{name} --format yaml >{up}{path}");
     let message = match document.version == held.version {
         _ if held.owner != *judged.repo => format!(

@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
         let message = "this repository cannot be identified: it has no commits and no origin";
         return Err(OpError::no(ErrorCode::NoCommit, message).next("git commit"));
     }
-    let identity_changed = take_name(ctx, acting, &now, request)?;
+    let (identity_changed, settled_conflict) = take_name(ctx, acting, &now, request)?;
     joined::write(&ctx.home, code, acting.realm, acting.repo, !now.roots.is_empty())?;
     ctx.home.record_repo(acting.realm, acting.repo, &code.main_folder())?;
     let mut domains = Vec::new();
@@ -61,8 +61,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
         forget_source(ctx, acting, &name, request)?;
         domains.push(name);
     }
-    let is_new = identity_changed || !domains.is_empty();
-    let body = RealmReclaim { realm: acting.realm.clone(), repo: acting.repo.clone(), identity_changed, domains };
+    let is_new = identity_changed || settled_conflict || !domains.is_empty();
+    let (realm, repo) = (acting.realm.clone(), acting.repo.clone());
+    let body = RealmReclaim { realm, repo, identity_changed, settled_conflict, domains };
     if !is_new {
         return Ok(Answer::new(body));
     }
@@ -70,16 +71,26 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
     auto::with_push(ctx, (acting.realm, acting.store), is_new, answer)
 }
 
-/// Writes the repository's entry. Returns whether it has changed.
-fn take_name(ctx: &Ctx, acting: ActingRepo<'_>, now: &Repo, request: &Request) -> Result<bool, OpError> {
+/// Writes the repository's entry, and settles the conflict about its name. Returns whether the entry has changed, and
+/// whether there was a conflict.
+fn take_name(ctx: &Ctx, acting: ActingRepo<'_>, now: &Repo, request: &Request) -> Result<(bool, bool), OpError> {
+    let mut done = (false, false);
     domain::change_realm(ctx, acting.store, || {
-        if read::repos(acting.store)?.repos.get(acting.repo) == Some(now) {
+        let repos = read::repos(acting.store)?.repos;
+        let is_other = repos.get(acting.repo) != Some(now);
+        let is_disputed = read::names_taken_twice(acting.store, &repos)?.contains(acting.repo);
+        done = (is_other, is_disputed);
+        let entry = is_other.then(|| (layout::repo(acting.repo), Edit::Put(codec::encode(now))));
+        let lost = is_disputed.then(|| (layout::lost_repos(acting.repo), Edit::Remove));
+        let edits: Vec<_> = entry.into_iter().chain(lost).collect();
+        if edits.is_empty() {
             return Ok(None);
         }
         let subject = format!("reclaim {}", acting.repo);
         let message = Message { repo: Some(acting.repo), reason: Some(&request.reason), ..Message::of(ctx, subject) };
-        Ok(Some((vec![(layout::repo(acting.repo), Edit::Put(codec::encode(now)))], message)))
-    })
+        Ok(Some((edits, message)))
+    })?;
+    Ok(done)
 }
 
 /// Returns the domains whose last published commit this clone does not have, or that none of its refs has any more.

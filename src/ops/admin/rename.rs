@@ -153,7 +153,7 @@ struct Renaming<'a> {
 impl Renaming<'_> {
     fn message(&self) -> Message<'_> {
         let subject = format!("rename {} to {}", self.old, self.new);
-        Message { repo: Some(self.new), ..Message::of(self.ctx, subject) }
+        Message { repo: Some(self.old), ..Message::of(self.ctx, subject) }
     }
 
     /// Adds the new name and keeps the old one. Returns whether the old name still has to be removed.

@@ -1,6 +1,8 @@
 //! Disputes: two machines published different commits of one repository that are not merged yet,
 //! and their bindings differ.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use super::candidate::Sources;
 use crate::{
     error::OpError,
@@ -60,8 +62,8 @@ pub fn merges_both_sides(
 /// The maximum number of commits that are searched for the merge of two sides.
 const MAX_SINCE_MERGE: usize = 200;
 
-/// Returns the other commit, if `commit` is one of two commits of the repository that two machines published in a domain,
-/// the repository has published no other since, and `commit` does not contain the other one.
+/// Returns the other commit, if `commit` is one of two commits of the repository that two machines published in a
+/// domain, the repository has published no other since, and `commit` does not contain the other one.
 ///
 /// # Errors
 /// Returns an error if the realm or the repository cannot be read.
@@ -71,34 +73,35 @@ pub fn missing_side(
     name: &DomainName,
     commit: &Oid,
 ) -> Result<Option<Oid>, OpError> {
-    let Some(mut tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
+    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
         return Ok(None);
     };
     let names = renamed::names(acting.store, acting.repo)?;
     let source = |at: &Oid| source(acting, &names, name, at);
-    for _ in 0..MAX_SINCE_MERGE {
-        let parents = acting.store.commit(&tip)?.parents;
-        let (now, sides) = (source(&tip)?, parents.iter().map(source).collect::<Result<Vec<_>, _>>()?);
-        match &sides[..] {
-            [Some(ours), Some(theirs)] if ours != theirs => {
-                let is_ordered = [ours, theirs].into_iter().any(|side| Some(side) == now.as_ref());
-                let other = match (ours.commit == *commit, theirs.commit == *commit) {
-                    (true, _) => theirs.commit,
-                    (_, true) => ours.commit,
-                    _ => return Ok(None),
-                };
-                let is_missing = || Ok::<_, OpError>(!(code.has(&other) && code.is_ancestor(&other, commit)?));
-                return Ok((!is_ordered && is_missing()?).then_some(other));
-            }
-            [first, ..] if *first == now => tip = parents[0],
-            _ => break,
+    let (mut open, mut seen) = (VecDeque::from([tip]), BTreeSet::from([tip]));
+    while let Some(at) = open.pop_front().filter(|_| seen.len() <= MAX_SINCE_MERGE) {
+        let parents = acting.store.commit(&at)?.parents;
+        let (now, sides) = (source(&at)?, parents.iter().map(source).collect::<Result<Vec<_>, _>>()?);
+        if sides.iter().all(|side| *side == now) {
+            // Either parent of a merge of another repository may have the merge of the two sides.
+            open.extend(parents.into_iter().filter(|parent| seen.insert(*parent)));
+        } else if let [Some(ours), Some(theirs)] = &sides[..]
+            && ![ours, theirs].into_iter().any(|side| Some(side) == now.as_ref())
+        {
+            let other = match (ours.commit == *commit, theirs.commit == *commit) {
+                (true, _) => theirs.commit,
+                (_, true) => ours.commit,
+                _ => return Ok(None),
+            };
+            let is_contained = code.has(&other) && code.is_ancestor(&other, commit)?;
+            return Ok((!is_contained).then_some(other));
         }
     }
     Ok(None)
 }
 
-/// Replaces the last published commit of each domain that `commit` changes by the one that `commit` lacks, if two machines
-/// published different commits.
+/// Replaces the last published commit of each domain that `commit` changes by the one that `commit` lacks, if two
+/// machines published different commits.
 ///
 /// # Errors
 /// Returns an error if the realm or the repository cannot be read.

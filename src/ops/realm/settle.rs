@@ -56,6 +56,10 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Decision) -> Result<Answer<Co
         arrival::record_local_change(acting.store, domain, (before, after), time);
     }
     let record = settled.ok_or_else(|| unknown(id))?;
+    let files = match verdict {
+        Decision::Accepted => record.acceptable_by(acting.repo).map(|change| change.path.clone()).collect(),
+        Decision::Rejected => record.changes.iter().map(|change| change.path.clone()).collect(),
+    };
     let answer = Answer::new(ConflictSettled {
         realm: acting.realm.clone(),
         repo: acting.repo.clone(),
@@ -63,7 +67,7 @@ pub fn settle(ctx: &Ctx, id: &ConflictId, verdict: Decision) -> Result<Answer<Co
         id: id.to_string(),
         commit: record.commit,
         verdict,
-        files: record.changes.into_iter().map(|change| change.path).collect(),
+        files,
         changed: written.is_some(),
     });
     auto::with_push(ctx, (acting.realm, acting.store), written.is_some(), answer)
@@ -94,7 +98,7 @@ fn edits_to_accept(
 ) -> Result<Vec<(TreePath, Edit)>, OpError> {
     let id = record.id();
     let owners: std::collections::BTreeSet<_> = record.changes.iter().flat_map(|change| &change.owners).collect();
-    if !owners.is_empty() && !owners.contains(acting.repo) {
+    if record.acceptable_by(acting.repo).next().is_none() {
         let names: Vec<_> = owners.into_iter().map(ToString::to_string).collect();
         let verb = if names.len() == 1 { "owns" } else { "own" };
         let message = format!("{} cannot accept it: it changes what {} {verb}", acting.repo, names.join(" and "));
@@ -103,7 +107,7 @@ fn edits_to_accept(
             .next(format!("git blue realm conflict reject {id}  # reject the change")));
     }
     let mut edits = Vec::new();
-    for change in &record.changes {
+    for change in record.acceptable_by(acting.repo) {
         let parts: Vec<_> = change.path.split('/').collect();
         let Some(place) = TreeFile::parse(name, &parts) else { continue };
         let held = read::lookup(acting.store, tree, &change.path)?.map(|entry| entry.id);

@@ -34,6 +34,8 @@ pub(super) struct Trace {
     valid: Option<Oid>,
     /// Set if the whole history was examined and no commit is valid.
     is_all_invalid: bool,
+    /// The valid commit that was there at the last sync, if the history of the tip cannot be examined.
+    last_seen: Option<Oid>,
 }
 
 impl Trace {
@@ -43,10 +45,10 @@ impl Trace {
         let Some(mut culprit) = first() else { return Self::default() };
         for _ in 0..MAX_COMMITS {
             let Some(parent) = culprit.1.parents.first().copied() else {
-                return Self { culprit: first(), valid: None, is_all_invalid: true };
+                return Self { culprit: first(), is_all_invalid: true, ..Self::default() };
             };
             if is_valid(&parent) {
-                return Self { culprit: Some(culprit), valid: Some(parent), is_all_invalid: false };
+                return Self { culprit: Some(culprit), valid: Some(parent), ..Self::default() };
             }
             match store.commit(&parent) {
                 Ok(commit) => culprit = (parent, commit),
@@ -97,6 +99,9 @@ impl KnownHere<'_> {
             Trace { is_all_invalid: true, .. } => {
                 push().map(|push| format!("{push} :{there}  # remove it: none of its commits is valid; then sync"))
             }
+            Trace { last_seen: Some(seen), .. } => push().map(|push| {
+                format!("{push} {seen}:{there}  # restore what was there at the last sync; then sync on each machine")
+            }),
             _ => None,
         };
         let next_step = step.unwrap_or_else(|| {
@@ -131,6 +136,10 @@ impl KnownHere<'_> {
         let seen = StoreRef::Seen(self.remote.name.clone(), Box::new(name.clone()));
         let known: Vec<Oid> = [held(name), held(&seen)].into_iter().flatten().collect();
         let is_valid = |id: &Oid| self.problems(name, id, &known).is_ok_and(|problems| problems.is_empty());
-        Trace::below(self.store, tip, is_valid)
+        let trace = Trace::below(self.store, tip, is_valid);
+        if trace.valid.is_some() || trace.is_all_invalid {
+            return trace;
+        }
+        Trace { last_seen: held(&seen).filter(|seen| seen != tip && is_valid(seen)), ..trace }
     }
 }

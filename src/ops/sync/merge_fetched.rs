@@ -53,13 +53,21 @@ impl DomainsByCase {
         }
     }
 
-    /// Returns the problem of a domain whose name differs only in case from that of another one.
-    fn collision(&self, name: &StoreRef) -> Option<SyncProblem> {
+    /// Returns the domain whose name differs only in case from that of a ref.
+    fn collision(&self, name: &StoreRef) -> Option<&DomainName> {
         let domain = name.domain()?;
-        let other = self.0.get(&domain.as_str().to_ascii_lowercase()).filter(|other| *other != domain)?;
-        let message = format!("{domain} differs from the domain {other} only in case");
-        Some(problem(ErrorCode::NameCollision.as_str(), Some(name), message))
+        self.0.get(&domain.as_str().to_ascii_lowercase()).filter(|other| *other != domain)
     }
+}
+
+/// Returns the problem of a domain whose name differs only in case from that of a domain of this machine, which the
+/// remote may have as well.
+fn collision(name: &StoreRef, own: &StoreRef, is_shared: bool) -> SyncProblem {
+    let (other, own) = (name.shared_name(), own.shared_name());
+    let pushed =
+        if is_shared { "" } else { ", which is not pushed: publish its contracts in a domain of another name" };
+    let message = format!("{other} differs only in case from {own} of this machine{pushed}");
+    problem(ErrorCode::NameCollision.as_str(), Some(name), message)
 }
 
 impl Syncing<'_> {
@@ -84,10 +92,16 @@ impl Syncing<'_> {
         wanted.retain(|(name, theirs)| here.seen.get(name) != Some(theirs) || here.tips.get(name) != Some(theirs));
         let mut domains = if wanted.is_empty() { DomainsByCase::default() } else { DomainsByCase::of(self.store)? };
         for (name, theirs) in wanted {
-            let unfit = self.unfit(&name, &theirs, unsound)?;
-            if let Some(problem) = unfit.or_else(|| domains.collision(&name)) {
+            if let Some(problem) = self.unfit(&name, &theirs, unsound)? {
                 add(report, problem);
                 bad.push(name);
+                continue;
+            }
+            if let Some(own) = domains.collision(&name) {
+                let own = StoreRef::Domain(own.clone());
+                let is_shared = listing.tip(&own).is_some();
+                add(report, collision(&name, &own, is_shared));
+                bad.extend((!is_shared).then_some(own).into_iter().chain([name]));
                 continue;
             }
             let seen = self.seen(&name)?;
@@ -231,15 +245,15 @@ impl Syncing<'_> {
             return Ok(Outcome::Ahead);
         }
         let examined = append_only::examine(self.store, name, &tip, theirs)?;
-        if relation.is_contained && examined.overrides.is_empty() {
+        if relation.is_contained && examined.overrides.files.is_empty() {
             self.store.advance(name, ours, *theirs)?;
             return Ok(Outcome::Moved(ours, *theirs, RefUpdate::FastForward, Vec::new()));
         }
-        if examined.overrides.is_empty() && self.is_superseded(name, &tip, theirs)? {
+        if examined.overrides.files.is_empty() && self.is_superseded(name, &tip, theirs)? {
             self.store.advance(name, ours, *theirs)?;
             return Ok(Outcome::Moved(ours, *theirs, RefUpdate::FastForward, Vec::new()));
         }
-        let overrides = [&Overrides::new(), &examined.overrides];
+        let overrides = [&Overrides::default(), &examined.overrides];
         let mut merged = merge::merge_with_overrides(self.store, name, &relation, [&tip, theirs], overrides)?;
         let held = read::set_aside_in(self.store, &self.store.commit(&tip)?.tree)?;
         for record in examined.records.iter().filter(|record| !held.contains_key(&record.id())) {

@@ -1,5 +1,7 @@
 //! The rules for the files of a ref: who may change each of them, and which are kept forever.
 
+use std::collections::BTreeSet;
+
 use super::{Examination, Step};
 use crate::model::{
     contract::Contract,
@@ -9,8 +11,9 @@ use crate::model::{
     realm::{Rename, Repo},
     set_aside::{Rule, SetAside},
     transfer::Transfers,
+    version::Version,
 };
-use crate::store::{EntryKind, StoreError, layout, read, tree_file::TreeFile};
+use crate::store::{StoreError, StoreRef, layout, read, tree_file::TreeFile};
 
 impl Examination<'_> {
     /// Returns the rule that a change breaks, and the owner of the file.
@@ -28,7 +31,7 @@ impl Examination<'_> {
             TreeFile::Domain => return self.membership(step, before, after),
             TreeFile::Version(name, _) => {
                 let held = self.read::<Contract>(before)?;
-                let owner = held.map(|contract| contract.owner).or(self.owner(&step.before, name)?);
+                let owner = held.map(|contract| contract.owner).or(self.owner(step, name)?);
                 match (before, after, owner) {
                     (Some(_), None, owner) => Some((Rule::VersionRemoved, owner.into_iter().collect())),
                     (Some(_), Some(_), owner) => Some((Rule::VersionChanged, owner.into_iter().collect())),
@@ -38,18 +41,20 @@ impl Examination<'_> {
                     _ => None,
                 }
             }
-            TreeFile::Contract(name) => match (self.owner(&step.before, name)?, after) {
+            TreeFile::Contract(name) => match (self.owner(step, name)?, after) {
                 (owner, None) => Some((Rule::ContractRemoved, owner.into_iter().collect())),
                 (Some(owner), Some(_)) if !claims(&owner) && !self.is_offered(step, name, &owner)? => {
                     Some((Rule::ContractChanged, vec![owner]))
                 }
                 _ => None,
             },
-            TreeFile::Transfers(name) => match self.owner(&step.before, name)? {
-                Some(owner) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
+            TreeFile::Transfers(name) => match self.owner(step, name)? {
+                Some(owner) if !claims(&owner) && !self.is_renamed(before, after)? => {
+                    Some((Rule::ContractChanged, vec![owner]))
+                }
                 _ => None,
             },
-            TreeFile::Approval(name, _) => match (self.owner(&step.before, name)?, before) {
+            TreeFile::Approval(name, _) => match (self.owner(step, name)?, before) {
                 (_, Some(_)) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
                 (Some(owner), _) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
                 _ => None,
@@ -71,57 +76,91 @@ impl Examination<'_> {
                 };
                 is_broken.then(|| (Rule::IdentityChanged, vec![repo.clone()]))
             }
-            TreeFile::LosingContract(..) | TreeFile::LosingRepo(..) if after.is_none() => {
-                Some((Rule::RecordRemoved, Vec::new()))
+            TreeFile::LosingBinding(repo, _) | TreeFile::LosingRepo(repo, _) if after.is_none() && claims(repo) => None,
+            TreeFile::LosingContract(..) | TreeFile::LosingBinding(..) | TreeFile::LosingRepo(..) => {
+                Some((if after.is_none() { Rule::RecordRemoved } else { Rule::RecordChanged }, Vec::new()))
             }
-            TreeFile::SetAside(_) => {
-                let is_broken = match (self.read::<SetAside>(before)?, self.read::<SetAside>(after)?) {
-                    (None, _) => false,
-                    (Some(held), Some(new)) => SetAside { settled: None, ..new } != SetAside { settled: None, ..held },
-                    (Some(_), None) => true,
+            TreeFile::SetAside(_) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
+            TreeFile::SetAside(id) => {
+                let is_allowed = match (self.read::<SetAside>(before)?, self.read::<SetAside>(after)?) {
+                    (None, Some(new)) => new.id() == *id && self.is_founded(step, &new)?,
+                    (Some(held), Some(new)) => {
+                        let settler = new.settled.as_ref().filter(|_| held.is_open()).map(|settled| &settled.by);
+                        settler.is_some_and(claims)
+                            && new.may_be_settled()
+                            && SetAside { settled: None, ..new } == SetAside { settled: None, ..held }
+                    }
+                    (_, None) => false,
                 };
-                is_broken.then_some((Rule::RecordRemoved, Vec::new()))
+                (!is_allowed).then_some((Rule::RecordChanged, Vec::new()))
             }
-            _ => None,
+            TreeFile::Session(_) | TreeFile::EndedSession(_) | TreeFile::Realm => None,
         };
         Ok(found)
     }
 
     /// Returns whether a commit claims to be by a repository, under the given or a later name.
     fn claims_to_be_by(&self, step: &Step<'_>, repo: &RepoName) -> bool {
-        let Some(claim) = &step.claim else { return false };
-        let mut name = repo;
-        for _ in 0..=self.renames.len() {
-            if name == claim {
-                return true;
-            }
-            match self.renames.get(name) {
-                Some(newer) => name = newer,
-                None => break,
-            }
-        }
-        false
+        step.claim.as_ref().is_some_and(|claim| self.names(repo).any(|name| name == claim))
+    }
+
+    /// Returns the given name of a repository and its later ones.
+    fn names<'n>(&'n self, repo: &'n RepoName) -> impl Iterator<Item = &'n RepoName> {
+        std::iter::successors(Some(repo), |name| self.renames.get(*name)).take(self.renames.len() + 1)
+    }
+
+    /// Returns whether two records of transfers differ only in the names of repositories that were renamed.
+    fn is_renamed(&self, before: Option<Oid>, after: Option<Oid>) -> Result<bool, StoreError> {
+        let (Some(before), Some(after)) = (self.read::<Transfers>(before)?, self.read::<Transfers>(after)?) else {
+            return Ok(false);
+        };
+        let newest = |repo: &RepoName| self.names(repo).last().cloned();
+        let renamed = |record: Transfers| {
+            let transfers = record.transfers.iter();
+            transfers.map(|transfer| (newest(&transfer.from), newest(&transfer.to))).collect::<Vec<_>>()
+        };
+        Ok(renamed(before) == renamed(after))
     }
 
     /// Returns whether the owner of a contract offered it to the repository that the commit claims to be by.
     fn is_offered(&self, step: &Step<'_>, name: &ContractName, owner: &RepoName) -> Result<bool, StoreError> {
-        let transfers = self.read_at::<Transfers>(&step.before, &layout::transfers(name))?;
+        let transfers = self.held::<Transfers>(step, &layout::transfers(name))?;
         Ok(transfers.is_some_and(|transfers| {
             transfers.offered(owner).is_some() && transfers.offered(owner) == step.claim.as_ref()
         }))
     }
 
     /// Returns whether a repository renamed itself: its entry has moved to the new name, and the commit claims to be by
-    /// the repository. A record may be removed only if the former name is in use again.
+    /// the former one. A record may be removed only if the former name is in use again.
     fn is_honest_rename(&self, step: &Step<'_>, old: &RepoName, after: Option<Oid>) -> Result<bool, StoreError> {
-        let entry = |tree: &Oid, name: &RepoName| self.read_at::<Repo>(tree, &layout::repo(name));
+        let now = |name: &RepoName| self.read_at::<Repo>(&step.info.tree, &layout::repo(name));
         if after.is_none() {
-            return Ok(entry(&step.info.tree, old)?.is_some());
+            return Ok(now(old)?.is_some());
         }
         let Some(rename) = self.read::<Rename>(after)? else { return Ok(false) };
-        let (held, new) = (entry(&step.before, old)?, entry(&step.info.tree, &rename.to)?);
+        let (held, new) = (self.held::<Repo>(step, &layout::repo(old))?, now(&rename.to)?);
         let is_same = held.zip(new).is_some_and(|(held, new)| (held.url, held.roots) == (new.url, new.roots));
-        Ok(is_same && rename.from == *old && step.claim.as_ref() == Some(&rename.to))
+        Ok(is_same && rename.from == *old && step.claim.as_ref() == Some(old))
+    }
+
+    /// Returns the renames that a commit of the realm's ref adds, if they break no rule.
+    pub(super) fn renames_by(&self, step: &Step<'_>) -> Result<Vec<(RepoName, RepoName)>, StoreError> {
+        // The renames that a merge brings were found in the commits of its sides.
+        if *self.name != StoreRef::Realm || step.is_merge() {
+            return Ok(Vec::new());
+        }
+        let mut renames = Vec::new();
+        for entry in read::folder(self.store, &step.info.tree, layout::RENAMES)? {
+            let Some(old) = layout::stem::<RepoName>(&entry.name).filter(|old| !self.renames.contains_key(old)) else {
+                continue;
+            };
+            if let Some(rename) = self.read::<Rename>(Some(entry.id))?
+                && self.is_honest_rename(step, &old, Some(entry.id))?
+            {
+                renames.push((old, rename.to));
+            }
+        }
+        Ok(renames)
     }
 
     fn membership(
@@ -134,8 +173,9 @@ impl Examination<'_> {
         let Some(new) = self.read::<Domain>(after)? else {
             return Ok(Some((Rule::RecordRemoved, held.members.into_iter().collect())));
         };
-        if new.removed && self.is_removal(step)? {
-            return Ok(None);
+        if new.removed && !held.removed {
+            let members = held.members.into_iter().collect();
+            return Ok((!self.is_removal(step)?).then_some((Rule::RecordRemoved, members)));
         }
         let is_taken_away = |repo: &RepoName| !new.has_member(repo) && !self.claims_to_be_by(step, repo);
         let gone: Vec<_> = held.members.into_iter().filter(is_taken_away).collect();
@@ -146,28 +186,28 @@ impl Examination<'_> {
     /// bindings, and with retired contracts only.
     fn is_removal(&self, step: &Step<'_>) -> Result<bool, StoreError> {
         let domain = self.read_at::<Domain>(&step.info.tree, &layout::domain())?;
-        if !domain.is_some_and(|domain| domain.removed)
-            || !read::folder(self.store, &step.before, layout::BINDINGS)?.is_empty()
-        {
+        if !domain.is_some_and(|domain| domain.removed) || !self.held_names(step, layout::BINDINGS)?.is_empty() {
             return Ok(false);
         }
-        for entry in read::folder(self.store, &step.before, layout::CONTRACTS)? {
-            if self.read::<Contract>(Some(entry.id))?.is_none_or(|contract| contract.retired.is_none()) {
+        for file in self.held_names(step, layout::CONTRACTS)? {
+            let Some(name) = layout::stem(&file) else { return Ok(false) };
+            let contract = self.held::<Contract>(step, &layout::contract(&name))?;
+            if contract.is_none_or(|contract| contract.retired.is_none()) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Returns the owner of a contract, even if the contract has no current version.
-    fn owner(&self, tree: &Oid, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
-        let mut documents: Vec<_> =
-            read::lookup(self.store, tree, layout::contract(name).as_str())?.into_iter().collect();
-        if documents.is_empty() {
-            documents.extend(read::folder(self.store, tree, layout::versions(name).as_str())?.pop());
+    /// Returns the owner of a contract, even if its current document is missing or cannot be read.
+    fn owner(&self, step: &Step<'_>, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
+        if let Some(contract) = self.held::<Contract>(step, &layout::contract(name))? {
+            return Ok(Some(contract.owner));
         }
-        for entry in documents.iter().filter(|entry| entry.kind == EntryKind::Blob) {
-            if let Some(contract) = self.read::<Contract>(Some(entry.id))? {
+        let files = self.held_names(step, layout::versions(name).as_str())?;
+        let versions: BTreeSet<Version> = files.iter().filter_map(|file| layout::stem(file)).collect();
+        for version in versions.iter().rev() {
+            if let Some(contract) = self.held::<Contract>(step, &layout::version(name, version))? {
                 return Ok(Some(contract.owner));
             }
         }

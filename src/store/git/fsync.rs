@@ -4,7 +4,7 @@ use std::{io, path::Path, time::Duration};
 
 use crate::{platform::files, store::StoreError};
 
-/// The age at which a folder's entry is assumed to be on disk even without a flush. Operating
+/// The age from which a folder's entry is taken to be on disk without a flush. Operating
 /// systems write back after half of that time.
 const SETTLED: Duration = Duration::from_secs(60);
 

@@ -13,11 +13,11 @@ use crate::{platform::files::Identity, store::StoreError};
 /// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
 /// from any other time belongs to another program.
 const SOON: Duration = Duration::from_secs(2);
-/// The time for which a lock file may belong to another program, if it was recorded without an inode, or has an inode that
-/// was free again. git holds these locks for milliseconds.
+/// The time for which a lock file may belong to another program, if it was recorded without an inode, or has an inode
+/// that was free again. git holds these locks for milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The maximum time to wait for one lock file of another program. git itself waits for 1 second
+/// The maximum time to wait for another program to release one lock file. git itself waits for 1 second
 /// (`core.packedRefsTimeout`); a program that flushes to a busy disk may take longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The same for a lock file that is older than twice that time: its program was probably killed.
@@ -92,9 +92,9 @@ pub(super) fn taken(held: &mut HeldLock, top: &Path, files: &[PathBuf]) -> Resul
     note(held, files.iter().map(|path| Noted { path: path.clone(), inode: inode(path) }), top)
 }
 
-/// Clears the record after all recorded locks were released. A file that is there nevertheless belongs to another program
-/// that took the lock since and got the same inode, or could not be removed. So it is removed only if it stays; if that
-/// fails, it stays recorded for the next writer.
+/// Clears the record after all recorded locks were released. A file that is there nevertheless belongs to another
+/// program that took the lock since and got the same inode, or could not be removed. So it is removed only if it stays;
+/// if that fails, it stays recorded for the next writer.
 pub(super) fn end(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
     let taken = noted(held, top)?.into_iter().filter(|noted| noted.inode.is_some());
     let left = remove_stale(taken, |_| false);
@@ -131,8 +131,8 @@ fn recover(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Removes the recorded files that are still the same: at once those that `is_certain` accepts, and the others if they do
-/// not change for [`GRACE`]. Returns those that cannot be removed.
+/// Removes the recorded files that are still the same: at once those that `is_certain` accepts, and the others if they
+/// do not change for [`GRACE`]. Returns those that cannot be removed.
 fn remove_stale(noted: impl Iterator<Item = Noted>, is_certain: impl Fn(&Noted) -> bool) -> Vec<Noted> {
     let seen = noted.filter_map(|noted| Some((stamp(&noted.path)?, noted)));
     let mut left: Vec<_> = seen.filter(|((inode, _), noted)| noted.inode.is_none_or(|noted| noted == *inode)).collect();

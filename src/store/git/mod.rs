@@ -218,6 +218,10 @@ impl Objects for GitStore {
 }
 
 impl Store for GitStore {
+    fn blob_id(&self, content: &[u8]) -> Result<Oid, StoreError> {
+        objects::blob_id(&self.repo(), content)
+    }
+
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
         match refs::tip(&self.repo(), &self.packed, &name.to_string()) {
             // A lost record of this machine only means that notifications are shown again.

@@ -149,6 +149,13 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
     }
 }
 
+/// Returns the id that a blob with this content has.
+pub(crate) fn blob_id(repo: &gix::Repository, content: &[u8]) -> Result<Oid, StoreError> {
+    let id = gix::objs::compute_hash(repo.object_hash(), gix::objs::Kind::Blob, content);
+    let failed = |error: gix::Error| StoreError::git("hash a file")(error);
+    id.map(|id| to_oid(&id)).map_err(|error| failed(error.into()))
+}
+
 /// Returns the size of an object. Only its header is read.
 pub(crate) fn size(repo: &gix::Repository, id: &Oid) -> Result<u64, StoreError> {
     let git = native(repo, id)?;
@@ -157,11 +164,7 @@ pub(crate) fn size(repo: &gix::Repository, id: &Oid) -> Result<u64, StoreError> 
 }
 
 pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
-    // Check the size first, so that a hostile blob is not inflated.
-    let size = size(repo, id)?;
-    if size > MAX_BLOB as u64 {
-        return Err(StoreError::TooLarge { id: *id, size });
-    }
+    let size = require_size(repo, id, "blob", MAX_BLOB)?;
     if size > OBJECT_CACHE as u64 {
         // gix copies each object into the cache, and never frees the copy of one that is too large for it.
         let mut uncached = repo.clone();
@@ -171,6 +174,21 @@ pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreErr
     Ok(find(repo, id, gix::objs::Kind::Blob)?.data)
 }
 
+/// Returns the size of an object, which must not exceed the limit of its kind. A hostile object is not inflated.
+fn require_size(repo: &gix::Repository, id: &Oid, kind: &'static str, limit: usize) -> Result<u64, StoreError> {
+    let size = size(repo, id)?;
+    if size > limit as u64 {
+        return Err(StoreError::TooLarge { kind, id: *id, size, limit });
+    }
+    Ok(size)
+}
+
+/// The size limit of a commit, in bytes. Its message may contain anything, and is read with the commit.
+const MAX_COMMIT: usize = 1 << 20;
+
+/// The latest time of a commit, in seconds: the start of the year 9999. Git accepts any number.
+const LATEST: i64 = 253_370_764_800;
+
 /// The maximum number of characters of a commit's author. The field may contain anything.
 const MAX_PERSON: usize = 256;
 
@@ -179,6 +197,7 @@ fn person(who: &gix::actor::SignatureRef<'_>) -> String {
 }
 
 pub(crate) fn commit(repo: &gix::Repository, id: &Oid) -> Result<CommitInfo, StoreError> {
+    require_size(repo, id, "commit", MAX_COMMIT)?;
     let object = find(repo, id, gix::objs::Kind::Commit)?;
     let damaged = |problem: String| StoreError::Damaged { what: format!("the commit {id}"), problem };
     let commit = gix::objs::CommitRef::from_bytes(&object.data, repo.object_hash())
@@ -191,7 +210,8 @@ pub(crate) fn commit(repo: &gix::Repository, id: &Oid) -> Result<CommitInfo, Sto
         parents: commit.parents().map(|id| to_oid(&id)).collect(),
         author: person(&author),
         committer: person(&committer),
-        time: jiff::Timestamp::from_second(time.seconds).map_err(|error| damaged(error.to_string()))?,
+        time: jiff::Timestamp::from_second(time.seconds.clamp(-LATEST, LATEST))
+            .map_err(|error| damaged(error.to_string()))?,
         message: commit.message.to_string(),
     })
 }

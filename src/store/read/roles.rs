@@ -84,8 +84,8 @@ pub(super) fn roles_in(
     Ok(roles.get(contract.as_str()).cloned().unwrap_or_default())
 }
 
-/// Returns the exporters and importers of the contracts that `is_wanted` accepts, and whether every binding could be
-/// read.
+/// Returns the exporters and importers of the contracts that `is_wanted` accepts, and whether the blob of every binding
+/// could be read.
 fn roles_below(
     store: &dyn Store,
     folder: &Oid,

@@ -169,7 +169,7 @@ impl Command {
             }
             Self::Leave(request) => output.shown(&admin::leave::run(ctx, &request)?, left),
             Self::Reclaim(request) => output.shown(&admin::reclaim::run(ctx, &request)?, |body, text| {
-                let verb = if body.identity_changed || !body.domains.is_empty() {
+                let verb = if body.identity_changed || body.settled_conflict || !body.domains.is_empty() {
                     "reclaimed the name"
                 } else {
                     "this repository already has the name"

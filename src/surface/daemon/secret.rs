@@ -17,7 +17,7 @@ pub const SECRET: usize = 32;
 pub struct Token {
     /// The token.
     pub text: String,
-    /// Permissions that were too wide and have been corrected.
+    /// Messages about permissions that were too wide and were corrected.
     pub warnings: Vec<String>,
 }
 

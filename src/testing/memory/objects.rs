@@ -34,7 +34,7 @@ impl Object {
         }
     }
 
-    fn id(&self) -> Oid {
+    pub(super) fn id(&self) -> Oid {
         let bytes = self.bytes();
         let header = format!("{} {}\0", self.kind(), bytes.len());
         let hash = Sha256::new_with_prefix(header).chain_update(bytes).finalize();
@@ -78,7 +78,7 @@ impl Objects {
     pub(super) fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
         match self.find(id)? {
             Object::Blob(bytes) if bytes.len() > MAX_BLOB => {
-                Err(StoreError::TooLarge { id: *id, size: bytes.len() as u64 })
+                Err(StoreError::TooLarge { kind: "blob", id: *id, size: bytes.len() as u64, limit: MAX_BLOB })
             }
             Object::Blob(bytes) => Ok(bytes),
             other => Err(wrong("blob", id, &other)),

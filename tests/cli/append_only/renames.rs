@@ -34,6 +34,40 @@ fn rename_and_transfer_break_no_rule_elsewhere() {
 }
 
 #[test]
+fn repository_that_was_offered_a_contract_may_be_renamed() {
+    let three = Three::new();
+    three.ok(0, &["contract", "transfer", "s3-access/s3-permissions", "--to", "access"]);
+    three.alike();
+    three.ok(1, &["realm", "admin", "rename", "access", "shop"]);
+    three.path(1);
+    three.world.commit("access", "Take the name shop");
+    three.alike();
+    for at in 0..3 {
+        assert_eq!(three.json(at, &["status", "--peek"])["conflicts"], json!([]), "{at}");
+    }
+    assert_eq!(three.at_hub(DOMAIN_REF, "transfers/s3-permissions.json").unwrap()["transfers"][0]["to"], "shop");
+}
+
+#[test]
+fn removed_domain_in_which_another_machine_published_stays() {
+    let three = Three::new();
+    three.ok(1, &["realm", "admin", "domain", "--name", "extra", "--repos", "access"]);
+    three.alike();
+    three.path(1);
+    let more = contract("1.0.0").replace("owner: fungal", "owner: access");
+    three.world.write("access/.blue/contracts/extra/s3-permissions.yaml", &more);
+    three.world.commit("access", "Publish in the other domain");
+    three.ok(0, &["realm", "admin", "remove-domain", "extra"]);
+    three.alike();
+    let domain = three.at_hub("refs/blue/domains/extra", "domain.json").unwrap();
+    assert_eq!((&domain["members"], &domain["removed"]), (&json!(["access"]), &json!(null)), "{domain:#}");
+    for at in 0..3 {
+        three.ok(at, &["contract", "get", "extra/s3-permissions"]);
+        assert!(three.ok(at, &["contract", "list", "--all"]).stdout.contains("extra/s3-permissions"));
+    }
+}
+
+#[test]
 fn rename_or_transfer_by_a_non_owner_is_set_aside() {
     let three = Three::new();
     let mal = "take it\n\nBlue-Repo: reader\n";
