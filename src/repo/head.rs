@@ -6,6 +6,7 @@ use gix::refs::Target;
 
 use crate::repo::CodeRepo;
 use crate::{
+    error::{ErrorCode, OpError},
     model::oid::Oid,
     store::{
         StoreError,
@@ -70,6 +71,13 @@ impl CodeRepo {
         if self.is_reftable { self.resolve_with_git(name) } else { self.end(name).map(|(_, commit)| commit) }
     }
 
+    /// Returns the commits of a branch, each with the full name of its ref: here, then at origin as last fetched. Leaves
+    /// out a ref that does not exist.
+    pub fn branch_tips(&self, branch: &str) -> impl Iterator<Item = Result<(String, Oid), StoreError>> + use<'_> {
+        let names = [format!("refs/heads/{branch}"), at_origin(branch)].into_iter();
+        names.filter_map(|name| Some(self.reference(&name).transpose()?.map(|tip| (name, tip))))
+    }
+
     /// Returns the ref at the end of a chain of symbolic refs, and its commit. A ref that is not symbolic, or does not
     /// exist, is its own end.
     fn end(&self, name: &str) -> Result<(String, Option<Oid>), StoreError> {
@@ -100,15 +108,17 @@ impl CodeRepo {
         Ok(target.and_then(|target| target.try_name().map(|name| name.as_bstr().to_string())))
     }
 
-    /// Returns the commit of a revision, like `git rev-parse`.
+    /// Returns the commit of a revision that the user named, like `git rev-parse`.
     ///
     /// # Errors
     /// Returns an error if there is no such commit.
-    pub fn resolve(&self, revision: &str) -> Result<Oid, StoreError> {
-        self.resolve_with_git(revision)?.ok_or_else(|| StoreError::Git {
+    pub fn resolve(&self, revision: &str) -> Result<Oid, OpError> {
+        let missing = || StoreError::Git {
             doing: format!("find the commit {revision:?}"),
             problem: "there is no such revision".into(),
-        })
+        };
+        let found = self.resolve_with_git(revision).and_then(|commit| commit.ok_or_else(missing));
+        found.map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()))
     }
 
     /// Reads a file at a commit or in the index, named as in `git show`: `HEAD~1:schema.json`, or `HEAD:./schema.json`
@@ -183,7 +193,7 @@ impl CodeRepo {
     pub fn is_gone_at_origin(&self, branch: &str) -> Result<bool, StoreError> {
         if self.config("blue.publishBranch").is_some()
             || self.origin_head()?.as_deref() != Some(branch)
-            || self.reference(&format!("refs/remotes/origin/{branch}"))?.is_some()
+            || self.reference(&at_origin(branch))?.is_some()
         {
             return Ok(false);
         }
@@ -217,6 +227,11 @@ pub(super) fn rebase(git_dir: &Path) -> Option<&'static str> {
     } else {
         (has("rebase-merge") || has("rebase-apply")).then_some("rebase")
     }
+}
+
+/// Returns the full name of the ref of a branch at origin.
+pub fn at_origin(branch: &str) -> String {
+    format!("refs/remotes/origin/{branch}")
 }
 
 fn short(name: &str) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Compares a branch with its upstream.
 
-use crate::repo::CodeRepo;
+use crate::repo::{CodeRepo, at_origin};
 use crate::{
     model::oid::Oid,
     store::{
@@ -26,7 +26,7 @@ impl CodeRepo {
             });
             found.and_then(Result::ok).map(|name| name.as_bstr().to_string())
         };
-        self.reference(&tracking.unwrap_or_else(|| format!("refs/remotes/origin/{branch}")))
+        self.reference(&tracking.unwrap_or_else(|| at_origin(branch)))
     }
 
     /// Returns the best common ancestor of two commits, if there is one.

@@ -18,7 +18,7 @@ use crate::{
         session,
     },
     platform::process,
-    repo::{CodeRepo, DiscoverOptions},
+    repo::{CodeRepo, DiscoverOptions, at_origin},
     surface::background::DETACHED,
 };
 
@@ -290,7 +290,7 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
 
 /// Returns the publishing branch as it was at origin when it was last fetched or pushed.
 fn publishing_branch_at_origin(code: &CodeRepo) -> Option<String> {
-    let name = format!("refs/remotes/origin/{}", code.publishing_branch().ok()??);
+    let name = at_origin(&code.publishing_branch().ok()??);
     code.reference(&name).ok()?.map(|_| name)
 }
 

@@ -131,7 +131,6 @@ impl Draft {
             }
             Self::Commit(revision) => {
                 let commit = code.resolve(revision).map_err(|error| {
-                    let error = OpError::cannot(ErrorCode::UnknownCommit, error.to_string());
                     let is_version = revision.starts_with(|first: char| first.is_ascii_digit());
                     error.next_if(is_version, "write a version as three numbers, such as 1.2.0")
                 })?;

@@ -103,9 +103,7 @@ pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Resul
 pub fn wanted_commit(ctx: &Ctx, request: &Request) -> Result<Oid, OpError> {
     let code = ctx.code()?;
     match &request.commit {
-        Some(revision) => {
-            code.resolve(revision).map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()))
-        }
+        Some(revision) => code.resolve(revision),
         None => {
             code.head()?.commit.ok_or_else(|| OpError::no(ErrorCode::NoCommit, "there is no commit yet to publish"))
         }
@@ -240,10 +238,9 @@ fn require_publishing_branch(
         let error = OpError::no(ErrorCode::NoPublishingBranch, "cannot tell which branch is published");
         return Err(error.next_all(publishing_branch::steps(code)?));
     };
-    for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
-        if let Some(tip) = code.reference(&name)?
-            && code.is_ancestor(commit, &tip)?
-        {
+    for tip in code.branch_tips(&branch) {
+        let (_, tip) = tip?;
+        if code.is_ancestor(commit, &tip)? {
             return Ok(branch);
         }
     }

@@ -94,15 +94,11 @@ pub fn branches(
     let (mut branches, root) = (Vec::new(), worktree::rfc_worktrees::root(ctx, &here.realm));
     for found in all_found(ctx, here)?.0 {
         let Some(code) = ctx.other_repo(&found.folder)? else { continue };
-        for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
-            if let Some(commit) = code.reference(&name)? {
-                let tree = worktree::rfc_worktrees::path(&root, rfc, &found.name);
-                let folder = if tree.exists() { &tree } else { &found.folder };
-                let read = Branch::read((ctx, here), overview, &found.name, (&code, &commit, folder))?;
-                branches.push((read, RfcBranch { repo: found.name, branch: name, commit }));
-                break;
-            }
-        }
+        let Some((name, commit)) = code.branch_tips(&branch).next().transpose()? else { continue };
+        let tree = worktree::rfc_worktrees::path(&root, rfc, &found.name);
+        let folder = if tree.exists() { &tree } else { &found.folder };
+        let read = Branch::read((ctx, here), overview, &found.name, (&code, &commit, folder))?;
+        branches.push((read, RfcBranch { repo: found.name, branch: name, commit }));
     }
     if branches.is_empty() {
         let message = format!("no repository of the realm on this machine has the branch {branch}");

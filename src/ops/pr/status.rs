@@ -30,7 +30,10 @@ use crate::{
         runs,
         worktree::{self, create::of_git, list::all_found},
     },
-    repo::work::{Work, WorkStatus},
+    repo::{
+        at_origin,
+        work::{Work, WorkStatus},
+    },
     store::{StoreError, overview::Overview},
     wire::{Answer, MergeAction, PrRepo, PrStatus, PrSummary, PullRequest, PullReviews, PullState, RepoProblem},
 };
@@ -233,7 +236,7 @@ pub(crate) fn places(ctx: &Ctx, here: &RealmContext, rfc: Option<&RfcName>) -> R
 /// Returns the problem that the branch of an RFC exists, but not in this clone.
 fn only_at_origin(found: &FoundRepo, work: &Work, branch: &str) -> Result<Option<RepoProblem>, StoreError> {
     let remote = format!("origin/{branch}");
-    let is_there = work.has_ref(&format!("refs/remotes/{remote}"))?;
+    let is_there = work.has_ref(&at_origin(branch))?;
     Ok(is_there.then(|| {
         let (folder, branch, remote) = (shell_path(&found.folder), shell_word(branch), shell_word(&remote));
         let next = format!("git -C {folder} branch {branch} {remote}  # include it");

@@ -5,7 +5,7 @@ use crate::{
     error::{NextStep, OpError},
     model::{name::DomainName, oid::Oid, text::shell_word, trailer},
     ops::ctx::ActingRepo,
-    repo::{CodeRepo, blue_files},
+    repo::{CodeRepo, at_origin, blue_files},
     store::{Objects as _, StoreError, StoreRef, history, read},
 };
 
@@ -108,7 +108,7 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
 /// # Errors
 /// Returns an error if history cannot be read.
 pub fn replace(code: &CodeRepo, branch: &str, (commit, published): (&Oid, &Oid)) -> Result<Option<NextStep>, OpError> {
-    let is_kept = match code.reference(&format!("refs/remotes/origin/{branch}"))? {
+    let is_kept = match code.reference(&at_origin(branch))? {
         Some(upstream) => code.is_ancestor(published, &upstream)?,
         None => code.origin_url().is_some() || code.is_in_a_ref(published)?,
     };

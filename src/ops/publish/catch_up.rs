@@ -132,15 +132,10 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
         Some(branch) if code.is_gone_at_origin(&branch)? => {
             format!("the publishing branch {branch} no longer exists at origin")
         }
-        Some(branch) => {
-            let names = [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")];
-            for name in names {
-                if code.reference(&name)?.is_some() {
-                    return Ok(None);
-                }
-            }
+        Some(branch) if code.branch_tips(&branch).next().transpose()?.is_none() => {
             format!("the publishing branch {branch} does not exist")
         }
+        Some(_) => return Ok(None),
     };
     let error = OpError::no(ErrorCode::NoPublishingBranch, message);
     Ok(Some(error.next_all(publishing_branch::steps(code)?)))

@@ -88,8 +88,7 @@ fn unpublished_branch_hint(step: &Step<'_>, branch: Option<&str>) -> Result<Opti
     let Some(published) = code.publishing_branch()?.filter(|published| branch != Some(published.as_str())) else {
         return Ok(None);
     };
-    let exists = |name: String| Ok::<_, OpError>(code.reference(&name)?.is_some());
-    if !exists(format!("refs/heads/{published}"))? && !exists(format!("refs/remotes/origin/{published}"))? {
+    if code.branch_tips(&published).next().transpose()?.is_none() {
         return Ok(None);
     }
     let when = match policy::of(code)? {

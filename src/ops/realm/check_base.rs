@@ -2,10 +2,10 @@
 //! proposed change.
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::OpError,
     model::{oid::Oid, text::shell_word},
     ops::ctx::Ctx,
-    repo::CodeRepo,
+    repo::{CodeRepo, at_origin},
     store::Objects as _,
 };
 
@@ -44,8 +44,7 @@ pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpErr
 /// # Errors
 /// Returns an error if there is no such commit.
 pub fn resolve(code: &CodeRepo, revision: &str) -> Result<Oid, OpError> {
-    code.resolve(revision)
-        .map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()).next(fetch(revision)))
+    code.resolve(revision).map_err(|error| error.next(fetch(revision)))
 }
 
 /// Returns the command that fetches a missing revision, as it is named. A clone of one branch needs the full refspec to
@@ -53,7 +52,7 @@ pub fn resolve(code: &CodeRepo, revision: &str) -> Result<Oid, OpError> {
 pub fn fetch(revision: &str) -> String {
     let remote = revision.strip_prefix("refs/remotes/").unwrap_or(revision).strip_prefix("origin/");
     let refspec = match (remote, revision.bytes().all(|byte| byte.is_ascii_hexdigit())) {
-        (Some(branch), _) => format!("{branch}:refs/remotes/origin/{branch}"),
+        (Some(branch), _) => format!("{branch}:{}", at_origin(branch)),
         (None, true) => revision.to_owned(),
         (None, false) => format!("{revision}:{revision}"),
     };
@@ -74,8 +73,7 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
     let (queue_branch, queue_base) = variable(REF).and_then(queued).unzip();
     let mut revisions: Vec<_> = variable(DIFF_BASE).or(queue_base).map(str::to_owned).into_iter().collect();
     for branch in [BASE_REF, TARGET_BRANCH].into_iter().filter_map(variable).chain(queue_branch) {
-        revisions.push(format!("refs/remotes/origin/{branch}"));
-        revisions.push(format!("refs/heads/{branch}"));
+        revisions.extend([at_origin(branch), format!("refs/heads/{branch}")]);
     }
     if revisions.is_empty() {
         return Ok(Base::default());

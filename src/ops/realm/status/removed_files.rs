@@ -83,11 +83,8 @@ fn misnamed(code: &CodeRepo, files: &BTreeMap<String, Oid>, served: &BTreeSet<&s
 /// before it is merged.
 fn published_tree(code: &CodeRepo, commit: &Oid) -> Result<Option<Oid>, OpError> {
     let Some(branch) = code.publishing_branch()? else { return Ok(None) };
-    let tip = match code.reference(&format!("refs/heads/{branch}"))? {
-        Some(tip) => Some(tip),
-        None => code.reference(&format!("refs/remotes/origin/{branch}"))?,
-    };
-    Ok(tip.filter(|tip| tip != commit).map(|tip| code.tree_of(&tip)).transpose()?)
+    let tip = code.branch_tips(&branch).next().transpose()?;
+    Ok(tip.filter(|(_, tip)| tip != commit).map(|(_, tip)| code.tree_of(&tip)).transpose()?)
 }
 
 /// The facts that decide the next steps.
