@@ -20,7 +20,10 @@ use crate::{
         CodeRepo,
         blue_files::{Files, Item},
     },
-    store::{codec, read},
+    store::{
+        codec::{self, Config},
+        read,
+    },
 };
 
 /// The maximum number of ancestors of the judged commit that are searched for the name of the repository.
@@ -100,6 +103,15 @@ impl<'a> Found<'a> {
         Ok(Self { repo, files: Some(Files::at(ctx.code()?, commit)?), commit: Some(*commit) })
     }
 
+    /// Returns the file that names the realm and the repository: its bytes, and what they say. `None` if there is no such
+    /// file, or it is invalid.
+    fn config(&self) -> Result<Option<(Vec<u8>, Config)>, OpError> {
+        let Some(files) = &self.files else { return Ok(None) };
+        let Some(Item::File(source)) = files.file(CONFIG)? else { return Ok(None) };
+        let bytes = files.read(&source)?;
+        Ok(bytes.and_then(|bytes| codec::config(&bytes).ok().map(|config| (bytes, config))))
+    }
+
     /// Returns the repository with its candidate.
     pub fn judged<'j>(&'j self, candidate: &'j Candidate) -> Judged<'j> {
         Judged { repo: &self.repo, candidate }
@@ -127,9 +139,7 @@ pub fn find<'a>(
         });
     };
     let commit = match subject {
-        Subject::Commit(revision) => {
-            Some(code.resolve(revision).map_err(|error| OpError::cannot(ErrorCode::UnknownCommit, error.to_string()))?)
-        }
+        Subject::Commit(revision) => Some(code.resolve(revision)?),
         _ => code.head()?.commit,
     };
     let repo = match repo.or(here.repo.as_ref()) {
@@ -209,12 +219,10 @@ pub fn removed_config(
 /// # Errors
 /// Returns an error if the clone or the realm cannot be read.
 pub fn other_repository(ctx: &Ctx, found: &Found<'_>) -> Result<Option<Finding>, OpError> {
-    let (here, code, Some(files)) = (ctx.realm()?, ctx.code()?, &found.files) else { return Ok(None) };
-    let Some(Item::File(source)) = files.file(CONFIG)? else { return Ok(None) };
-    let bytes = files.read(&source)?.unwrap_or_default();
-    let is_named = codec::config(&bytes).is_ok_and(|config| config.repo == found.repo);
+    let (here, code) = (ctx.realm()?, ctx.code()?);
+    let Some((bytes, _)) = found.config()?.filter(|(_, config)| config.repo == found.repo) else { return Ok(None) };
     let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo: &found.repo, code: Some(code) };
-    let (Some(held), true) = (identity::entry(acting)?, is_named) else { return Ok(None) };
+    let Some(held) = identity::entry(acting)? else { return Ok(None) };
     let error = match joined::read(&ctx.home, code)?.filter(|joined| joined.realm == here.realm) {
         Some(joined) if joined.repo == found.repo || joined.is_replaced_by(acting) => return Ok(None),
         Some(joined) => joined::joined_as_other_error(&joined, acting),
@@ -231,10 +239,7 @@ pub fn other_repository(ctx: &Ctx, found: &Found<'_>) -> Result<Option<Finding>,
 /// # Errors
 /// Returns an error if the file cannot be read.
 pub fn refused_url(found: &Found<'_>) -> Result<Option<Finding>, OpError> {
-    let Some(files) = &found.files else { return Ok(None) };
-    let Some(Item::File(source)) = files.file(CONFIG)? else { return Ok(None) };
-    let config = files.read(&source)?.and_then(|bytes| codec::config(&bytes).ok());
-    let Some(url) = config.and_then(|config| config.realm.url) else { return Ok(None) };
+    let Some(url) = found.config()?.and_then(|(_, config)| config.realm.url) else { return Ok(None) };
     let refused = url::accept(&url).and_then(|url| url::refuse_credentials(Some(url))).err();
     let finding = |error: OpError| Finding::warning("refused-url", error.message).repo(&found.repo).at(CONFIG, None);
     Ok(refused.map(finding))
@@ -245,10 +250,7 @@ pub fn refused_url(found: &Found<'_>) -> Result<Option<Finding>, OpError> {
 /// # Errors
 /// Returns an error if the file cannot be read.
 pub fn shared_elsewhere(found: &Found<'_>, typed: &str) -> Result<Option<Finding>, OpError> {
-    let Some(files) = &found.files else { return Ok(None) };
-    let Some(Item::File(source)) = files.file(CONFIG)? else { return Ok(None) };
-    let proposed = files.read(&source)?.and_then(|bytes| codec::config(&bytes).ok());
-    let message = proposed.and_then(|proposed| config::shared_elsewhere(&proposed, typed));
+    let message = found.config()?.and_then(|(_, config)| config::shared_elsewhere(&config, typed));
     Ok(message.map(|message| Finding::warning("other-url", message).repo(&found.repo).at(CONFIG, None)))
 }
 
