@@ -1,7 +1,7 @@
 //! Every store call of every writing operation fails once, before and after its effect. Afterwards each ref is old or
 //! new, and the same command, run again without a fault, brings the realm to the state without one.
 
-use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
+use std::{collections::BTreeMap, path::Path, rc::Rc};
 
 use git_blue::{
     error::{ErrorCode, OpError},
@@ -92,21 +92,8 @@ impl World {
         let store = FaultyStore::new(self.store.clone(), fault);
         let calls = store.counter();
         let env = code.env(code.path().join("code"));
-        let here = RealmContext {
-            realm: name("r"),
-            store: Box::new(store),
-            repo: Some(name(repo)),
-            unrecorded_url: None,
-            moved_url: None,
-        };
-        let mut ctx = Ctx {
-            env,
-            home: Home::new(code.path().join("home")),
-            code: None,
-            realm: Ok(here),
-            as_of: None,
-            progress: RefCell::default(),
-        };
+        let here = RealmContext::new(name("r"), store, Some(name(repo)));
+        let mut ctx = Ctx::new(env, Home::new(code.path().join("home")), None, Ok(here));
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
         // Join the clone as the requesting repository, as its user would.
         joined::write(&ctx.home, ctx.code.as_ref().unwrap(), &name("r"), &name(repo), true).unwrap();

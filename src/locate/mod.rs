@@ -16,11 +16,12 @@ use crate::{
     machine::home::{Home, KnownRealm},
     model::{
         name::{RealmName, RepoName},
+        oid::Oid,
         text::{shell_path, shell_word},
     },
     repo::CodeRepo,
     store::{
-        StoreError,
+        Store, StoreError, StoreRef,
         codec::Config,
         git::{GitStore, Options},
         overview::Overview,
@@ -32,17 +33,29 @@ use crate::{
 pub const HOME: &str = "GIT_BLUE_HOME";
 
 /// A realm of this machine, and the repository of the caller.
-pub struct Located {
+pub struct RealmContext {
     /// The realm.
     pub realm: RealmName,
     /// Its store.
-    pub store: GitStore,
-    /// The name of the repository that contains the folder; `None` outside of one.
+    pub store: Box<dyn Store>,
+    /// The name of the repository that contains the current folder; `None` outside of one.
     pub repo: Option<RepoName>,
     /// The URL at which the realm is shared according to the repository, if this machine has not recorded one.
     pub unrecorded_url: Option<String>,
     /// The URL to which the user moved the realm, if the repository still has the former one.
     pub moved_url: Option<String>,
+}
+
+impl RealmContext {
+    /// Creates the context of a realm whose URL is the recorded one, or unknown.
+    pub fn new(realm: RealmName, store: impl Store + 'static, repo: Option<RepoName>) -> Self {
+        Self { realm, store: Box::new(store), repo, unrecorded_url: None, moved_url: None }
+    }
+
+    /// Returns the commit of the realm's own ref; `None` if it cannot be read.
+    pub fn tip(&self) -> Option<Oid> {
+        self.store.tip(&StoreRef::Realm).ok().flatten()
+    }
 }
 
 /// Returns the user's own folder.
@@ -77,17 +90,22 @@ pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
 ///
 /// # Errors
 /// Returns an error if this machine does not have the realm, or the realm does not have that repository.
-pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
+pub fn in_realm(
+    home: &Home,
+    realm: &RealmName,
+    repo: Option<&RepoName>,
+    options: Options,
+) -> Result<RealmContext, OpError> {
     let known = known(home, realm)?;
     let store = open(home, &known, options)?;
-    check_realm_of_store(&known, &store)?;
+    require_realm(&known, &store)?;
     if let Some(repo) = repo {
         let overview = Overview::open(&store)?;
         if !overview.repos().contains_key(repo) {
             return Err(unknown::repo(realm, repo, overview.repos().keys()));
         }
     }
-    Ok(Located { realm: realm.clone(), store, repo: repo.cloned(), unrecorded_url: None, moved_url: None })
+    Ok(RealmContext::new(realm.clone(), store, repo.cloned()))
 }
 
 /// Finds the realm, and the name of the repository that contains the folder of `env`.
@@ -101,7 +119,7 @@ pub fn find(
     code: Option<&CodeRepo>,
     flag: Option<RealmName>,
     options: Options,
-) -> Result<Located, OpError> {
+) -> Result<RealmContext, OpError> {
     let proposed = code.map(proposed).transpose()?.flatten();
     let config = |key| code.and_then(|code| code.config(key));
     let variable = |name| env.text(name).map(str::to_owned);
@@ -127,7 +145,7 @@ pub fn find(
     let known = home.realm(&realm)?.ok_or_else(unknown)?;
     config::same_url(&known, proposed.as_ref(), code, options)?;
     let store = open(home, &known, options)?;
-    check_realm_of_store(&known, &store)?;
+    require_realm(&known, &store)?;
     let repo = match repo.iter().try_for_each(|repo| renamed::refuse(&store, &realm, repo)) {
         // Whoever names the realm can read and sync it. The repository has no name until then.
         Err(error) if is_explicit && error.code == ErrorCode::Renamed => None,
@@ -135,7 +153,7 @@ pub fn find(
     };
     let unrecorded_url = config::unrecorded_url(&known, proposed.as_ref());
     let moved_url = config::moved_url(&known, proposed.as_ref());
-    Ok(Located { realm, store, repo, unrecorded_url, moved_url })
+    Ok(RealmContext { unrecorded_url, moved_url, ..RealmContext::new(realm, store, repo) })
 }
 
 /// Returns the realm whose store a repository is.
@@ -201,7 +219,10 @@ pub fn obtain_again(home: &Home, known: &KnownRealm) -> String {
 }
 
 /// Checks that the store contains the expected realm, and was not replaced with another one.
-fn check_realm_of_store(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
+///
+/// # Errors
+/// Returns an error if it contains another realm, or cannot be read.
+pub fn require_realm(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
     let found = read::realm(store)?;
     if found.name != known.name {
         let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);

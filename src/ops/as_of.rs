@@ -5,7 +5,11 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{ctx::Ctx, domain, history::arrivals::arrivals, realm_context::RealmContext};
+use super::{
+    ctx::{Ctx, RealmContext},
+    domain,
+    history::arrivals::arrivals,
+};
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
@@ -132,7 +136,7 @@ impl Ctx {
             return Err(OpError::no(ErrorCode::BeforeRealm, message)
                 .next(format!("git blue realm log --realm {realm} --all  # its history")));
         }
-        let here = RealmContext { realm, store: Box::new(past), repo, unrecorded_url: None, moved_url: None };
+        let here = RealmContext::new(realm, past, repo);
         Ok(Self { realm: Ok(here), as_of: Some(moment.time), ..self })
     }
 

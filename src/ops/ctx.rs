@@ -4,15 +4,16 @@ use std::{cell::RefCell, path::Path, time::Duration};
 
 use jiff::Timestamp;
 
-pub use super::realm_context::{ActingRepo, RealmContext};
+pub use super::acting_repo::ActingRepo;
 use super::{
     progress::RequestProgress,
     repos::{identity, joined},
 };
+pub use crate::locate::RealmContext;
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
-    locate::{self, Located},
+    locate,
     machine::{
         home::{Home, KnownRealm},
         user_config,
@@ -52,14 +53,12 @@ pub struct Ctx {
     pub progress: RefCell<RequestProgress>,
 }
 
-impl From<Located> for RealmContext {
-    fn from(found: Located) -> Self {
-        let Located { realm, store, repo, unrecorded_url, moved_url } = found;
-        Self { realm, store: Box::new(store), repo, unrecorded_url, moved_url }
-    }
-}
-
 impl Ctx {
+    /// Creates the context of an operation on the current state.
+    pub fn new(env: Env, home: Home, code: Option<CodeRepo>, realm: Result<RealmContext, OpError>) -> Self {
+        Self { env, home, code, realm, as_of: None, progress: RefCell::default() }
+    }
+
     /// Finds the repository and realm of the current folder in `env`. If no realm is found, the error is stored,
     /// because some operations do not need a realm.
     ///
@@ -68,13 +67,13 @@ impl Ctx {
     pub fn open(env: Env, realm: Option<RealmName>) -> Result<Self, OpError> {
         let home = locate::home(&env)?;
         let code = CodeRepo::discover(&place(&env))?;
-        let here = locate::find(&env, &home, code.as_ref(), realm, options(&env)).map(RealmContext::from);
+        let here = locate::find(&env, &home, code.as_ref(), realm, options(&env));
         let here = here.map_err(|error| joined::explain_missing_config(&home, code.as_ref(), options(&env), error));
         match &here {
             Ok(here) => tracing::debug!(realm = ?here.realm, repo = ?here.repo, folder = ?env.cwd(), "found"),
             Err(error) => tracing::debug!(code = error.code.as_str(), folder = ?env.cwd(), "found no realm"),
         }
-        Ok(Self { env, home, code, realm: here, as_of: None, progress: RefCell::default() })
+        Ok(Self::new(env, home, code, here))
     }
 
     /// Opens a realm of this machine independently of the current folder: in the working tree of `repo` if that is on
@@ -89,7 +88,7 @@ impl Ctx {
             repo.map(|repo| home.repo_path(realm, repo)).transpose()?.flatten().filter(|folder| folder.is_dir());
         let code = folder.as_deref().map(|folder| clone_in(&env, folder)).transpose()?.flatten();
         let env = env.at(folder.as_deref().unwrap_or(Path::new("/"))).without_repository();
-        Ok(Self { env, home, code, realm: Ok(here.into()), as_of: None, progress: RefCell::default() })
+        Ok(Self::new(env, home, code, Ok(here)))
     }
 
     /// Returns the clone of a repository, if it is on this machine, as its user configured it: whoever runs this command

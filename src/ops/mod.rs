@@ -4,6 +4,7 @@
 //! listed in the table of its module, such as [`contract`]; [`TABLE`] lists all of them. Commands, tools, routes and
 //! their descriptions are generated from it.
 
+pub mod acting_repo;
 pub mod admin;
 pub mod as_of;
 pub mod binding;
@@ -29,7 +30,6 @@ pub mod progress;
 pub mod publish;
 pub mod random;
 pub mod realm;
-pub mod realm_context;
 pub mod repos;
 pub mod session;
 pub mod sync;

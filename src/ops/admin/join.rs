@@ -17,6 +17,7 @@ use crate::{
     },
     ops::{
         Operation,
+        acting_repo::ActingRepo,
         admin::{config_file, moved},
         ctx::Ctx,
         domain, hooks,
@@ -24,7 +25,6 @@ use crate::{
         message::Message,
         publish::{catch_up, work_file::WorkFile},
         realm,
-        realm_context::ActingRepo,
         repos::{identity, joined},
         runs, sync,
     },

@@ -10,7 +10,7 @@ use crate::{
         text::{comma_separated_at_most, count, shell_word},
     },
     ops::{Operation, ctx::Ctx, runs, sync::remote_status},
-    store::{Store, overview::Overview, read},
+    store::{Store, overview::Overview},
     wire::{Answer, RealmRemoved},
 };
 
@@ -65,11 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
 fn delete(ctx: &Ctx, known: &KnownRealm, is_forced: bool) -> Result<(), OpError> {
     let store = ctx.open_store(known)?;
     store.delete(|store| {
-        let found = read::realm(store)?;
-        if found.name != known.name {
-            let message = format!("{} contains the realm {}, not {}", known.path.display(), found.name, known.name);
-            return Err(OpError::cannot(ErrorCode::OtherRealm, message));
-        }
+        locate::require_realm(known, store)?;
         if is_forced { Ok(()) } else { refuse_loss(ctx, store, &known.name) }
     })
 }

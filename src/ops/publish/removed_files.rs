@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::{
     error::OpError,
     model::{candidate::contract_of, contract::Contract},
-    ops::{realm_context::ActingRepo, repos::git_dir_file},
+    ops::{acting_repo::ActingRepo, repos::git_dir_file},
     repo::CodeRepo,
     store::{StoreRef, layout, read},
 };

@@ -34,11 +34,9 @@ pub struct SnapshotRealm {
 /// repository names.
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
-    let no_realm =
-        || OpError::cannot(ErrorCode::NoRealmThere, format!("{} contains no realm", without_credentials(typed)));
     let (remote, listing) = sync::realm_clone::find_remote_realm(ctx, &url, false)
         .map_err(|error| unreachable(error, &url))?
-        .ok_or_else(no_realm)?;
+        .ok_or_else(|| no_realm(typed))?;
     let aside = UnfinishedStore::new(&ctx.env.temporary_folder(), ctx.options())?;
     let fetched = sync::realm_clone::fetch_realm(ctx, &aside, &remote, &listing, Some(1))
         .map_err(|error| unreachable(error, &url))?;
@@ -50,18 +48,13 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let code = CodeRepo::discover(&ctx.place())?;
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
-    let here = Ok(RealmContext { realm, store: Box::new(store), repo, unrecorded_url: None, moved_url: None });
-    Ok(SnapshotRealm {
-        ctx: Ctx {
-            env: ctx.env.clone(),
-            home: ctx.home.clone(),
-            code,
-            realm: here,
-            as_of: None,
-            progress: ctx.progress.clone(),
-        },
-        _aside: aside,
-    })
+    let here = Ok(RealmContext::new(realm, store, repo));
+    let temporary = Ctx::new(ctx.env.clone(), ctx.home.clone(), code, here);
+    Ok(SnapshotRealm { ctx: Ctx { progress: ctx.progress.clone(), ..temporary }, _aside: aside })
+}
+
+fn no_realm(url: &str) -> OpError {
+    OpError::cannot(ErrorCode::NoRealmThere, format!("{} contains no realm", without_credentials(url)))
 }
 
 /// Returns a fetch error with next steps that fit a realm that is not kept for a later sync.
@@ -93,28 +86,12 @@ pub fn clone_temporary(ctx: &Ctx, url: &str) -> Result<TemporaryRealm, OpError> 
     let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a directory in", temporary))?;
     let here = Err(OpError::usage("no realm was named"));
     let env = ctx.env.clone().with(locate::HOME, folder.path());
-    let ctx = Ctx {
-        env,
-        home: Home::new(folder.path()),
-        code: None,
-        realm: here,
-        as_of: None,
-        progress: ctx.progress.clone(),
-    };
+    let ctx = Ctx { progress: ctx.progress.clone(), ..Ctx::new(env, Home::new(folder.path()), None, here) };
     let found = sync::realm_clone::obtain(&ctx, RealmLocation { realm: None, url, branches: false, is_partial: false });
-    let found = found.map_err(|error| unreachable(error, url))?.ok_or_else(|| {
-        let message = format!("{} contains no realm", without_credentials(url));
-        OpError::cannot(ErrorCode::NoRealmThere, message)
-    })?;
+    let found = found.map_err(|error| unreachable(error, url))?.ok_or_else(|| no_realm(url))?;
     let realm = found.realm;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
-    let here = Ok(RealmContext {
-        realm: realm.clone(),
-        store: Box::new(store),
-        repo: None,
-        unrecorded_url: None,
-        moved_url: None,
-    });
+    let here = Ok(RealmContext::new(realm.clone(), store, None));
     Ok(TemporaryRealm { ctx: Ctx { realm: here, ..ctx }, realm, _folder: folder })
 }
 

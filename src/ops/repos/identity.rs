@@ -13,7 +13,7 @@ use crate::{
         repo_url::RepoUrl,
         text::shell_word,
     },
-    ops::realm_context::ActingRepo,
+    ops::acting_repo::ActingRepo,
     repo::CodeRepo,
     store::{StoreError, StoreRef, history, layout, read},
 };

@@ -20,7 +20,7 @@ use crate::{
         name::{RealmName, RepoName},
         oid::Oid,
     },
-    ops::{random, realm_context::ActingRepo},
+    ops::{acting_repo::ActingRepo, random},
     repo::CodeRepo,
     store::{
         self, Store, StoreError, StoreRef,

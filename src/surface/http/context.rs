@@ -1,6 +1,6 @@
 //! Opens the contexts of requests: the realms of this machine, and the repositories on it.
 
-use std::{cell::RefCell, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use crate::{
     env::{Env, LOCK_TIMEOUT},
@@ -42,7 +42,7 @@ impl Contexts {
     pub fn without_realm(&self) -> Result<Ctx, OpError> {
         let none = OpError::usage("no realm was named");
         let home = locate::home(&self.env)?;
-        Ok(Ctx { home, env: self.env.clone(), code: None, realm: Err(none), as_of: None, progress: RefCell::default() })
+        Ok(Ctx::new(self.env.clone(), home, None, Err(none)))
     }
 
     /// Returns the realms of this machine.
