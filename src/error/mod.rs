@@ -10,7 +10,7 @@ use crate::{
     model::{
         approval::Fingerprint,
         candidate::FileProblem,
-        name::NameError,
+        name::{NameError, RepoName},
         next_version::Needed,
         publish::{Reason, Refusal},
         text::{shell_path, shell_word},
@@ -109,6 +109,12 @@ impl OpError {
     /// Creates an error of the kind [`Kind::Usage`].
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, ErrorCode::Usage, message)
+    }
+
+    /// Returns the error for a repository that cannot do something to another one, the `owner`.
+    pub fn not_owner(acting: &RepoName, what: &str, owner: &RepoName) -> Self {
+        let message = format!("{acting} cannot {what} {owner}; only that repository can");
+        Self::no(ErrorCode::NotOwner, message).next(format!("run it in {owner}"))
     }
 
     /// Returns the error for a cursor that is not from any page of the list.

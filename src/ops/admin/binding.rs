@@ -1,7 +1,7 @@
 //! `realm_admin_binding`: writes the binding of a repository directly into the realm.
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::OpError,
     model::{
         binding::{Binding, Export, Import, Role},
         name::{DomainName, RepoName},
@@ -59,8 +59,7 @@ pub struct Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
     let here = ctx.require_writable_realm()?;
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {
-        let message = format!("{acting} cannot change the binding of {}; only that repository can", request.repo);
-        return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {}", request.repo)));
+        return Err(OpError::not_owner(acting, "change the binding of", &request.repo));
     }
     let known = read::repos(&*here.store)?.repos;
     if !known.contains_key(&request.repo) {

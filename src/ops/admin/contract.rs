@@ -71,8 +71,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
         return Err(OpError { code, ..error });
     }
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.owner) {
-        let message = format!("{acting} cannot create a contract of {}; only that repository can", request.owner);
-        return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {}", request.owner)));
+        return Err(OpError::not_owner(acting, "create a contract of", &request.owner));
     }
     let document = document(request);
     let name = &request.domain;

@@ -82,8 +82,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
         if !repos.contains_key(old) {
             return Err(unknown::error((&realm, &store), old, repos.keys()));
         }
-        let message = format!("{other} cannot rename {old}; only that repository can");
-        return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {old}")));
+        return Err(OpError::not_owner(other, "rename", old));
     }
     let mut is_joined = true;
     if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {

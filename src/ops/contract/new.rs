@@ -126,10 +126,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
 
 fn require_owner(acting: ActingRepo<'_>, request: &Request) -> Result<(), OpError> {
     match &request.owner {
-        Some(owner) if owner != acting.repo => {
-            let message = format!("{} cannot create a contract of {owner}; only that repository can", acting.repo);
-            Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {owner}")))
-        }
+        Some(owner) if owner != acting.repo => Err(OpError::not_owner(acting.repo, "create a contract of", owner)),
         _ => Ok(()),
     }
 }
