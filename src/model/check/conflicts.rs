@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Finding, Severity};
 use crate::model::{
-    candidate::CONTRACTS,
+    candidate::contract_path,
     conflict::{Conflict, Standing},
     domain_summary::DomainSummary,
     name::{ContractName, DomainName, RepoName},
@@ -58,8 +58,7 @@ pub fn standing<'d>(
     let Conflict::Contract(name, version) = conflict else { return Standing::default() };
     Standing {
         write_version: is_auto(name).then(|| {
-            let (next, file) =
-                (next_patch(domain, name, version), format!("{CONTRACTS}/{}/{name}.yaml", domain.info.name));
+            let (next, file) = (next_patch(domain, name, version), contract_path(&domain.info.name, name));
             format!("write version: \"{next}\" in {file}, with the intended content, and commit")
         }),
         elsewhere: domain.owner(name).filter(|owner| me.is_some_and(|me| me != *owner)),
