@@ -417,6 +417,11 @@ impl Contract {
         hash::canonical(&FixedContent { schema, value, compatibility, values, flow })
     }
 
+    /// Returns whether another document has the same content: everything that a published version fixes.
+    pub fn has_same_content(&self, other: &Self) -> bool {
+        self.computed_content_hash() == other.computed_content_hash()
+    }
+
     /// Returns the contract with both hashes recomputed from its content.
     pub fn sealed(mut self) -> Self {
         self.schema_hash = Some(self.computed_schema_hash());

@@ -149,7 +149,7 @@ impl DomainView {
     /// Returns whether the version of a document was already published with different content.
     pub fn has_other_content(&self, document: &Contract) -> bool {
         let published = self.document(&document.name, &document.version);
-        published.is_some_and(|published| published.computed_content_hash() != document.computed_content_hash())
+        published.is_some_and(|published| !published.has_same_content(document))
     }
 
     /// Returns whether the file that should hold `contract` could not be read.

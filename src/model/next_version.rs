@@ -25,7 +25,7 @@ pub struct Needed {
 
 /// Returns the version that a document needs. Content that is the same as the current one needs no version above it.
 pub fn needed(domain: &DomainView, held: &Contract, document: &Contract, judge: &Judge<'_>) -> Needed {
-    if held.computed_content_hash() == document.computed_content_hash() {
+    if held.has_same_content(document) {
         return Needed { version: held.version.clone(), if_breaking: None, broken: None };
     }
     let bump = needed_bump(held, document, judge);
@@ -99,7 +99,7 @@ pub fn settled<'d>(domain: &DomainView, document: &'d Contract, judge: &Judge<'_
 pub fn with_version(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Contract {
     let version = match domain.contracts.get(&document.name) {
         None => Version::one(),
-        Some(held) if held.computed_content_hash() == document.computed_content_hash() => held.version.clone(),
+        Some(held) if held.has_same_content(document) => held.version.clone(),
         Some(held) => {
             let bump = match needed_bump(held, document, judge) {
                 VersionBump::Major if approved(domain, held, document, judge).is_some() => VersionBump::Minor,

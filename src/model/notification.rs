@@ -237,7 +237,7 @@ pub fn contract_kinds(delta: &Delta<Contract>) -> Vec<ChangeType> {
 /// Returns the kinds of change to a contract, apart from its version. Its owner may have accepted a commit that changed
 /// the content of the version.
 fn same_version_kinds(old: &Contract, new: &Contract) -> impl Iterator<Item = ChangeType> {
-    let is_same = || old.version != new.version || old.computed_content_hash() == new.computed_content_hash();
+    let is_same = || old.version != new.version || old.has_same_content(new);
     let kinds = [
         (ChangeType::VersionChanged, !is_same()),
         (ChangeType::OwnerChanged, old.owner != new.owner),

@@ -202,7 +202,7 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
         return Err(refuse(domain, &document.name, Reason::Damaged));
     }
     if let Some(published) = domain.document(&document.name, &version)
-        && published.computed_content_hash() != document.computed_content_hash()
+        && !published.has_same_content(document)
     {
         let needed = if version.is_prerelease() {
             let version = free_prerelease(domain, &document.name, version.clone());

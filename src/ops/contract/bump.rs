@@ -392,8 +392,8 @@ fn is_accepted(view: &DomainView, published: &Contract, document: &Contract) -> 
 
 /// Returns whether a document is a published pre-release.
 fn is_published_prerelease(view: &DomainView, document: &Contract) -> bool {
-    let published = view.document(&document.name, &document.version).filter(|_| document.version.is_prerelease());
-    published.is_some_and(|published| published.computed_content_hash() == document.computed_content_hash())
+    let published = view.document(&document.name, &document.version);
+    document.version.is_prerelease() && published.is_some_and(|published| published.has_same_content(document))
 }
 
 /// Returns the error for a contract that is not published yet.
@@ -419,7 +419,7 @@ fn is_committed_as_is(code: &CodeRepo, file: &WorkFile) -> Result<bool, OpError>
 /// Returns the bump that a change requires, and why, by the rules of publishing. Returns `None` if the content is
 /// already published.
 fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract) -> Option<Need> {
-    if published.computed_content_hash() == document.computed_content_hash() {
+    if published.has_same_content(document) {
         return None;
     }
     let (judge, old) = (ctx.judge(), &published.version);

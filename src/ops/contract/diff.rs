@@ -140,7 +140,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
         _ => {}
     }
     let (changes, bump) = (diff(&before, &after), needed_bump(&old, &new, &judge));
-    let content_changed = old.computed_content_hash() != new.computed_content_hash();
+    let content_changed = !old.has_same_content(&new);
     let body = ContractDiff {
         old_origin,
         new_origin,
@@ -207,8 +207,7 @@ pub fn file(ctx: &Ctx, request: &Request, body: &ContractDiff) -> Option<DraftFi
     let found = Draft::Worktree.located(ctx, at, pointers.collect()).ok()?;
     let published = get::run(ctx, &get::Request { contract: at.clone(), version, origin: false }).ok()?.body.contract;
     let written = Draft::Worktree.contract(ctx, at).ok();
-    let hash = published.typed().computed_content_hash();
-    Some(found).filter(|_| written.is_some_and(|written| written.computed_content_hash() == hash))
+    Some(found).filter(|_| written.is_some_and(|written| written.has_same_content(&published.typed())))
 }
 
 /// The maximum size, in bytes, of all witnesses together, apart from the first one of each direction.

@@ -101,18 +101,14 @@ fn binding_of(view: &DomainView, names: &[RepoName]) -> Option<Binding> {
 /// Returns whether a domain had the version of a contract with the same content. `auto` stands for the version that has it.
 fn had(view: &DomainView, contract: &Contract) -> bool {
     let published = view.document(&contract.name, &contract.version);
-    is_current(view, contract) || published.is_some_and(|published| has_same_content(published, contract))
+    is_current(view, contract) || published.is_some_and(|published| published.has_same_content(contract))
 }
 
 /// Returns whether a contract is the current one of a domain.
 fn is_current(view: &DomainView, contract: &Contract) -> bool {
     view.contracts.get(&contract.name).is_some_and(|current| {
-        (contract.version.is_auto() || contract.version == current.version) && has_same_content(current, contract)
+        (contract.version.is_auto() || contract.version == current.version) && current.has_same_content(contract)
     })
-}
-
-fn has_same_content(one: &Contract, other: &Contract) -> bool {
-    one.computed_content_hash() == other.computed_content_hash()
 }
 
 /// Returns the rollback by which `published` became the last published commit of the repository in a domain, if it was

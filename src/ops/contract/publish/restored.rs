@@ -39,8 +39,7 @@ fn published(view: &DomainView, document: &Contract) -> Option<Version> {
     let current = view.contracts.get(&document.name)?;
     let mut newest_first = view.versions.get(&document.name)?.iter().rev();
     let is_it = |version: &&Version| {
-        let published = view.document(&document.name, version);
-        published.is_some_and(|published| published.computed_content_hash() == document.computed_content_hash())
+        view.document(&document.name, version).is_some_and(|published| published.has_same_content(document))
     };
     let may_be = |version: &&Version| !version.is_prerelease() && current.yanked_reason(version).is_none();
     newest_first.find(|version| may_be(version) && is_it(version)).cloned()
