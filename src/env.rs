@@ -34,10 +34,6 @@ pub const REALM: &str = "GIT_BLUE_REALM";
 /// Overrides the repository name in its configuration.
 pub const REPO: &str = "GIT_BLUE_REPO";
 
-/// Set for git processes of this program whose hooks should do nothing: all but those that change the user's
-/// repositories.
-pub const RUNNING: &str = "GIT_BLUE_RUNNING";
-
 /// The maximum time that a hook, and therefore the commit, waits for a lock, in milliseconds.
 const HOOK_TIMEOUT: u64 = 50;
 /// The maximum time that a hook spends on validating the values of contracts, in milliseconds.
@@ -218,7 +214,7 @@ impl Env {
 
     /// Returns whether this program was started by a git process that this program started.
     pub fn is_own_git(&self) -> bool {
-        self.var(RUNNING).is_some()
+        self.var(process::RUNNING).is_some()
     }
 
     /// Returns the environment of a command that reports the lock that a write waits for.

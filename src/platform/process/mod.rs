@@ -23,6 +23,10 @@ pub use system::{
     thread_cpu_time,
 };
 
+/// The variable that is set for git processes of this program whose hooks should do nothing: all but those that change
+/// the user's repositories.
+pub const RUNNING: &str = "GIT_BLUE_RUNNING";
+
 /// The interval at which a process is polled.
 const STEP: Duration = Duration::from_millis(10);
 

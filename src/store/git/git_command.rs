@@ -12,10 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::store::StoreError;
-
-/// The environment variable that is set for git processes of this program whose hooks should do nothing.
-pub const GUARD: &str = "GIT_BLUE_RUNNING";
+use crate::{platform::process::RUNNING, store::StoreError};
 
 /// The maximum length of the text that is kept of git's standard error, in bytes.
 const MAX_SAID: usize = 8_000;
@@ -198,7 +195,7 @@ pub(super) fn converse<T>(
 pub(crate) fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
     let mut command = Command::new("git");
     set_vars(&mut command, vars);
-    command.env(GUARD, "1").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
+    command.env(RUNNING, "1").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
     command
 }
 

@@ -34,7 +34,7 @@ use std::{
 };
 
 pub use create::{UnfinishedStore, create, lost_part, restore_part};
-pub use git_command::{GUARD, git_version, numbers};
+pub use git_command::{git_version, numbers};
 pub use journal::parse as noted;
 pub use packing::Packed;
 pub use recovery::Recoverable;

@@ -12,13 +12,10 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    git_command::{self, GUARD},
-    incoming::Incoming,
-};
+use super::{git_command, incoming::Incoming};
 use crate::{
     model::oid::Oid,
-    platform::process::{self, Group},
+    platform::process::{self, Group, RUNNING},
     store::{
         StoreError, StoreRef,
         remote::{Listing, Pushed, Refusal, Remote},
@@ -310,7 +307,7 @@ impl<'a> RemoteConnection<'a> {
     }
 
     fn prepared(&self, mut command: Command, args: &[&str]) -> Command {
-        command.env_clear().envs(&self.vars).env(GUARD, "1").current_dir(&self.store);
+        command.env_clear().envs(&self.vars).env(RUNNING, "1").current_dir(&self.store);
         // git's messages are matched in English.
         command.env("LC_ALL", "C");
         if !self.transport_options.is_terminal {
