@@ -61,7 +61,7 @@ pub fn names(store: &dyn Store) -> Result<Vec<DomainName>, StoreError> {
 /// # Errors
 /// Returns an error if the realm has no such domain, or it cannot be read.
 pub fn tip(store: &dyn Store, name: &DomainName) -> Result<Oid, OpError> {
-    store.tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| unknown(store, name))
+    store.domain_tip(name)?.ok_or_else(|| unknown(store, name))
 }
 
 /// Returns the part of a domain that concerns one contract, at the domain's tip.

@@ -104,6 +104,14 @@ pub trait Store: Objects {
     /// Returns [`StoreError::Damaged`] if the ref exists but cannot be read.
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError>;
 
+    /// Returns the commit that the ref of a domain points to.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::Damaged`] if the ref exists but cannot be read.
+    fn domain_tip(&self, name: &DomainName) -> Result<Option<Oid>, StoreError> {
+        self.tip(&StoreRef::Domain(name.clone()))
+    }
+
     /// Returns the refs whose full names start with `prefix`.
     ///
     /// # Errors

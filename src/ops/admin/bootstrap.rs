@@ -21,7 +21,7 @@ use crate::{
         publish::cycles,
         sync::{auto, url},
     },
-    store::{Edit, StoreRef, TreePath, codec, layout, overview::Overview, read},
+    store::{Edit, TreePath, codec, layout, overview::Overview, read},
     wire::{Answer, BootstrappedDomain, RealmBootstrap},
 };
 
@@ -121,7 +121,7 @@ fn require_valid_domains(
         }
         domain::require_no_collision(here, &domain.name)?;
         // The overview lacks domains that were removed and domains that cannot be read.
-        if let Some(tip) = here.store.tip(&StoreRef::Domain(domain.name.clone()))? {
+        if let Some(tip) = here.store.domain_tip(&domain.name)? {
             read::domain_at(&*here.store, &domain.name, &tip)?;
         }
     }

@@ -33,7 +33,7 @@ use crate::{
         CodeRepo,
         blue_files::{Files, contract_path},
     },
-    store::{StoreRef, codec, read},
+    store::{codec, read},
     wire::{Answer, ContractBump},
 };
 
@@ -215,7 +215,7 @@ fn to_bump(acting: ActingRepo<'_>, documents: &[(ContractRef, Contract)]) -> Res
     let mut found = Vec::new();
     for (at, document) in documents.iter().filter(|(_, document)| !document.version.is_auto()) {
         // A domain that does not exist yet has nothing to compare with.
-        let Some(tip) = acting.store.tip(&StoreRef::Domain(at.domain.clone()))? else { continue };
+        let Some(tip) = acting.store.domain_tip(&at.domain)? else { continue };
         let one = read::OneContract::at(acting.store, &at.domain, tip, &at.contract)?;
         let mut view = one.view()?;
         read::load_version(acting.store, &mut view, one.tree(), &at.contract, &document.version)?;

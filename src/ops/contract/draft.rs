@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     error::{ErrorCode, OpError},
     model::{contract::Contract, evolution::with_evolution, name::ContractRef, next_version, version::Version},
-    store::{
-        StoreRef,
-        codec::{self, Problem},
-    },
+    store::codec::{self, Problem},
     wire::DocumentSource,
 };
 use crate::{
@@ -168,7 +165,7 @@ impl Draft {
 /// the evolution that publishing would record.
 fn settled(ctx: &Ctx, at: &ContractRef, document: Contract) -> Result<Contract, OpError> {
     let store = &*ctx.realm()?.store;
-    let tip = store.tip(&StoreRef::Domain(at.domain.clone()))?.filter(|_| document.version.is_auto());
+    let tip = store.domain_tip(&at.domain)?.filter(|_| document.version.is_auto());
     let Some(tip) = tip else { return Ok(document) };
     let part = Part { contracts: Some(&[at.contract.clone()].into()), ..Part::default() };
     let view = domain::load(store, &at.domain, &tip, &part)?;

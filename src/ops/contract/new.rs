@@ -37,7 +37,7 @@ use crate::{
         sync::auto,
     },
     repo::blue_files::{Files, contract_path},
-    store::{StoreRef, codec, read},
+    store::{codec, read},
     wire::{Answer, ContractNew, DomainSet},
 };
 
@@ -134,7 +134,7 @@ fn require_owner(acting: ActingRepo<'_>, request: &Request) -> Result<(), OpErro
 /// Refuses a contract that the realm already has. Returns whether the repository is a member of the domain.
 fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<bool, OpError> {
     let at = &request.contract;
-    if acting.store.tip(&StoreRef::Domain(at.domain.clone()))?.is_none() {
+    if acting.store.domain_tip(&at.domain)?.is_none() {
         if request.members.is_some() {
             admin::domain::require_no_collision(ctx.realm()?, &at.domain)?;
             return Ok(false);

@@ -15,7 +15,7 @@ use crate::{
         repos::commit_links::CommitLinks,
         runs,
     },
-    store::{Store, StoreRef, read},
+    store::{Store, read},
     wire::{Answer, ContractTimeline, PageRequest, TimelineEntry, TimelineRealm, page_unsorted},
 };
 
@@ -86,7 +86,7 @@ fn of_realm(
 ) -> Result<Option<(TimelineRealm, Vec<TimelineEntry>)>, OpError> {
     let store = ctx.open_store(known)?;
     read::realm(&store)?;
-    let Some(tip) = store.tip(&StoreRef::Domain(contract.domain.clone()))? else { return Ok(None) };
+    let Some(tip) = store.domain_tip(&contract.domain)? else { return Ok(None) };
     let view = read::contracts_at(&store, &contract.domain, &tip, &[contract.contract.clone()].into())?;
     let published = view.versions.get(&contract.contract);
     let current = view.contracts.get(&contract.contract);

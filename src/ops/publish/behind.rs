@@ -6,7 +6,7 @@ use crate::{
     model::{name::DomainName, oid::Oid, text::shell_word, trailer},
     ops::ctx::ActingRepo,
     repo::{CodeRepo, at_origin, blue_files},
-    store::{Objects as _, StoreError, StoreRef, history, read},
+    store::{Objects as _, StoreError, history, read},
 };
 
 /// The maximum number of commits that are searched for a publisher.
@@ -70,7 +70,7 @@ pub fn absent(
 
 /// Returns who published a commit in a domain: the committer of the oldest commit of the domain that names it.
 fn publisher(acting: ActingRepo<'_>, name: &DomainName, published: &Oid) -> Result<Option<String>, StoreError> {
-    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else { return Ok(None) };
+    let Some(tip) = acting.store.domain_tip(name)? else { return Ok(None) };
     let published = published.to_string();
     let mut publisher = None;
     for commit in history::since(acting.store, &tip, &[], MAX_HISTORY)? {

@@ -16,7 +16,7 @@ use crate::{
     },
     ops::{contract, ctx::ActingRepo, progress::RequestProgress},
     repo::CodeRepo,
-    store::{EntryKind, Objects as _, StoreRef, history, layout, read},
+    store::{EntryKind, Objects as _, history, layout, read},
 };
 
 /// The maximum number of former tips of a branch among which a published commit is searched that was dropped since.
@@ -40,7 +40,7 @@ impl Scope<'_> {
     pub fn source(self, acting: ActingRepo<'_>, domain: &DomainName) -> Result<Option<Source>, OpError> {
         match self {
             Self::All(published) => Ok(published.get(domain).cloned()),
-            Self::Named => match acting.store.tip(&StoreRef::Domain(domain.clone()))? {
+            Self::Named => match acting.store.domain_tip(domain)? {
                 Some(tip) => contract::publish::source(acting, domain, &tip),
                 None => Ok(None),
             },
@@ -164,7 +164,7 @@ impl<'a> BranchCommit<'a> {
     /// same files as the newest published commit that it descends from.
     fn has_nothing_new(&self, published: &Oid, domain: &DomainName) -> Result<bool, OpError> {
         let Self { acting, code, branch, commit, .. } = self;
-        let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
+        let Some(tip) = acting.store.domain_tip(domain)? else { return Ok(false) };
         if !behind::lacks(code, branch, commit, published)? {
             return Ok(false);
         }
@@ -195,7 +195,7 @@ impl<'a> BranchCommit<'a> {
         if code.is_ancestor(published, &upstream)? {
             return Ok(true);
         }
-        let Some(tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(false) };
+        let Some(tip) = acting.store.domain_tip(domain)? else { return Ok(false) };
         let declared = candidate::read(code, &Files::at(code, commit)?, &Sources::new(), &RequestProgress::default())?;
         let contracts: Vec<_> = declared.contracts_in(domain).map(|(_, one)| &one.document).collect();
         let names = contracts.iter().map(|contract| contract.name.clone()).collect();

@@ -41,7 +41,7 @@ pub fn merges_both_sides(
     name: &DomainName,
     commit: &Oid,
 ) -> Result<bool, OpError> {
-    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
+    let Some(tip) = acting.store.domain_tip(name)? else {
         return Ok(false);
     };
     let names = renamed::names(acting.store, acting.repo)?;
@@ -73,7 +73,7 @@ pub fn missing_side(
     name: &DomainName,
     commit: &Oid,
 ) -> Result<Option<Oid>, OpError> {
-    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
+    let Some(tip) = acting.store.domain_tip(name)? else {
         return Ok(None);
     };
     let names = renamed::names(acting.store, acting.repo)?;

@@ -22,7 +22,6 @@ use crate::{
         progress::RequestProgress,
     },
     repo::{CodeRepo, blue_files::Files},
-    store::StoreRef,
 };
 
 /// The maximum number of commits that are searched for the last publication.
@@ -119,7 +118,7 @@ fn last(
     domain: &DomainName,
     published: Oid,
 ) -> Result<Option<Rollback>, OpError> {
-    let Some(mut tip) = acting.store.tip(&StoreRef::Domain(domain.clone()))? else { return Ok(None) };
+    let Some(mut tip) = acting.store.domain_tip(domain)? else { return Ok(None) };
     for _ in 0..MAX_HISTORY {
         let info = acting.store.commit(&tip)?;
         let source =

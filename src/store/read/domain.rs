@@ -29,7 +29,7 @@ use crate::{
 /// # Errors
 /// Returns an error if the domain's ref or its `domain.json` cannot be read.
 pub fn domain(store: &dyn Store, name: &DomainName) -> Result<Option<DomainView>, StoreError> {
-    store.tip(&StoreRef::Domain(name.clone()))?.map(|tip| domain_at(store, name, &tip)).transpose()
+    store.domain_tip(name)?.map(|tip| domain_at(store, name, &tip)).transpose()
 }
 
 /// Returns a domain as it was at the commit `tip`.

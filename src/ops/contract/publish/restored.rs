@@ -4,7 +4,7 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{candidate::Candidate, contract::Contract, domain_view::DomainView, name::ContractRef, version::Version},
     ops::domain,
-    store::{Store, StoreRef, read},
+    store::{Store, read},
 };
 
 /// Returns the candidate with the version under which each `auto` document was published. A contract that the realm
@@ -15,7 +15,7 @@ use crate::{
 pub(super) fn restored(store: &dyn Store, mut candidate: Candidate) -> Result<Candidate, OpError> {
     for ((domain, name), declared) in &mut candidate.contracts {
         let at = ContractRef { domain: domain.clone(), contract: name.clone() };
-        if declared.document.version.is_auto() && store.tip(&StoreRef::Domain(domain.clone()))?.is_some() {
+        if declared.document.version.is_auto() && store.domain_tip(domain)?.is_some() {
             let view = with_all_versions(store, &at)?;
             if view.contracts.contains_key(name) {
                 declared.document.version = published(&view, &declared.document).ok_or_else(|| never_published(&at))?;
