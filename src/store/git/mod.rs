@@ -213,7 +213,7 @@ impl Objects for GitStore {
     }
 
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
-        self.reading.object(|repo| objects::commit(repo, id))
+        self.reading.object(|repo| objects::commit_within_limit(repo, id))
     }
 }
 

@@ -183,9 +183,6 @@ fn require_size(repo: &gix::Repository, id: &Oid, kind: &'static str, limit: usi
     Ok(size)
 }
 
-/// The size limit of a commit, in bytes. Its message may contain anything, and is read with the commit.
-const MAX_COMMIT: usize = 1 << 20;
-
 /// The latest time of a commit, in seconds: the start of the year 9999. Git accepts any number.
 const LATEST: i64 = 253_370_764_800;
 
@@ -196,8 +193,16 @@ fn person(who: &gix::actor::SignatureRef<'_>) -> String {
     format!("{} <{}>", who.name, who.email).chars().take(MAX_PERSON).collect()
 }
 
-pub(crate) fn commit(repo: &gix::Repository, id: &Oid) -> Result<CommitInfo, StoreError> {
+/// The size limit of a commit of a store, in bytes. Its message may contain anything, and is read with the commit.
+const MAX_COMMIT: usize = 1 << 20;
+
+/// Returns a commit, unless somebody pushed a huge one.
+pub(crate) fn commit_within_limit(repo: &gix::Repository, id: &Oid) -> Result<CommitInfo, StoreError> {
     require_size(repo, id, "commit", MAX_COMMIT)?;
+    commit(repo, id)
+}
+
+pub(crate) fn commit(repo: &gix::Repository, id: &Oid) -> Result<CommitInfo, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Commit)?;
     let damaged = |problem: String| StoreError::Damaged { what: format!("the commit {id}"), problem };
     let commit = gix::objs::CommitRef::from_bytes(&object.data, repo.object_hash())
