@@ -216,12 +216,7 @@ impl Ctx {
         };
         match (of("name", "NAME"), of("email", "EMAIL")) {
             (Some(name), Some(email)) => Ok(Signature { name, email, time: self.env.now_here() }),
-            _ => Err(OpError::cannot(
-                ErrorCode::NoIdentity,
-                "git does not know your identity, which every change to a realm records",
-            )
-            .next("git config --global user.name \"Your Name\"")
-            .next("git config --global user.email you@example.com")),
+            (name, email) => Err(no_identity(name.is_none(), email.is_none())),
         }
     }
 
@@ -309,6 +304,19 @@ fn place(env: &Env) -> DiscoverOptions {
 fn clone_in(env: &Env, folder: &Path) -> Result<Option<CodeRepo>, OpError> {
     let place = DiscoverOptions { cwd: env.cwd().join(folder), vars: env.vars_for_other_repo(), in_hook: false };
     Ok(CodeRepo::discover(&place)?)
+}
+
+/// Returns the error for a user whose name, email or both git does not know.
+fn no_identity(lacks_name: bool, lacks_email: bool) -> OpError {
+    let missing = match (lacks_name, lacks_email) {
+        (true, false) => "name",
+        (false, true) => "email",
+        _ => "identity",
+    };
+    let message = format!("git does not know your {missing}, which every change to a realm records");
+    OpError::cannot(ErrorCode::NoIdentity, message)
+        .next_if(lacks_name, "git config --global user.name \"Your Name\"")
+        .next_if(lacks_email, "git config --global user.email you@example.com")
 }
 
 /// Returns the program's own identity, for changes that no user made.

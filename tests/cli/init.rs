@@ -149,6 +149,11 @@ fn writes_nothing_without_identity() {
     world.write("home/gitconfig", &config);
     let run = world.blue(&repo, &["init", "--realm", "aperture"]).exits(128);
     snapshot("no_identity", &[&run]);
+    // Only what is missing is set: the name that the user has is kept.
+    world
+        .write("home/gitconfig", &config.replace("\tuseConfigOnly = true\n", "\tname = Ada\n\tuseConfigOnly = true\n"));
+    let run = world.blue(&repo, &["init", "--realm", "aperture"]).exits(128);
+    assert!(run.stderr.contains("your email") && !run.stderr.contains("user.name"), "{run}");
     assert!(!world.path("fungal/.blue").exists());
 }
 
