@@ -227,7 +227,9 @@ fn leave_undoes_init() {
     world.blue(&dir, &["leave"]).exits(1);
     let left = world.ok(&dir, &["leave", "--force"]);
     snapshot("joining_leave", &[&left]);
-    let committed = world.finish_shell(&dir, &world.next_step(&left));
+    let again = world.blue(&dir, &["leave"]).exits(1);
+    assert!(again.stderr.contains("the removal of .blue/config.yaml is not committed yet"), "{again}");
+    let committed = world.finish_shell(&dir, &world.next_step(&again));
     assert_eq!(committed.code, 0, "{committed:?}");
     assert!(!dir.join(".blue/config.yaml").exists() && !dir.join(".git/hooks/post-commit").exists());
     let status = world.blue(&dir, &["status"]).exits(128);

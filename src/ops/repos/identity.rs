@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use super::joined;
 use crate::{
     error::{ErrorCode, OpError},
-    locate::url::{accept, is_same, resolved},
+    locate::{
+        CONFIG,
+        url::{accept, is_same, resolved},
+    },
     machine::home::Home,
     model::{
         name::RepoName,
@@ -87,6 +90,11 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
         return Err(joined::joined_as_other_error(joined, acting));
     }
     let Some(held) = entry(acting)? else {
+        if joined.is_none() && code.workdir().is_some_and(|root| !root.join(CONFIG).exists()) {
+            let message = format!("{repo} left the realm {realm}; the removal of {CONFIG} is not committed yet");
+            let commit = format!("git add --all :/{CONFIG} && git commit -m \"Leave the realm {realm}\"");
+            return Err(OpError::no(ErrorCode::NotJoined, message).next(commit));
+        }
         let message = format!("{repo} is not in the realm {realm}");
         return Err(OpError::no(ErrorCode::NotJoined, message).next("git blue init"));
     };
