@@ -309,3 +309,15 @@ fn hooks_of_a_bare_repository_serve_its_worktrees() {
     world.ok(&bare, &["hooks", "status"]);
     world.ok(&world.path("linked"), &["hooks", "status"]);
 }
+
+#[test]
+fn clone_that_has_not_joined_is_told_that_its_hooks_publish_nothing() {
+    let world = World::pair();
+    world.git(&world.root(), &["clone", "--quiet", "access", "copy"]);
+    let copy = world.path("copy");
+    for (verb, code) in [("status", 1), ("install", 0), ("status", 0)] {
+        let run = world.blue(&copy, &["hooks", verb]).exits(code);
+        let step = "git blue init  # this clone has not joined a realm, so its hooks publish nothing";
+        assert_eq!(world.next_step(&run), step, "{run}");
+    }
+}

@@ -13,7 +13,7 @@ use std::{
 };
 
 use self::{block::Block, file::HookFile, manager::Manager};
-use super::{Operation, ctx::Ctx, publish::work_file::WorkFile};
+use super::{Operation, ctx::Ctx, publish::work_file::WorkFile, repos::joined};
 use crate::{
     error::OpError,
     model::text::shell_word,
@@ -211,6 +211,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     }
     let answer = place.answer(hooks);
     refused.extend(against_threats(&place, &answer.body.hooks));
+    refused.extend(to_join(ctx)?);
     Ok(answer.next_all(refused))
 }
 
@@ -300,13 +301,22 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let place = Place::of(ctx)?;
     let hooks: Vec<_> = HOOKS.iter().map(|hook| state(&place, hook)).collect::<Result<_, _>>()?;
     let mut steps = Vec::new();
-    match place.switched_off().or_else(|| place.without_hooks()) {
-        Some(step) => steps.push(step),
-        None => steps.extend(to_install(ctx, &place, &hooks)?),
+    match (place.switched_off().or_else(|| place.without_hooks()), to_join(ctx)?) {
+        (Some(step), _) => steps.push(step),
+        // This installs the hooks too.
+        (None, Some(step)) => steps.push(step),
+        (None, None) => steps.extend(to_install(ctx, &place, &hooks)?),
     }
     steps.extend(not_executable(&hooks));
     steps.extend(against_threats(&place, &hooks));
     Ok(place.answer(hooks).next_all(steps))
+}
+
+/// Returns the step for a clone that has not joined a realm.
+fn to_join(ctx: &Ctx) -> Result<Option<String>, OpError> {
+    let is_joined = joined::read(&ctx.home, ctx.code()?)?.is_some();
+    let step = "git blue init  # this clone has not joined a realm, so its hooks publish nothing";
+    Ok((!is_joined).then(|| step.to_owned()))
 }
 
 /// Returns the steps that install the missing hooks: the command, and what to do about files that it cannot edit.
