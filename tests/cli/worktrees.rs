@@ -573,3 +573,13 @@ fn commit_on_no_branch_can_be_put_on_the_branch() {
     world.feed("sh", &aperture, &["-c", step], "").exits(0);
     assert_eq!(world.line(&path, &["log", "-1", "--format=%s", "x"]), "Lost", "{refused}");
 }
+
+#[test]
+fn repository_without_a_commit_needs_one() {
+    let world = World::pair();
+    world.git(&world.root(), &["init", "--quiet", "fresh"]);
+    let fresh = world.path("fresh");
+    world.ok(&fresh, &["init", "--realm", "aperture"]);
+    let run = world.blue(&fresh, &["realm", "worktree", "create", "--rfc", "rfc-1", "--repos", "fresh"]).exits(1);
+    assert!(run.all().contains("fresh has no commit to start from") && run.all().contains(" commit …"), "{run}");
+}

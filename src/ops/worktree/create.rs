@@ -211,8 +211,16 @@ fn make(job: &Job, branch: &str, (root, patience): (&Path, Duration), fetch: boo
         })?;
     }
     let Some(start) = work.start(branch, found.default.as_deref()).map_err(git)? else {
-        let message = format!("{name} has no default branch with a commit to start from");
-        let next = format!("git -C {} config blue.publishBranch …  # its default branch", shell_path(&found.folder));
+        let folder = shell_path(&found.folder);
+        let (message, next) = if work.has_branches().map_err(git)? {
+            let next = format!("git -C {folder} config blue.publishBranch …  # its default branch");
+            (format!("{name} has no default branch with a commit to start from"), next)
+        } else {
+            (
+                format!("{name} has no commit to start from"),
+                format!("git -C {folder} commit …  # make its first commit"),
+            )
+        };
         return Err(RepoProblem::new(name, ErrorCode::NoDefaultBranch, message).next(next));
     };
     work.add_worktree(path, branch, &start, held).map_err(|error| match work.is_blocked(branch) {

@@ -87,6 +87,14 @@ impl Work {
         Ok(None)
     }
 
+    /// Returns whether the repository has a branch, which it does not before its first commit.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn has_branches(&self) -> Result<bool, StoreError> {
+        Ok(!self.text(&["for-each-ref", "--count=1", "refs/heads", "refs/remotes"])?.is_empty())
+    }
+
     /// Returns whether another branch makes this name impossible: git cannot have both `a` and `a/b`.
     ///
     /// # Errors
