@@ -200,6 +200,9 @@ fn done_work_is_not_claimed_again() {
     assert!(log.stdout.contains("no entries"), "{log}");
     let log = world.blue(&fungal, &["realm", "log", "--repo", "fungl"]).exits(128);
     assert!(log.stderr.contains("has no repository fungl (did you mean fungal?)"), "{log}");
+    let check = world.blue(&fungal, &["check", "--repo", "fungl"]).exits(128);
+    assert!(check.stderr.contains("has no repository fungl (did you mean fungal?)"), "{check}");
+    assert_eq!(world.next_step(&check), "git blue check --repo fungal");
     let diff = world.ok(&fungal, &["contract", "diff", AT, "1.0.0", "1.0.0"]);
     assert!(!diff.stdout.contains("needs"), "{diff}");
     let reseed = world.blue(&fungal, &["realm", "admin", "reseed"]).exits(1);

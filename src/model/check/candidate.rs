@@ -11,7 +11,7 @@ use crate::model::{
     domain_view::{Damage, DomainView},
     fault::Fault,
     name::{ContractName, DomainName, RepoName},
-    next_version,
+    nearest, next_version,
     publish::{self, Direction, Reason, Refusal},
     range::Range,
     text::shell_word,
@@ -58,7 +58,9 @@ pub(super) fn unknown_domains(
         // A realm cannot have two domains whose names differ only in case.
         let meant = known.iter().find(|known| known.as_str().eq_ignore_ascii_case(domain.as_str()));
         let rename = |meant| format!("rename {domain} to {meant} in the paths under .blue: case matters in names");
-        let finding = Finding::error("unknown-domain", format!("the realm has no domain {domain}")).domain(domain);
+        let question = if meant.is_some() { String::new() } else { nearest::did_you_mean(domain, known) };
+        let message = format!("the realm has no domain {domain}{question}");
+        let finding = Finding::error("unknown-domain", message).domain(domain);
         Finding { file: file.cloned(), resolution: meant.map(rename).into_iter().collect(), ..finding }
     });
     found.collect()

@@ -171,7 +171,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let found = work.found(&branches)?;
     if let Some(Found { repo, .. }) = found.as_ref().filter(|found| !overview.repos().contains_key(&found.repo)) {
         renamed::refuse_in_commit(&*here.store, repo)?;
-        return Err(check_subject::not_in_the_realm(ctx, repo, |name| overview.repos().contains_key(name))?);
+        return Err(check_subject::not_in_the_realm(ctx, (repo, request.repo.is_some()), overview.repos().keys())?);
     }
     let candidate = found.as_ref().map(|found| work.candidate(found)).transpose()?;
     let mut judged: Vec<_> = found.iter().zip(&candidate).map(|(found, candidate)| found.judged(candidate)).collect();

@@ -9,12 +9,16 @@ use crate::{
         candidate::{Candidate, Judged},
         check::{Cause, Finding},
         name::RepoName,
+        nearest,
         oid::Oid,
     },
     ops::{
         ctx::{ActingRepo, Ctx},
         operation::given_as,
-        repos::{identity, joined},
+        repos::{
+            identity,
+            joined::{self, Joined},
+        },
     },
     repo::{
         CodeRepo,
@@ -275,18 +279,24 @@ fn named_before(
     Ok(None)
 }
 
-/// Returns the error for files with a name that the realm does not have. `is_known` returns whether it has one.
+/// Returns the error for files with a name that the realm does not have, or the user gave. `known` are those that it has.
 ///
 /// # Errors
 /// Returns an error if the clone cannot be read.
-pub fn not_in_the_realm(ctx: &Ctx, repo: &RepoName, is_known: impl Fn(&RepoName) -> bool) -> Result<OpError, OpError> {
+pub fn not_in_the_realm<'r>(
+    ctx: &Ctx,
+    (repo, is_given): (&RepoName, bool),
+    known: impl Iterator<Item = &'r RepoName> + Clone,
+) -> Result<OpError, OpError> {
     let realm = &ctx.realm()?.realm;
-    let error = OpError::cannot(
-        ErrorCode::UnknownRepo,
-        format!("nothing was checked: the realm {realm} has no repository {repo}"),
-    );
+    let meant = nearest::did_you_mean(repo, known.clone());
+    let message = format!("nothing was checked: the realm {realm} has no repository {repo}{meant}");
+    let error = OpError::cannot(ErrorCode::UnknownRepo, message);
     let joined = ctx.code.as_ref().map(|code| joined::read(&ctx.home, code)).transpose()?.flatten();
-    Ok(match joined.filter(|joined| joined.realm == *realm && is_known(&joined.repo)) {
+    let is_known = |joined: &Joined| joined.realm == *realm && known.clone().any(|name| *name == joined.repo);
+    Ok(match joined.filter(is_known) {
+        Some(joined) if is_given => error.next(format!("git blue check --repo {}", joined.repo)),
+        Some(_) if ctx.env.text(REPO).is_some() => error.next("unset GIT_BLUE_REPO"),
         Some(joined) => error.next(format!("write repo: {} into {CONFIG}", joined.repo)),
         None => error
             .next(format!("git blue init --realm {realm}  # in a clone of it; then git blue sync"))
