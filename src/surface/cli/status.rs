@@ -295,7 +295,12 @@ fn import(import: &ImportStatus) -> Vec<Word> {
             _ => styled(format!("accepts {now}"), Style::Green),
         },
         (ImportStanding::Behind, Some(served)) => {
-            styled(format!("behind: the current version is {now}, but {served} is still served"), Style::Yellow)
+            let said = if import.retired {
+                "and the contract is retired".into()
+            } else {
+                format!("but {served} is still served")
+            };
+            styled(format!("behind: the current version is {now}, {said}"), Style::Yellow)
         }
         _ if import.current_version.is_none() => styled("broken: no release is published", Style::Red),
         _ => styled(format!("broken: the current version is {now}"), Style::Red),
