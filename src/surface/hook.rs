@@ -11,7 +11,7 @@ use crate::{
     ops::{
         claude,
         ctx::Ctx,
-        hooks, prime,
+        delivery, hooks, prime,
         publish::{branch_commit::Scope, catch_up, hint, publish_log, removed_files},
         realm,
         repos::{joined, roots},
@@ -191,6 +191,8 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     if let Err(error) = ctx.require_writable() {
         return unpublished.is_fresh.then(|| not_published(&error));
     }
+    // A receiver that cannot begin now begins with a later change.
+    let _ = delivery::run::begin_new(ctx);
     match catch_up::publish(ctx, acting, code, &unpublished) {
         Ok(answer) => {
             session::touch(ctx);
@@ -239,6 +241,7 @@ fn detached(env: Env, arguments: &[OsString]) {
     let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
     let Ok(ctx) = Ctx::open(env, None) else { return };
     let Ok(acting) = ctx.require_writable() else { return };
+    let _ = delivery::run::begin_new(&ctx);
     let outcome = catch_up::publish_deferred(&ctx, commit);
     publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));
     session::touch(&ctx);

@@ -122,3 +122,13 @@ fn filter_follows_the_rename_of_its_repository() {
     let problem = "blue.notify.team.repo is acess: there is no such repository in the realm aperture";
     assert!(doctor().contains(problem), "{}", doctor());
 }
+
+#[test]
+fn new_receiver_gets_the_next_change() {
+    let world = World::pair();
+    set(&world, "command", &format!("cat >>'{}'", world.path("news").display()));
+    world.bump("2.0.0");
+    crate::wait::eventually("it is sent", || {
+        std::fs::read_to_string(world.path("news")).is_ok_and(|news| news.contains("1.0.0 -> 2.0.0"))
+    });
+}

@@ -19,7 +19,7 @@ use crate::{
         nearest::did_you_mean,
     },
     ops::ctx::Ctx,
-    store::Store,
+    store::{Store, StoreRef},
     wire::{ReceiverLine, Receivers},
 };
 
@@ -67,6 +67,26 @@ pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
         require_requeued(ids, &done)?;
     }
     Ok(receivers(&here.realm, lines))
+}
+
+/// Records the current state as known to receivers that were configured meanwhile, before something changes: a new
+/// receiver gets later changes.
+///
+/// # Errors
+/// Returns an error in the cases of [`run`].
+pub fn begin_new(ctx: &Ctx) -> Result<(), OpError> {
+    let here = ctx.realm()?;
+    let mut new = Vec::new();
+    for (_, receiver) in receiver::of_realm(ctx, &here.realm)? {
+        let Ok(Receiver { name, .. }) = receiver else { continue };
+        if here.store.tip(&StoreRef::Receiver(name.clone()))?.is_none() {
+            new.push(name);
+        }
+    }
+    if !new.is_empty() {
+        run(ctx, &RunOptions { only: new, ..RunOptions::default() })?;
+    }
+    Ok(())
 }
 
 /// Returns an error if one of these events was not queued again.

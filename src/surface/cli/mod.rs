@@ -347,6 +347,10 @@ fn run_in_context(
         if operation.is_none_or(|operation| operation.writes) && !is_dry_run {
             output.hold_if_quiet();
         }
+        if operation.is_some_and(|operation| operation.writes) && !is_dry_run {
+            // A receiver that cannot begin now begins with a later change. Most commands that fail report the reason.
+            let _ = ops::delivery::run::begin_new(&ctx);
+        }
         let verdict = dispatch(&ctx, command, realm, output)?;
         if let Some(operation) = operation.filter(|operation| operation.writes) {
             follow_up(&ctx, operation);
