@@ -524,3 +524,12 @@ fn others_are_told_less_of_a_repository_that_left() {
     let left = pending.iter().find(|one| one["type"] == "repo_left").unwrap();
     assert_eq!((&left["rank"], &left["affects_me"]), (&json!("contract"), &json!(false)));
 }
+
+#[test]
+fn changes_that_nobody_saw_are_counted_after_thirty_days() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.pass_days(31);
+    let list = world.json(&world.path("access"), &["notifications", "list"]);
+    assert_eq!((&list["notifications"], &list["summary"]["expired_cleaned"]), (&json!([]), &json!(1)));
+}

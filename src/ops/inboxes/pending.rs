@@ -83,6 +83,8 @@ pub struct Pending {
     seen: BTreeMap<DomainName, Seen>,
     /// Changes that are seen for the first time. A caller that may write records them.
     pub sightings: Vec<FirstSeen>,
+    /// The number of changes that are too old to be listed.
+    pub forgotten: usize,
 }
 
 /// A domain that was examined.
@@ -275,6 +277,7 @@ impl Pending {
                 _ => arrivals.when(&difference.path, difference.new, created_at),
             };
             if inbox::is_forgotten(arrived_at, now) {
+                self.forgotten += 1;
                 is_silent = true;
                 continue;
             }

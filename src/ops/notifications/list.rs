@@ -75,7 +75,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
     let overview = Overview::open(acting.store)?;
     let unreadable_domains = status::unreadable_domains(&overview);
-    let mut all = pending(ctx, acting, &overview, &request.reader)?;
+    let pending = pending(ctx, acting, &overview, &request.reader)?;
+    let mut all = pending.notifications;
     let told = inbox.delivered(acting.store)?;
     let (forgotten, kept): (Vec<_>, Vec<_>) = told.into_iter().partition(|told| inbox::is_forgotten(told.at, now));
     all.extend(kept.into_iter().map(|told| seen(told, now)));
@@ -86,7 +87,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         pending: count(State::Pending),
         seen: count(State::Seen),
         expired: count(State::Expired),
-        expired_cleaned: forgotten.len(),
+        expired_cleaned: forgotten.len() + pending.forgotten,
         dropped: inbox.dropped(acting.store, now)?,
     };
     let is_to_review = all.iter().any(|one| one.state == State::Pending && one.is_to_review());
@@ -111,16 +112,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     Ok(Answer::new(body).next_all(repair.into_iter().chain(review)))
 }
 
-/// Returns the pending notifications. This marks nothing as seen; it only records when each arrived.
+/// Returns what is pending. This marks nothing as seen; it only records when each arrived.
 fn pending(
     ctx: &Ctx,
     acting: ActingRepo<'_>,
     overview: &Overview<'_>,
     reader: &ReaderName,
-) -> Result<Vec<Notification>, OpError> {
+) -> Result<Pending, OpError> {
     let pending = Pending::of(ctx, acting, reader, overview, &ctx.quick_judge())?;
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
-    Ok(pending.notifications)
+    Ok(pending)
 }
 
 fn seen(told: DeliveredNotification, now: jiff::Timestamp) -> Notification {
