@@ -135,8 +135,12 @@ fn options(place: &DiscoverOptions) -> gix::open::Options {
     options.permissions.config.env = !place.in_hook;
     let options = options.lossy_config(true).cli_overrides(config_parameters::parse(&place.vars));
     // gix reads GIT_WORK_TREE and similar variables of the process as configuration. In a hook they are ignored,
-    // because git set them for its own command.
-    if place.in_hook { options.filter_config_section(is_not_leaked) } else { options }
+    // because git set them for its own command, and in a server, whose process they do not concern.
+    if place.in_hook || !place.vars.contains_key(&OsString::from("GIT_WORK_TREE")) {
+        options.filter_config_section(is_not_leaked)
+    } else {
+        options
+    }
 }
 
 fn is_not_leaked(section: &gix::config::file::Metadata) -> bool {

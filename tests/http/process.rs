@@ -139,7 +139,10 @@ fn daemon_that_does_not_answer_is_reported() {
     assert!(start.code == 128 && start.stderr.contains(&said), "{start:?}");
     assert!(start.stderr.contains("hint: git blue daemon stop"), "{start:?}");
     assert!(world.read("home/blue/daemon/log").starts_with("why\n"), "it may say why");
-    assert!(open.stderr.contains("it does not answer"), "{open:?}");
+    assert!(
+        open.stderr.contains("it does not answer") && open.stderr.contains("hint: git blue daemon stop"),
+        "{open:?}"
+    );
 }
 
 #[test]
@@ -246,4 +249,26 @@ fn service_manager_files_are_written() {
     world.ok(&world.root(), &["daemon", "install", "--manager", "launchd"]);
     let agent = world.read("home/Library/LaunchAgents/git-blue.plist");
     assert!(agent.contains(&format!("<string>{exe}</string>")) && agent.ends_with("</plist>\n"), "{agent}");
+}
+
+#[test]
+fn variables_of_one_repository_do_not_reach_the_others() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.blue_with(&fungal, &["daemon", "start", "--port", "0"], &[("GIT_WORK_TREE", fungal.as_os_str())]).exits(0);
+    let daemon = Daemon::start(&world);
+    let answer = daemon.get("/realms/aperture/check?repo=access&worktree=true").is(200).json();
+    assert_eq!(answer["valid"], true, "{answer}");
+}
+
+#[test]
+fn client_is_configured_for_the_port_of_the_running_daemon() {
+    let world = World::new();
+    let url = || {
+        let config = world.json(&world.root(), &["mcp", "generate-config", "--transport", "http"]);
+        config["mcpServers"]["git-blue"]["url"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(url(), "http://127.0.0.1:7865/mcp");
+    let daemon = Daemon::start(&world);
+    assert_eq!(url(), format!("http://127.0.0.1:{}/mcp", daemon.port));
 }

@@ -15,6 +15,7 @@ use crate::{
     error::OpError,
     model::name::RealmName,
     surface::{
+        daemon::{self, State},
         http,
         mcp::{
             self, Options,
@@ -81,9 +82,9 @@ pub struct GenerateConfig {
     /// How the client reaches the server
     #[arg(long, value_enum, default_value_t)]
     transport: Transport,
-    /// The daemon's port, with --transport http
-    #[arg(long, value_name = "PORT", default_value_t = http::PORT)]
-    port: u16,
+    /// The daemon's port, with --transport http [default: that of the running daemon, else 7865]
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
     /// Let tools use any realm on this machine
     #[arg(long)]
     all_realms: bool,
@@ -96,6 +97,14 @@ enum Transport {
     Stdio,
     /// The client connects to the daemon
     Http,
+}
+
+/// Returns the port of the daemon: that of the running one, or else the one where it starts.
+fn daemon_port(env: &Env) -> Result<u16, OpError> {
+    Ok(match daemon::status(env)? {
+        State::Running(running) => running.port,
+        State::Changing | State::Stopped => http::PORT,
+    })
 }
 
 fn object(text: &str) -> Result<Map<String, Value>, String> {
@@ -149,7 +158,10 @@ impl Command {
             Self::GenerateConfig(arguments) => {
                 let config = match arguments.transport {
                     Transport::Stdio => config::config(env, arguments.client, arguments.all_realms),
-                    Transport::Http => config::over_http(arguments.client, arguments.port)?,
+                    Transport::Http => {
+                        let port = arguments.port.map_or_else(|| daemon_port(env), Ok)?;
+                        config::over_http(arguments.client, port)?
+                    }
                 };
                 if !output.quiet {
                     output.note(&format!("write this to {}, or merge it into the existing file", config.file));

@@ -123,8 +123,7 @@ pub fn open(env: &Env) -> Result<String, OpError> {
     };
     // The process that holds the lock file is the daemon of this user, so it is safe to send it the token.
     let answer = ask::ask(running.port, "POST", "/links", Some(&token(env)?.text));
-    let answer =
-        answer.map_err(|error| OpError::cannot(ErrorCode::Io, format!("cannot ask {}: {error}", running.url())))?;
+    let answer = answer.map_err(|error| silent(&running, &error))?;
     match answer["url"].as_str() {
         Some(url) => Ok(url.to_owned()),
         None => {
@@ -133,6 +132,12 @@ pub fn open(env: &Env) -> Result<String, OpError> {
                 .next("git blue daemon stop"))
         }
     }
+}
+
+/// Returns the error for a daemon that does not answer.
+fn silent(running: &Running, error: &std::io::Error) -> OpError {
+    let message = format!("cannot ask the daemon, process {} at {}: {error}", running.pid, running.url());
+    OpError::cannot(ErrorCode::Io, message).next("git blue daemon stop")
 }
 
 /// Writes the unit file that starts the daemon when the user logs in. Returns its path and the command that activates

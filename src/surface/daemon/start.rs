@@ -46,6 +46,8 @@ pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError>
     let file = state::open(&log)?;
     file.set_len(0).map_err(OpError::io("write", &log))?;
     let mut child = env
+        .clone()
+        .without_repository()
         .child(process::detached(env.exe()))
         .args(arguments(settings))
         .arg("--detached")
@@ -133,5 +135,11 @@ pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
         }
         sleep(STEP);
     }
-    Err(OpError::cannot(ErrorCode::NotStopped, "the daemon did not stop").next("git blue daemon status"))
+    Err(match told {
+        Some(Running { pid, .. }) => {
+            OpError::cannot(ErrorCode::NotStopped, format!("the daemon did not stop: it is the process {pid}"))
+                .next(format!("kill -9 {pid}  # end the process"))
+        }
+        None => OpError::cannot(ErrorCode::NotStopped, "the daemon did not stop").next("git blue daemon status"),
+    })
 }

@@ -45,7 +45,9 @@ impl Manager {
         let home = env.home().ok_or_else(|| OpError::cannot(ErrorCode::NoHome, "HOME is not set"))?;
         Ok(match self {
             Self::Systemd => {
-                let config = env.var("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+                // The specification says to ignore a relative path.
+                let named = env.var("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+                let config = named.unwrap_or_else(|| home.join(".config"));
                 let enable = "systemctl --user enable --now git-blue.service".to_owned();
                 (config.join("systemd/user/git-blue.service"), enable)
             }
