@@ -1,5 +1,5 @@
-//! `GIT_BLUE_LOG`, and `--debug` of the MCP server: logs what the program does, for debugging. Without them, no
-//! subscriber is installed and nothing is formatted.
+//! `GIT_BLUE_LOG`, and `--debug` of the MCP server: logs what the program does, for debugging. Without them, only the
+//! daemon logs, what fails; for the others no subscriber is installed and nothing is formatted.
 
 use std::{
     fs::{File, OpenOptions},
@@ -46,6 +46,13 @@ pub fn start(env: &Env) -> io::Result<()> {
         None => log_to(io::stderr, wish.level),
     }
     Ok(())
+}
+
+/// Logs on standard error what fails in the background of a server, unless the variable is set.
+pub fn start_of_daemon(env: &Env) {
+    if env.text(VARIABLE).is_none() {
+        log_to(io::stderr, Level::WARN);
+    }
 }
 
 /// Starts the log of a server in a file of its own, unless the variable is set.

@@ -41,6 +41,18 @@ fn unreadable_repository_hides_no_other() {
 }
 
 #[test]
+fn recurring_problem_is_logged_once() {
+    let world = World::pair();
+    let file = world.store().with_file_name("../daemon/log");
+    let log = || std::fs::read_to_string(&file).unwrap();
+    let _daemon = Daemon::start_with(&world, &["--catch-up", "1"]);
+    std::fs::rename(world.store(), world.path("away.git")).unwrap();
+    eventually("it is logged", || log().contains("cannot look for unpublished commits"));
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    assert_eq!(log().matches("cannot look").count(), 1, "{}", log());
+}
+
+#[test]
 fn publishes_only_what_is_configured() {
     let world = World::pair();
     world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);

@@ -15,6 +15,7 @@ use crate::{
         background,
         daemon::{self, Manager, Running, State},
         http::Settings,
+        log,
     },
     wire::{Answer, Daemon, DaemonOpen, DaemonToken, Installed},
 };
@@ -125,6 +126,7 @@ impl Start {
             if self.detached {
                 process::leave_session();
             }
+            log::start_of_daemon(env);
             daemon::serve(env, &self.settings, |running| {
                 if !output.quiet {
                     output.note(&format!("serving {}", running.url()));

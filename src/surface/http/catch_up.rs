@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::{context::Contexts, each_realm};
+use super::{context::Contexts, each_realm, recurring::RecurringProblems};
 use crate::{
     error::OpError,
     model::name::{RealmName, RepoName},
@@ -25,20 +25,19 @@ pub fn regularly(contexts: Contexts, seconds: u32, stopping: watch::Receiver<boo
         return;
     }
     let (every, mut next) = (Duration::from_secs(seconds.into()), BTreeMap::new());
+    let mut problems = RecurringProblems::of(PROBLEM);
     each_realm::start("catch-up", PROBLEM, contexts, stopping, move |contexts, realm| {
         if next.get(realm).is_none_or(|next| *next <= Instant::now()) {
-            all(contexts, realm);
+            all(contexts, realm, &mut problems);
             next.insert(realm.clone(), Instant::now() + every);
         }
     });
 }
 
-fn all(contexts: &Contexts, realm: &RealmName) {
+fn all(contexts: &Contexts, realm: &RealmName, problems: &mut RecurringProblems) {
     // A repository that cannot be read does not hold up the others; commands in it report the reason.
-    for repo in contexts.repos(realm).unwrap_or_default() {
-        if let Err(error) = one(contexts, realm, &repo) {
-            tracing::warn!(%realm, %repo, %error, "{PROBLEM}");
-        }
+    for repo in problems.log(realm, contexts.repos(realm)).unwrap_or_default() {
+        problems.log(format!("{realm}/{repo}"), one(contexts, realm, &repo));
     }
 }
 

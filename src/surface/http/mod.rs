@@ -20,6 +20,7 @@ mod notify;
 pub mod openapi;
 mod page;
 mod peer;
+mod recurring;
 mod routes;
 mod status;
 mod sync;

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::{context::Contexts, each_realm};
+use super::{context::Contexts, each_realm, recurring::RecurringProblems};
 use crate::{
     error::OpError,
     model::name::RealmName,
@@ -29,22 +29,29 @@ struct Watched {
 
 /// Starts a thread that sends what is due until the daemon stops. A slow receiver does not hold up requests.
 pub fn regularly(contexts: Contexts, stopping: watch::Receiver<bool>) {
-    let mut watched = BTreeMap::new();
+    let (mut watched, mut problems) = (BTreeMap::new(), RecurringProblems::of("cannot send new changes"));
     each_realm::start("notify", "cannot send new changes automatically", contexts, stopping, move |contexts, realm| {
-        if let Err(error) = one(contexts, realm, &mut watched) {
-            tracing::warn!(%realm, %error, "cannot send new changes");
+        let watched = watched.entry(realm.clone()).or_insert(Watched { change_watch: None, looked: None });
+        if watched.is_due() {
+            problems.log(realm, send(contexts, realm, watched));
         }
     });
 }
 
-/// Sends what is due in a realm, if the realm has changed or the interval has passed.
-fn one(contexts: &Contexts, realm: &RealmName, realms: &mut BTreeMap<RealmName, Watched>) -> Result<(), OpError> {
-    let watched = realms.entry(realm.clone()).or_insert(Watched { change_watch: None, looked: None });
-    let moved = watched.change_watch.as_mut().is_some_and(|change_watch| change_watch.waited(Duration::ZERO));
-    if !moved && watched.looked.is_some_and(|looked| looked.elapsed() < REGULARLY) {
-        return Ok(());
+impl Watched {
+    /// Returns whether the realm has changed or the interval has passed.
+    fn is_due(&mut self) -> bool {
+        let moved = self.change_watch.as_mut().is_some_and(|change_watch| change_watch.waited(Duration::ZERO));
+        let is_due = moved || self.looked.is_none_or(|looked| looked.elapsed() >= REGULARLY);
+        if is_due {
+            self.looked = Some(Instant::now());
+        }
+        is_due
     }
-    watched.looked = Some(Instant::now());
+}
+
+/// Sends what is due in a realm.
+fn send(contexts: &Contexts, realm: &RealmName, watched: &mut Watched) -> Result<(), OpError> {
     if run::chosen(&contexts.without_realm()?, realm, &[])?.is_empty() {
         return Ok(());
     }

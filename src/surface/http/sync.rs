@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::{context::Contexts, each_realm};
+use super::{context::Contexts, each_realm, recurring::RecurringProblems};
 use crate::{error::OpError, model::name::RealmName, ops::realm};
 
 /// The default interval, in seconds.
@@ -30,28 +30,15 @@ pub fn regularly(contexts: Contexts, seconds: u32, stopping: watch::Receiver<boo
         return;
     }
     let every = Duration::from_secs(seconds.into());
-    let mut plans = BTreeMap::new();
+    let (mut plans, mut problems) = (BTreeMap::<RealmName, Plan>::new(), RecurringProblems::of("cannot sync"));
     each_realm::start("sync", "cannot sync automatically", contexts, stopping, move |contexts, realm| {
-        one(contexts, realm, every, &mut plans);
-    });
-}
-
-/// Syncs a realm if it is due.
-fn one(contexts: &Contexts, realm: &RealmName, every: Duration, plans: &mut BTreeMap<RealmName, Plan>) {
-    let failures = match plans.get(realm) {
-        Some(plan) if plan.next > Instant::now() => return,
-        Some(plan) => plan.failures,
-        None => 0,
-    };
-    let failures = match synced(contexts, realm) {
-        Ok(true) => 0,
-        Ok(false) => failures.saturating_add(1),
-        Err(error) => {
-            tracing::warn!(%realm, %error, "cannot sync");
-            failures.saturating_add(1)
+        let plan = plans.get(realm);
+        if plan.is_none_or(|plan| plan.next <= Instant::now()) {
+            let is_synced = problems.log(realm, synced(contexts, realm)).unwrap_or_default();
+            let failures = if is_synced { 0 } else { plan.map_or(1, |plan| plan.failures.saturating_add(1)) };
+            plans.insert(realm.clone(), Plan { next: Instant::now() + pause(every, failures), failures });
         }
-    };
-    plans.insert(realm.clone(), Plan { next: Instant::now() + pause(every, failures), failures });
+    });
 }
 
 /// Returns whether the sync succeeded, or no sync is wanted.
