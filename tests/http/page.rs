@@ -80,6 +80,18 @@ fn refused_publication_needs_attention() {
 }
 
 #[test]
+fn open_offer_needs_attention() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    world.ok(&world.path("fungal"), &["contract", "transfer", "s3-access/s3-permissions", "--to", "access"]);
+    for repo in ["fungal", "access"] {
+        let shown = daemon.get(&format!("/r/aperture/repos/{repo}")).is(200).text();
+        assert!(shown.contains(" is offered to ") && shown.contains("not accepted yet"), "{shown}");
+    }
+    assert!(daemon.get(CONTRACT).is(200).text().contains("Offered to"));
+}
+
+#[test]
 fn unchanged_page_is_not_sent_again() {
     let world = World::pair();
     let daemon = Daemon::start(&world);

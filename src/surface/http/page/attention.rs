@@ -13,8 +13,8 @@ use crate::{
         version::Version,
     },
     wire::{
-        ContractTopology, DomainTopology, ImportStanding, ImportTopology, RealmStatus, RealmTopology, RemoteStatus,
-        RemovedFile, SyncConflict, Unpublished,
+        ContractTopology, DomainTopology, ImportStanding, ImportTopology, OpenOffer, RealmStatus, RealmTopology,
+        RemoteStatus, RemovedFile, SyncConflict, Unpublished,
     },
 };
 
@@ -78,6 +78,7 @@ fn causes(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -
     causes.extend(status.and_then(|status| not_published(status.unpublished.as_ref()?)));
     causes.extend(status.iter().flat_map(|status| &status.conflicts).map(conflict));
     causes.extend(status.iter().flat_map(|status| &status.removed_files).map(|removed| without_file(site, removed)));
+    causes.extend(status.iter().flat_map(|status| &status.offers).map(|offer| not_accepted(site, offer)));
     causes.extend(topology.unreadable.iter().map(|problem| {
         let what = html! { p dir="auto" { (text(problem)) } };
         Cause::new(Tone::Bad, "cannot be read", what).run("git blue doctor")
@@ -214,6 +215,18 @@ fn without_file(site: &Site, removed: &RemovedFile) -> Cause {
     let what =
         html! { p { (components::contract(site, domain, contract)) " has no file here: " span.path { (text(file)) } } };
     Cause::new(Tone::Warn, "no file", what).run("git blue status")
+}
+
+/// Returns the cause for a contract whose owner offered it to another repository.
+fn not_accepted(site: &Site, offer: &OpenOffer) -> Cause {
+    let OpenOffer { domain, contract, from, to } = offer;
+    let what = html! {
+        p {
+            (components::contract(site, domain, contract)) " is offered to " (components::repo(site, to)) " by "
+            (components::repo(site, from)) ", and not accepted yet"
+        }
+    };
+    Cause::new(Tone::Warn, "offer", what).run("git blue status")
 }
 
 fn not_pushed(remote: &RemoteStatus) -> Option<Cause> {

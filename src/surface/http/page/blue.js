@@ -99,6 +99,8 @@
   const soon = () => { due ??= setTimeout(refresh, Math.max(120, looked + 1000 - Date.now())); };
   document.addEventListener('focusout', () => { if (again) soon(); });
   document.addEventListener('visibilitychange', () => { if (again) soon(); });
+  // Marking changes as seen elsewhere does not change the realm, so there is no event.
+  window.addEventListener('focus', soon);
 
   let why = null;
   const stale = (words) => {

@@ -196,6 +196,7 @@ fn facts(site: &Site, shown: &Shown) -> Markup {
     html! {
         dl.facts {
             div { dt { "Owner" } dd { (components::repo(site, &contract.owner)) } }
+            @if let Some(to) = &body.offered_to { div { dt { "Offered to" } dd { (components::repo(site, to)) } } }
             @if !others.is_empty() { div { dt { "Also exported by" } dd { (components::names(site, &others)) } } }
             @if let Some(entry) = entry {
                 div {
