@@ -102,10 +102,30 @@ pub fn in_realm(
     if let Some(repo) = repo {
         let overview = Overview::open(&store)?;
         if !overview.repos().contains_key(repo) {
-            return Err(unknown::repo(realm, repo, overview.repos().keys()));
+            return Err(match renamed::newer(&store, repo)? {
+                Some(newer) => renamed::was_renamed(repo, &newer).next(format!("use the name {newer}")),
+                None => unknown::repo(realm, repo, overview.repos().keys()),
+            });
         }
     }
     Ok(RealmContext::new(realm.clone(), store, repo.cloned()))
+}
+
+/// Returns the folder of a repository on this machine, which may be recorded under a former name.
+///
+/// # Errors
+/// Returns an error if this machine's records, or the realm, cannot be read.
+pub fn folder(home: &Home, realm: &RealmName, store: &dyn Store, repo: &RepoName) -> Result<Option<PathBuf>, OpError> {
+    let mut paths = home.repo_paths(realm)?;
+    if let Some(path) = paths.remove(repo) {
+        return Ok(Some(path));
+    }
+    for name in renamed::names(store, repo)? {
+        if let Some(path) = paths.remove(&name) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
 }
 
 /// Finds the realm, and the name of the repository that contains the folder of `env`.

@@ -35,6 +35,18 @@ pub fn newer(store: &dyn Store, name: &RepoName) -> Result<Option<RepoName>, Sto
     }
 }
 
+/// Returns the name that the realm has for a repository that is, or used to be, called `name`. Returns `None` if the
+/// realm does not have it.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn current(store: &dyn Store, name: &RepoName) -> Result<Option<RepoName>, StoreError> {
+    let Some(root) = read::tip_tree(store, &StoreRef::Realm)? else { return Ok(None) };
+    let current = newer(store, name)?.unwrap_or_else(|| name.clone());
+    let is_there = read::lookup(store, &root, layout::repo(&current).as_str())?.is_some();
+    Ok(is_there.then_some(current))
+}
+
 /// Returns the current name of a repository and its former ones.
 ///
 /// # Errors

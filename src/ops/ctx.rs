@@ -84,8 +84,8 @@ impl Ctx {
     pub fn in_realm(env: Env, realm: &RealmName, repo: Option<&RepoName>) -> Result<Self, OpError> {
         let home = locate::home(&env)?;
         let here = locate::in_realm(&home, realm, repo, options(&env))?;
-        let folder =
-            repo.map(|repo| home.repo_path(realm, repo)).transpose()?.flatten().filter(|folder| folder.is_dir());
+        let folder = repo.map(|repo| locate::folder(&home, realm, &here.store, repo)).transpose()?.flatten();
+        let folder = folder.filter(|folder| folder.is_dir());
         let code = folder.as_deref().map(|folder| clone_in(&env, folder)).transpose()?.flatten();
         let env = env.at(folder.as_deref().unwrap_or(Path::new("/"))).without_repository();
         Ok(Self::new(env, home, code, Ok(here)))
@@ -97,7 +97,8 @@ impl Ctx {
     /// # Errors
     /// Returns an error if this machine's records cannot be read, or the clone cannot be opened.
     pub fn clone_of(&self, repo: &RepoName) -> Result<Option<CodeRepo>, OpError> {
-        let folder = self.home.repo_path(&self.realm()?.realm, repo)?.filter(|folder| folder.is_dir());
+        let here = self.realm()?;
+        let folder = locate::folder(&self.home, &here.realm, &*here.store, repo)?.filter(|folder| folder.is_dir());
         let vars = self.env.clone().of_hook().vars().clone();
         let place = |cwd| DiscoverOptions { cwd, vars: vars.clone(), in_hook: true };
         Ok(folder.map(|folder| CodeRepo::discover(&place(folder))).transpose()?.flatten())

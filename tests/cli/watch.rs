@@ -322,3 +322,23 @@ fn works_without_inotify() {
         assert_eq!(one["changes"]["new_version"], format!("1.{minor}.0"));
     }
 }
+
+#[test]
+fn continues_under_a_new_name_and_ends_when_the_repository_leaves() {
+    for has_daemon in [false, true] {
+        let world = World::pair();
+        let access = world.path("access");
+        let daemon = |verb: &[&str]| has_daemon.then(|| world.ok(&world.root(), &[&["daemon"], verb].concat()));
+        daemon(&["start", "--port", "0"]);
+        let mut watching = Watching::start(&world, &["--json"]);
+        world.bump("1.1.0");
+        assert!(watching.next().1.contains("1.1.0"));
+        world.ok(&access, &["realm", "admin", "rename", "access", "reader"]);
+        world.bump("2.0.0");
+        while !watching.next().1.contains("2.0.0") {}
+        world.ok(&access, &["leave", "--force"]);
+        eventually("it ends", || watching.child.try_wait().unwrap().is_some());
+        assert_eq!(watching.child.wait().unwrap().code(), Some(128), "daemon: {has_daemon}");
+        daemon(&["stop"]);
+    }
+}

@@ -17,7 +17,10 @@ use crate::{
         oid::Oid,
         session::SessionId,
     },
-    ops::ctx::{ActingRepo, Ctx},
+    ops::{
+        ctx::{ActingRepo, Ctx},
+        repos::unknown,
+    },
     store::{
         Store, StoreError, StoreRef,
         overview::Line,
@@ -95,6 +98,15 @@ impl<'c> RealmChanges<'c> {
     /// Returns a reader of the realm's changes.
     pub fn new(ctx: &'c Ctx) -> Self {
         Self { ctx, read: BTreeMap::new() }
+    }
+
+    /// Returns the name that the realm has for a repository, which may have been renamed.
+    ///
+    /// # Errors
+    /// Returns an error if the realm does not have the repository, or cannot be read.
+    pub fn current_name(&self, repo: &RepoName) -> Result<RepoName, OpError> {
+        let here = self.ctx.realm()?;
+        unknown::current_name(&here.realm, &*here.store, repo)
     }
 
     /// Returns the notifications that `repo` did not have before the change, most important first.

@@ -13,12 +13,13 @@ use crate::ops::{
         arrival, inbox,
         pending::{self, Pending},
     },
+    repos::unknown,
 };
 use crate::{
     error::OpError,
     locate,
     model::{
-        name::{ContractRef, ReaderName},
+        name::{ContractRef, ReaderName, RepoName},
         rank::Rank,
     },
     store::{
@@ -103,6 +104,8 @@ pub enum FeedItem {
     Notification(Box<Notification>),
     /// The realm changed; the notifications of that change were sent before.
     Moved,
+    /// The realm cannot be read, or no longer has the repository.
+    Problem,
     /// The feed has ended, or sent something invalid.
     End,
 }
@@ -125,10 +128,10 @@ pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener, subscribe:
     if let Some(missing) = request.contract.as_ref().filter(|wanted| !is_there(here, wanted)) {
         listener.warn(&format!("{missing} does not exist yet"));
     }
-    let mut watching = Watching { ctx, here, request, listener, shown: BTreeMap::new() };
+    let mut watching = Watching { ctx, here, repo: here.repo.clone(), request, listener, shown: BTreeMap::new() };
     let mut own = None;
     loop {
-        if let Some(mut feed) = subscribe(here) {
+        if let Some(mut feed) = subscribe(ActingRepo { repo: &watching.repo, ..here }) {
             own = None;
             if !watching.follow_feed(&mut *feed)? {
                 return Ok(());
@@ -151,6 +154,8 @@ fn is_there(here: ActingRepo<'_>, wanted: &ContractRef) -> bool {
 struct Watching<'a> {
     ctx: &'a Ctx,
     here: ActingRepo<'a>,
+    /// The name that the repository had when the realm was last read: it may be renamed meanwhile.
+    repo: RepoName,
     request: &'a Request,
     listener: &'a mut dyn Listener,
     /// Their ids, each with the time of the change: a change that was undone and is made again has the same id.
@@ -167,6 +172,8 @@ impl Watching<'_> {
                 FeedItem::Nothing => self.listener.is_connected(),
                 // Only reading the realm can mark notifications as seen.
                 FeedItem::Moved if self.request.mark => self.deliver_pending()?,
+                // Reading the realm fails for the same reason, unless it is over.
+                FeedItem::Problem => self.deliver_pending()?,
                 FeedItem::Notification(one) if !self.request.mark => self.show(&one)? != Delivered::Gone,
                 FeedItem::Moved | FeedItem::Notification(_) => true,
                 FeedItem::End => return Ok(true),
@@ -211,7 +218,9 @@ impl Watching<'_> {
     /// Delivers pending notifications that were not shown yet. Returns whether the listener is still there.
     fn deliver_pending(&mut self) -> Result<bool, OpError> {
         let (store, ctx) = (self.store()?, self.ctx);
-        let acting = ActingRepo { store: &store, ..self.here };
+        let repo = unknown::current_name(self.here.realm, &store, &self.repo)?;
+        self.repo.clone_from(&repo);
+        let acting = ActingRepo { store: &store, repo: &repo, ..self.here };
         let overview = Overview::open(acting.store)?;
         let pending = Pending::of(ctx, acting, &self.request.reader, &overview, &ctx.judge())?;
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());

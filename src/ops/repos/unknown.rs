@@ -1,4 +1,4 @@
-//! The error for a repository that the realm does not have.
+//! The current name of a repository, and the error for one that the realm does not have.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -10,6 +10,14 @@ use crate::{
     store::Store,
 };
 
+/// Returns the name that the realm has for a repository, which may have been renamed.
+///
+/// # Errors
+/// Returns an error if the realm does not have the repository, or cannot be read.
+pub fn current_name(realm: &RealmName, store: &dyn Store, name: &RepoName) -> Result<RepoName, OpError> {
+    renamed::current(store, name)?.ok_or_else(|| absent(realm, name, ""))
+}
+
 /// Returns the error for a repository that the realm does not have, or has under another name. `known` are those that it
 /// has.
 pub fn error<'r>(
@@ -20,6 +28,10 @@ pub fn error<'r>(
     if let Ok(Some(newer)) = renamed::newer(store, name) {
         return renamed::was_renamed(name, &newer).next(format!("use the name {newer}"));
     }
-    let message = format!("{name} is not in the realm {realm}{}", did_you_mean(name, known));
-    OpError::cannot(ErrorCode::UnknownRepo, message).next("git blue realm status  # list the repositories")
+    absent(realm, name, &did_you_mean(name, known))
+}
+
+fn absent(realm: &RealmName, name: &RepoName, question: &str) -> OpError {
+    OpError::cannot(ErrorCode::UnknownRepo, format!("{name} is not in the realm {realm}{question}"))
+        .next("git blue realm status  # list the repositories")
 }

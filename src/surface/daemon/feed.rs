@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde_json::Value;
+
 use super::{
     ask, secret,
     state::{self, State},
@@ -95,8 +97,13 @@ fn parse_event(event: &str, data: &str) -> FeedItem {
     match event {
         "notification" => serde_json::from_str::<NotificationForRepo>(data)
             .map_or(FeedItem::End, |one| FeedItem::Notification(Box::new(one.notification))),
+        "realm" if has_problem(data) => FeedItem::Problem,
         _ => FeedItem::Moved,
     }
+}
+
+fn has_problem(data: &str) -> bool {
+    serde_json::from_str::<Value>(data).is_ok_and(|event| event["problem"].is_string())
 }
 
 fn is_pause(error: &std::io::Error) -> bool {
@@ -124,8 +131,11 @@ mod tests {
         // The data is split within a character.
         daemon.write_all(b"event: realm\nid: 1-0\ndata: {\"realm\": \"\xc3").unwrap();
         assert!(matches!(feed.next(SHORT), FeedItem::Nothing));
-        daemon.write_all(b"\xa9\"}\n\nevent: notification\ndata: {}\n\n").unwrap();
+        daemon.write_all(b"\xa9\"}\n\n").unwrap();
         assert!(matches!(feed.next(SHORT), FeedItem::Moved));
+        daemon.write_all(b"event: realm\ndata: {\"state\":null,\"problem\":\"it is gone\"}\n\n").unwrap();
+        assert!(matches!(feed.next(SHORT), FeedItem::Problem));
+        daemon.write_all(b"event: notification\ndata: {}\n\n").unwrap();
         assert!(matches!(feed.next(SHORT), FeedItem::End), "it is no notification");
         drop(daemon);
         assert!(matches!(feed.next(SHORT), FeedItem::End));

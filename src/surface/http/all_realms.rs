@@ -38,13 +38,24 @@ impl RealmFilter {
             return self.realm.as_ref().map_or(Ok(()), |realm| contexts.repos(realm).map(drop));
         };
         for realm in self.realms(contexts)? {
-            match contexts.repos(&realm) {
-                Ok(repos) if repos.contains(repo) => return Ok(()),
+            match contexts.current_name(&realm, repo) {
+                Ok(_) => return Ok(()),
                 Err(error) if self.realm.is_some() => return Err(error),
-                Ok(_) | Err(_) => {}
+                Err(_) => {}
             }
         }
         Err(unknown_repo(repo))
+    }
+
+    /// Returns the wanted repositories of a realm: the named one, wherever it is, or all that are on this machine.
+    fn repos(&self, contexts: &Contexts, realm: &RealmName) -> Result<Vec<RepoName>, OpError> {
+        let Some(repo) = &self.repo else { return contexts.repos(realm) };
+        match contexts.current_name(realm, repo) {
+            Ok(current) => Ok(vec![current]),
+            // Another realm may have it.
+            Err(error) if error.code == ErrorCode::UnknownRepo => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
     }
 
     fn realms(&self, contexts: &Contexts) -> Result<Vec<RealmName>, OpError> {
@@ -76,7 +87,10 @@ pub fn sessions(
         match contexts.realm(&realm).and_then(|ctx| session::list::run(&ctx, &request)) {
             Ok(answer) => {
                 let mut lines = answer.body.sessions;
-                lines.retain(|line| narrowed.repo.as_ref().is_none_or(|repo| line.repo == *repo));
+                if let Some(repo) = &narrowed.repo {
+                    let current = contexts.current_name(&realm, repo);
+                    lines.retain(|line| current.as_ref().is_ok_and(|current| line.repo == *current));
+                }
                 all.extend(lines.into_iter().map(|session| SessionOfRealm { realm: realm.clone(), session }));
                 unreadable.extend(answer.body.unreadable);
             }
@@ -88,7 +102,7 @@ pub fn sessions(
     Ok(Answer::new(AllSessions { sessions, unreadable, problems, total, next_cursor }))
 }
 
-/// Returns the notifications for all repositories on this machine.
+/// Returns the notifications for all repositories on this machine, or for the named one.
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
@@ -101,14 +115,14 @@ pub fn notifications(
     let (mut all, mut problems) = (Vec::new(), Vec::new());
     let mut summary = NotificationSummary::default();
     for realm in narrowed.realms(contexts)? {
-        let repos = match contexts.repos(&realm) {
+        let repos = match narrowed.repos(contexts, &realm) {
             Ok(repos) => repos,
             Err(error) => {
                 problems.push(RealmProblem { realm, repo: None, message: error.message });
                 continue;
             }
         };
-        for repo in repos.into_iter().filter(|repo| narrowed.repo.as_ref().is_none_or(|only| repo == only)) {
+        for repo in repos {
             let request = notifications::list::Request { page: ALL, ..wanted.clone() };
             match contexts.repo(&realm, &repo).and_then(|ctx| notifications::list::run(&ctx, &request)) {
                 Ok(answer) => {

@@ -1,13 +1,13 @@
 //! Opens the contexts of requests: the realms of this machine, and the repositories on it.
 
-use std::{path::Path, time::Duration};
+use std::{cell::RefCell, collections::BTreeSet, path::Path, time::Duration};
 
 use crate::{
     env::{Env, LOCK_TIMEOUT},
     error::OpError,
-    locate,
+    locate::{self, renamed},
     model::name::{RealmName, RepoName},
-    ops::{ctx::Ctx, names},
+    ops::{ctx::Ctx, repos::unknown},
     platform::files::Stamp,
 };
 
@@ -60,16 +60,24 @@ impl Contexts {
         Stamp::of(&home.folder().join("config")).ok()
     }
 
-    /// Returns the repositories of a realm that are on this machine.
+    /// Returns the current names of the repositories of a realm that are on this machine.
     ///
     /// # Errors
     /// Returns an error if this machine's records, or the realm, cannot be read.
     pub fn repos(&self, realm: &RealmName) -> Result<Vec<RepoName>, OpError> {
         let ctx = self.realm(realm)?;
-        let members = names::repos(&ctx)?;
-        let mut repos: Vec<_> = ctx.home.repo_paths(realm)?.into_keys().collect();
-        repos.retain(|repo| members.iter().any(|member| member == repo.as_str()));
-        Ok(repos)
+        let recorded = ctx.home.repo_paths(realm)?.into_keys();
+        let current = recorded.map(|name| renamed::current(&*ctx.realm()?.store, &name).map_err(OpError::from));
+        let repos = current.collect::<Result<BTreeSet<_>, _>>()?;
+        Ok(repos.into_iter().flatten().collect())
+    }
+
+    /// Returns the name that a realm has for a repository, which may have been renamed, and need not be on this machine.
+    ///
+    /// # Errors
+    /// Returns an error if the realm does not have the repository, or cannot be read.
+    pub fn current_name(&self, realm: &RealmName, repo: &RepoName) -> Result<RepoName, OpError> {
+        unknown::current_name(realm, &*self.realm(realm)?.realm()?.store, repo)
     }
 
     /// Returns a context in a realm, for `repo` if there is one.

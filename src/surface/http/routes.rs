@@ -368,7 +368,8 @@ fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::notifications::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {
         RealmFilter { realm: Some(realm), repo: Some(repo) } => {
-            Ok(call.reply(&ops::notifications::list::run(&call.contexts.repo(realm, repo)?, &request)?))
+            let repo = call.contexts.current_name(realm, repo)?;
+            Ok(call.reply(&ops::notifications::list::run(&call.contexts.repo(realm, &repo)?, &request)?))
         }
         narrowed => {
             narrowed.check(call.contexts)?;
@@ -380,7 +381,10 @@ fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
 fn notifications_ack(call: &Call<'_>) -> Result<Reply, OpError> {
     let id = call.part("id");
     let (realm, repo) = match call.narrowed()? {
-        RealmFilter { realm: Some(realm), repo: Some(repo) } => (realm, repo),
+        RealmFilter { realm: Some(realm), repo: Some(repo) } => {
+            let current = call.contexts.current_name(&realm, &repo)?;
+            (realm, current)
+        }
         narrowed => all_realms::place_of(call.contexts, &narrowed, id)?,
     };
     let request = ops::notifications::ack::Request::by_person(vec![id.to_owned()]);

@@ -163,6 +163,11 @@ impl EventBatch {
         Self::of(vec![Event::new("realm", &id, &json!({"realm": realm, "state": null, "problem": problem}))])
     }
 
+    /// Returns these events, and others after them.
+    pub fn then(self, others: Self) -> Self {
+        Self::of(self.events.into_iter().chain(others.events).collect())
+    }
+
     fn of(events: Vec<Event>) -> Self {
         let text = events.iter().map(|event| &*event.text).collect::<String>().into();
         Self { events, text }

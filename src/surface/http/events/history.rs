@@ -2,13 +2,14 @@
 //! are computed once, and only if it has subscribers.
 
 use std::{
-    collections::{BTreeMap, VecDeque, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet, VecDeque, btree_map::Entry},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use super::event::{Changes, Checkpoint, EventBatch, Position};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::name::{RealmName, RepoName},
     ops::{
         ctx::Ctx,
@@ -22,11 +23,13 @@ use crate::{
         all_realms::{self, ALL, RealmFilter},
         context::Contexts,
     },
-    wire::{NotificationFilter, SessionLine, all_realms::NotificationForRepo},
+    wire::{Notification, NotificationFilter, SessionLine, State, all_realms::NotificationForRepo},
 };
 
 /// The maximum number of events, and of changes, that are remembered.
 const MAX_REMEMBERED: usize = 2_000;
+/// The age at which what may be new to an audience is read again.
+const CURRENT_AGE: Duration = Duration::from_secs(1);
 
 /// The subscribers of one repository, or of all repositories.
 pub type Audience = Option<RepoName>;
@@ -45,8 +48,16 @@ pub struct RealmSnapshot {
 pub struct History {
     seen: RealmSnapshot,
     deltas: VecDeque<Delta>,
-    /// The pending changes, for clients that reconnect after another process served them.
-    pending: BTreeMap<Audience, Changes>,
+    /// What may be new to clients that reconnect, briefly, because all of them reconnect at once.
+    current: BTreeMap<Audience, (Instant, Current)>,
+}
+
+/// What may be new to an audience: its notifications that are not seen yet, and all sessions.
+#[derive(Debug, Default)]
+struct Current {
+    changes: Changes,
+    /// Why some of them cannot be read.
+    problem: Option<String>,
 }
 
 /// The changes between two reads.
@@ -108,7 +119,7 @@ impl History {
     /// Adds a delta, and drops the oldest ones beyond the limit.
     pub fn push(&mut self, delta: Delta, snapshot: RealmSnapshot) {
         self.seen = snapshot;
-        self.pending.clear();
+        self.current.clear();
         self.deltas.push_back(delta);
         while self.deltas.len() > 1 && self.deltas.iter().map(Delta::size).sum::<usize>() > MAX_REMEMBERED {
             self.deltas.pop_front();
@@ -140,11 +151,43 @@ impl History {
         // For another audience, events are counted differently.
         let received = if last.repo == *audience { last.received } else { 0 };
         let mut missed = Vec::new();
-        for delta in self.deltas.range_mut(start..) {
-            let batch = delta.cached_changes_for(contexts, audience)?;
+        let is_unread = |delta: &Delta| !delta.batches.contains_key(audience);
+        if self.deltas.range(start..).any(is_unread) {
+            self.read_later(contexts, realm, audience, start)?;
+        }
+        for delta in self.deltas.range(start..) {
+            let Some(batch) = delta.batches.get(audience).cloned() else { continue };
             missed.push((batch, if missed.is_empty() { received } else { 0 }));
         }
         Ok(missed)
+    }
+
+    /// Reads earlier changes for an audience that had no subscribers at the time. What it has seen since, or what a
+    /// later change replaced, is left out.
+    fn read_later(
+        &mut self,
+        contexts: &Contexts,
+        realm: &RealmName,
+        audience: &Audience,
+        start: usize,
+    ) -> Result<(), OpError> {
+        let known = &self.current(contexts, realm, audience)?.changes.notifications;
+        let known: BTreeSet<_> = known.iter().map(|one| one.notification.id.clone()).collect();
+        let ctx = contexts.realm(realm)?;
+        let mut realm_changes = RealmChanges::new(&ctx);
+        for delta in self.deltas.range_mut(start..) {
+            delta.changes_for(contexts, &mut realm_changes, audience, |one| known.contains(&one.id))?;
+        }
+        Ok(())
+    }
+
+    /// Returns what may be new to an audience.
+    fn current(&mut self, contexts: &Contexts, realm: &RealmName, audience: &Audience) -> Result<&Current, OpError> {
+        self.current.retain(|_, (read, _)| read.elapsed() < CURRENT_AGE);
+        match self.current.entry(audience.clone()) {
+            Entry::Occupied(held) => Ok(&held.into_mut().1),
+            Entry::Vacant(free) => Ok(&free.insert((Instant::now(), current(contexts, realm, audience)?)).1),
+        }
     }
 
     /// Returns what arrived since a checkpoint of another process.
@@ -155,27 +198,36 @@ impl History {
         audience: &Audience,
         last: &Checkpoint,
     ) -> Result<Arc<EventBatch>, OpError> {
-        let everything = match self.pending.entry(audience.clone()) {
-            Entry::Occupied(held) => held.into_mut(),
-            Entry::Vacant(free) => free.insert(everything(contexts, realm, audience)?),
-        };
-        let changes = everything.since(last.at);
-        Ok(Arc::new(EventBatch::new(realm, [last, &self.seen.checkpoint], audience.as_ref(), &changes)))
+        // The clock was corrected since, so the times cannot be compared.
+        let is_of_future = last.at > contexts.env().now().as_second();
+        let current = self.current(contexts, realm, audience)?;
+        let changes = current.changes.since(if is_of_future { i64::MIN } else { last.at });
+        let problem = current.problem.clone();
+        let batch = EventBatch::new(realm, [last, &self.seen.checkpoint], audience.as_ref(), &changes);
+        Ok(Arc::new(match problem {
+            // With the former position, the client asks again when it reconnects.
+            Some(problem) => batch.then(EventBatch::problem(realm, last, &problem)),
+            None => batch,
+        }))
     }
 }
 
-/// Returns everything that is pending for an audience, and all sessions.
-fn everything(contexts: &Contexts, realm: &RealmName, audience: &Audience) -> Result<Changes, OpError> {
-    let wanted = list::Request { filter: NotificationFilter::Pending, ..Default::default() };
+/// Reads what may be new to an audience. A notification that expired meanwhile was not seen either.
+fn current(contexts: &Contexts, realm: &RealmName, audience: &Audience) -> Result<Current, OpError> {
+    let wanted = list::Request { filter: NotificationFilter::All, ..Default::default() };
     let narrowed = RealmFilter { realm: Some(realm.clone()), repo: audience.clone() };
-    let notifications = all_realms::notifications(contexts, &narrowed, &wanted, &ALL)?.body.notifications;
+    let all = all_realms::notifications(contexts, &narrowed, &wanted, &ALL)?.body;
+    let problem = all.problems.into_iter().next().map(|problem| problem.message);
+    let mut notifications = all.notifications;
+    notifications.retain(|one| one.notification.state != State::Seen);
     let whole = RealmFilter { repo: None, ..narrowed };
     let sessions = all_realms::sessions(contexts, &whole, true, &ALL)?.body.sessions;
-    Ok(Changes { notifications, sessions: sessions.into_iter().map(|one| one.session).collect() })
+    let sessions = sessions.into_iter().map(|one| one.session).collect();
+    Ok(Current { changes: Changes { notifications, sessions }, problem })
 }
 
 impl Delta {
-    /// Returns the events of this delta for an audience.
+    /// Returns the events of this delta for an audience: the notifications that are `known`, and the sessions.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -184,34 +236,43 @@ impl Delta {
         contexts: &Contexts,
         realm_changes: &mut RealmChanges<'_>,
         audience: &Audience,
+        known: impl Fn(&Notification) -> bool,
     ) -> Result<Arc<EventBatch>, OpError> {
         if let Some(batch) = self.batches.get(audience) {
             return Ok(batch.clone());
         }
-        let repos = match audience {
-            Some(repo) => vec![repo.clone()],
-            None => contexts.repos(&self.realm)?,
+        let batch = match audience.as_ref().map(|repo| realm_changes.current_name(repo)).transpose() {
+            Ok(Some(current)) => self.batch(realm_changes, audience, vec![current], known)?,
+            Ok(None) => self.batch(realm_changes, audience, contexts.repos(&self.realm)?, known)?,
+            // The repository has left since.
+            Err(error) if error.code == ErrorCode::UnknownRepo => {
+                EventBatch::problem(&self.realm, &self.marks[1], &error.message)
+            }
+            Err(error) => return Err(error),
         };
+        let batch = Arc::new(batch);
+        self.batches.insert(audience.clone(), batch.clone());
+        Ok(batch)
+    }
+
+    /// Reads the events about these repositories.
+    fn batch(
+        &self,
+        realm_changes: &mut RealmChanges<'_>,
+        audience: &Audience,
+        repos: Vec<RepoName>,
+        known: impl Fn(&Notification) -> bool,
+    ) -> Result<EventBatch, OpError> {
         let mut notifications = Vec::new();
         for repo in repos {
-            let found = realm_changes.notifications(&self.changed, &repo)?.into_iter();
+            let found = realm_changes.notifications(&self.changed, &repo)?.into_iter().filter(&known);
             let of_repo = |notification| NotificationForRepo { current_repo: repo.clone(), notification };
             notifications.extend(found.map(of_repo));
         }
         notifications.sort_by_cached_key(|one| pending::key(&one.notification));
         let changes = Changes { notifications, sessions: self.sessions.clone() };
         let [before, after] = &self.marks;
-        let batch = Arc::new(EventBatch::new(&self.realm, [before, after], audience.as_ref(), &changes));
-        self.batches.insert(audience.clone(), batch.clone());
-        Ok(batch)
-    }
-
-    /// Returns the same as [`Self::changes_for`], opening the realm only if needed.
-    fn cached_changes_for(&mut self, contexts: &Contexts, audience: &Audience) -> Result<Arc<EventBatch>, OpError> {
-        match self.batches.get(audience) {
-            Some(batch) => Ok(batch.clone()),
-            None => self.changes_for(contexts, &mut RealmChanges::new(&contexts.realm(&self.realm)?), audience),
-        }
+        Ok(EventBatch::new(&self.realm, [before, after], audience.as_ref(), &changes))
     }
 
     /// Returns the number of events, but at least one.

@@ -116,7 +116,7 @@ impl Hub {
         sender: &EventSender,
     ) -> Result<Option<Joined>, OpError> {
         if let Some(repo) = audience {
-            contexts.repo(&self.realm, repo)?;
+            contexts.current_name(&self.realm, repo)?;
         }
         // A client that subscribes between two changes gets each of them once: from `history`, or from the thread.
         let mut history = locked(&self.history);
@@ -201,13 +201,13 @@ impl Hub {
         let Some(mut delta) = locked(&self.history).delta(&ctx, &look)? else { return Ok(false) };
         let mut realm_changes = RealmChanges::new(&ctx);
         for audience in self.audiences() {
-            delta.changes_for(contexts, &mut realm_changes, &audience)?;
+            delta.changes_for(contexts, &mut realm_changes, &audience, |_| true)?;
         }
         let mut history = locked(&self.history);
         let mut told = BTreeMap::new();
         // Include audiences that have subscribed since.
         for audience in self.audiences() {
-            let its = delta.changes_for(contexts, &mut realm_changes, &audience)?;
+            let its = delta.changes_for(contexts, &mut realm_changes, &audience, |_| true)?;
             told.insert(audience, its);
         }
         self.send(|audience| told.get(audience));
