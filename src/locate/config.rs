@@ -109,8 +109,8 @@ pub fn refuse_namesake(
     let url = unrecorded_url(known, proposed).zip(proposed);
     let Some((url, _)) = url.filter(|(_, config)| !has_repository(known, config, code, options)) else { return Ok(()) };
     let message = format!(
-        "{CONFIG} says that the realm {} is shared at {url}, but the realm of that name on this machine has no URL and not \
-         this repository",
+        "{CONFIG} says that the realm {} is shared at {url}, but the realm of that name on this machine has no URL and does \
+         not contain this repository",
         known.name
     );
     Err(OpError::cannot(ErrorCode::OtherUrl, message)

@@ -98,7 +98,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
         format!("git blue realm admin binding --domain {name} --repo {owner} --role provider --export {contract}")
     };
     let edit = format!("git blue contract edit {name}/{contract}  # set the schema and value");
-    auto::with_push(ctx, (&here.realm, &*here.store), true, Answer::new(body).next(edit).next(export))
+    let is_empty = request.schema.is_none() && request.value.is_none();
+    auto::with_push(ctx, (&here.realm, &*here.store), true, Answer::new(body).next_if(is_empty, edit).next(export))
 }
 
 fn document(request: &Request) -> Contract {

@@ -228,7 +228,7 @@ fn move_to(
     Ok(answer
         .next(format!("{again}  # in every other clone, to push what it has"))
         .next(format!("write url: {shown} in .blue/config.yaml of each repository that has the old URL, and commit"))
-        .next("replace the old URL in the settings of CI, such as REALM_URL: it would go on using the old realm"))
+        .next("replace the old URL in the settings of CI, such as REALM_URL: CI would keep using the old realm"))
 }
 
 /// Writes the new URL into `.blue/config.yaml`, if that file names the realm. Returns whether it was written.

@@ -368,7 +368,7 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
         .map(|damage| check("files", subject, Health::Error, format!("{}: {}", damage.file, damage.problem)))
         .collect();
     if found.is_empty() {
-        found.push(check("files", subject, Health::Ok, "every current document can be read"));
+        found.push(check("files", subject, Health::Ok, "every contract and binding can be read"));
     }
     found.extend(strangers(subject, &view));
     found
