@@ -84,7 +84,7 @@ impl Ctx {
     pub fn in_realm(env: Env, realm: &RealmName, repo: Option<&RepoName>) -> Result<Self, OpError> {
         let home = locate::home(&env)?;
         let here = locate::in_realm(&home, realm, repo, options(&env))?;
-        let folder = repo.map(|repo| locate::folder(&home, realm, &here.store, repo)).transpose()?.flatten();
+        let folder = repo.map(|repo| locate::folder(&home, realm, &*here.store, repo)).transpose()?.flatten();
         let folder = folder.filter(|folder| folder.is_dir());
         let code = folder.as_deref().map(|folder| clone_in(&env, folder)).transpose()?.flatten();
         let env = env.at(folder.as_deref().unwrap_or(Path::new("/"))).without_repository();

@@ -1,6 +1,6 @@
 //! Opens the contexts of requests: the realms of this machine, and the repositories on it.
 
-use std::{cell::RefCell, collections::BTreeSet, path::Path, time::Duration};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use crate::{
     env::{Env, LOCK_TIMEOUT},
