@@ -172,8 +172,13 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
             )));
     }
     let error = unknown::error(unknown::ci_command(&ctx.env).as_deref(), &ctx.home, realm, proposed);
-    let make = format!("git blue init --realm {realm} --new  # create another realm of that name on this machine");
-    Err(if request.realm.is_some() { error.next(make) } else { error })
+    let known = unknown::known(&ctx.home);
+    let (join, what) = match unknown::similar_realm(realm, &known) {
+        Some(meant) => (Some(format!("git blue init --realm {meant}  # join it")), format!("a realm named {realm}")),
+        None => (None, "another realm of that name".to_owned()),
+    };
+    let make = format!("git blue init --realm {realm} --new  # create {what} on this machine");
+    Err(if request.realm.is_some() { error.next_all(join).next(make) } else { error })
 }
 
 /// How this operation added a realm to this machine. A refusal removes it again.
