@@ -92,9 +92,9 @@ const checks = {
     assert.match(numbers, /Repositories\s+3/);
     assert.match(numbers, /Broken imports\s+1/);
     const attention = await text(page, '.attention');
-    assert.match(attention, /s3-access\/s3-permissions 2\.0\.0 breaks 1:\s+fungal >=1\.0\.0, <2\.0\.0 cdk\/access_stack\.py\s+1\.0\.0 rejects .*\s+git blue contract impact s3-access\/s3-permissions/);
-    assert.match(attention, /Dependency cycle: aperture -\(s3-access\/s3-permissions\)-> fungal -\(events\/deploy-finished\)-> aperture\s+git blue realm topology/);
-    assert.match(attention, /events\/stack-drift is deprecated since 0\.9\.0, served until 2027-01-01, replaced by events\/deploy-finished\. 1 repository still imports it: blue\s+git blue contract get events\/deploy-finished/);
+    assert.match(attention, /s3-access\/s3-permissions 2\.0\.0 breaks 1:\s+fungal >=1\.0\.0, <2\.0\.0 cdk\/access_stack\.py\s+1\.0\.0 rejects .*\s+git blue --realm aperture contract impact s3-access\/s3-permissions/);
+    assert.match(attention, /Dependency cycle: aperture -\(s3-access\/s3-permissions\)-> fungal -\(events\/deploy-finished\)-> aperture\s+git blue --realm aperture realm topology/);
+    assert.match(attention, /events\/stack-drift is deprecated since 0\.9\.0, served until 2027-01-01, replaced by events\/deploy-finished\. 1 repository still imports it: blue\s+git blue --realm aperture contract get events\/deploy-finished/);
     assert.equal(await page.locator('.graph .link.broken').count(), 1);
     assert.equal(await page.locator('.graph .link.behind').count(), 1);
     await page.locator('.attention').getByRole('link', { name: 's3-access/s3-permissions' }).click();

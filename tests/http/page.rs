@@ -87,8 +87,13 @@ fn open_offer_needs_attention() {
     for repo in ["fungal", "access"] {
         let shown = daemon.get(&format!("/r/aperture/repos/{repo}")).is(200).text();
         assert!(shown.contains(" is offered to ") && shown.contains("not accepted yet"), "{shown}");
+        let folder = world.path(repo).display().to_string();
+        assert!(shown.contains(&format!("git blue -C {folder} status")), "any directory: {shown}");
     }
     assert!(daemon.get(CONTRACT).is(200).text().contains("Offered to"));
+    world.bump("2.0.0");
+    let overview = daemon.get("/r/aperture").is(200).text();
+    assert!(overview.contains("git blue --realm aperture contract impact s3-access/s3-permissions"), "{overview}");
 }
 
 #[test]

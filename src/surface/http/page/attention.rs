@@ -9,6 +9,7 @@ use super::{
 use crate::{
     model::{
         contract::Deprecated,
+        next_step::NextStep,
         verdict::{Outcome, Verdict},
         version::Version,
     },
@@ -47,6 +48,12 @@ impl Cause {
 /// conflicts, remotes, and what was not published.
 pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -> Markup {
     let causes = causes(site, topology, status);
+    // The reader may be in any directory.
+    let folder = status.and_then(|status| status.repos.iter().find(|line| line.is_current)?.path.as_deref());
+    let placed = |line: &str| match (NextStep::from(line), folder) {
+        (step, Some(folder)) => step.in_folder(folder).to_string(),
+        (step, None) => step.in_realm(&site.realm).to_string(),
+    };
     html! {
         section.attention aria-labelledby="attention" {
             h2 #attention.unseen[causes.is_empty()] { "Needs attention" }
@@ -57,11 +64,11 @@ pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatu
                         li class=(cause.tone.class()) {
                             p.kind { (badge(cause.tone, cause.word)) }
                             div.what { (cause.what) }
-                            p.next { @for one in &cause.commands { (command(one)) " " } }
+                            p.next { @for one in &cause.commands { (command(&placed(one))) " " } }
                         }
                     }
                 }
-                (components::more(causes.len(), MAX_CAUSES, "git blue check --all"))
+                (components::more(causes.len(), MAX_CAUSES, &placed("git blue check --all")))
             }
         }
     }

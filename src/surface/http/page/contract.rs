@@ -145,10 +145,14 @@ fn render(site: &Site, shown: &Shown) -> Markup {
             aside aria-labelledby="versions" {
                 h2 #versions { "Versions" }
                 (timeline(site, body, &shown.timeline))
-                p.note { (command(&format!("git blue contract blame {}/{}", body.domain, body.contract.name))) }
+                p.note { (command(&blame_command(body))) }
             }
         }
     }
+}
+
+fn blame_command(body: &ContractGet) -> String {
+    format!("git blue --realm {} contract blame {}/{}", body.realm, body.domain, body.contract.name)
 }
 
 fn problem(error: &OpError) -> Markup {
