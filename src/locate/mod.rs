@@ -6,7 +6,7 @@ pub mod renamed;
 pub mod unknown;
 pub mod url;
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 pub use config::{CONFIG, proposed, proposed_at};
 
@@ -126,6 +126,22 @@ pub fn folder(home: &Home, realm: &RealmName, store: &dyn Store, repo: &RepoName
         }
     }
     Ok(None)
+}
+
+/// Returns the folders of the repositories on this machine, by their current names.
+///
+/// # Errors
+/// Returns an error if this machine's records, or the realm, cannot be read.
+pub fn folders(home: &Home, realm: &RealmName, store: &dyn Store) -> Result<BTreeMap<RepoName, PathBuf>, OpError> {
+    let mut found = BTreeMap::new();
+    for (name, path) in home.repo_paths(realm)? {
+        match renamed::current(store, &name)? {
+            Some(current) if current == name => drop(found.insert(name, path)),
+            Some(current) => drop(found.entry(current).or_insert(path)),
+            None => {}
+        }
+    }
+    Ok(found)
 }
 
 /// Finds the realm, and the name of the repository that contains the folder of `env`.

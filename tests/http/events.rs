@@ -390,5 +390,7 @@ fn repository_that_was_renamed_elsewhere_is_still_on_this_machine() {
         pending["notifications"].as_array().unwrap().iter().any(|one| one["current_repo"] == "reader"),
         "{pending}"
     );
-    assert!(!daemon.get("/r/aperture/repos/reader").is(200).text().contains("not on this machine"));
+    for page in ["/r/aperture/repos/reader", "/r/aperture"] {
+        assert!(!daemon.get(page).is(200).text().contains("not on this machine"), "{page}");
+    }
 }

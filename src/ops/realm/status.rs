@@ -7,7 +7,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    locate::config::{record_url, write_url},
+    locate::{
+        self,
+        config::{record_url, write_url},
+    },
     model::{
         binding::Import,
         check::conflicts::{is_concerned, standing},
@@ -290,7 +293,7 @@ fn sessions(ctx: &Ctx, here: &RealmContext) -> Result<(Vec<SessionLine>, Vec<Str
 }
 
 fn repos(ctx: &Ctx, here: &RealmContext, overview: &Overview<'_>) -> Result<Vec<RepoLine>, OpError> {
-    let mut paths = ctx.home.repo_paths(&here.realm)?;
+    let mut paths = locate::folders(&ctx.home, &here.realm, &*here.store)?;
     let mut line = |name: &RepoName| {
         let is_current = here.repo.as_ref() == Some(name);
         let current = ctx.code.as_ref().and_then(|code| code.workdir()).filter(|_| is_current);

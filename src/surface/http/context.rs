@@ -1,11 +1,11 @@
 //! Opens the contexts of requests: the realms of this machine, and the repositories on it.
 
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use crate::{
     env::{Env, LOCK_TIMEOUT},
     error::OpError,
-    locate::{self, renamed},
+    locate,
     model::name::{RealmName, RepoName},
     ops::{ctx::Ctx, repos::unknown},
     platform::files::Stamp,
@@ -66,10 +66,7 @@ impl Contexts {
     /// Returns an error if this machine's records, or the realm, cannot be read.
     pub fn repos(&self, realm: &RealmName) -> Result<Vec<RepoName>, OpError> {
         let ctx = self.realm(realm)?;
-        let recorded = ctx.home.repo_paths(realm)?.into_keys();
-        let current = recorded.map(|name| renamed::current(&*ctx.realm()?.store, &name).map_err(OpError::from));
-        let repos = current.collect::<Result<BTreeSet<_>, _>>()?;
-        Ok(repos.into_iter().flatten().collect())
+        Ok(locate::folders(&ctx.home, realm, &*ctx.realm()?.store)?.into_keys().collect())
     }
 
     /// Returns the name that a realm has for a repository, which may have been renamed, and need not be on this machine.
