@@ -46,6 +46,8 @@ pub struct DomainView {
     pub published: BTreeMap<(ContractName, Version), Contract>,
     /// The binding of each repository.
     pub bindings: BTreeMap<RepoName, Binding>,
+    /// Imports that the publishing repository had before, and that its binding lacks.
+    pub former_imports: Vec<Import>,
     /// The last published commit of each repository.
     pub sources: BTreeMap<RepoName, Source>,
     /// The transfers of contracts to other owners.
@@ -133,6 +135,7 @@ impl DomainView {
             versions: BTreeMap::new(),
             published: BTreeMap::new(),
             bindings: BTreeMap::new(),
+            former_imports: Vec::new(),
             sources: BTreeMap::new(),
             transfers: BTreeMap::new(),
             approvals: BTreeMap::new(),

@@ -291,7 +291,10 @@ pub fn binding(
         return Err(damaged_binding(domain, repo));
     }
     let held = domain.bindings.get(repo);
-    let known = held.map(Binding::by_contract).unwrap_or_default();
+    let mut known = held.map(Binding::by_contract).unwrap_or_default();
+    for import in &domain.former_imports {
+        known.entry(&import.contract).or_insert(import);
+    }
     for import in &mut wanted.imports {
         let resolved = domain.resolve_import(import).resolved().cloned();
         let before = known.get(&import.contract).copied();

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     error::{ErrorCode, OpError},
     model::{
+        binding::Binding,
         candidate::contract_path,
         change::{self, DomainChange},
         contract::Contract,
@@ -20,6 +21,7 @@ use crate::{
         ctx::Ctx,
         inboxes::arrival,
         message::Message,
+        publish::former,
         session::current,
     },
     store::{
@@ -156,6 +158,9 @@ pub fn released<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a C
         let file = contract_path(at, name);
         OpError::no(ErrorCode::OnlyPreReleases, message)
             .next(format!("write version: \"{}\" in {file}, and commit, to release it", newest.release()))
+            .next(format!(
+                "or remove {file}, and commit: its pre-releases stay published, but nothing resolves to them"
+            ))
     })
 }
 
@@ -170,6 +175,8 @@ pub struct Part<'a> {
     pub bases: Option<&'a BTreeSet<ContractName>>,
     /// The files that are about to be applied, for `bases`.
     pub upcoming: Upcoming<'a>,
+    /// A binding that is about to be published, with its repository. Its new imports may have existed before.
+    pub returning: Option<(&'a RepoName, &'a Binding)>,
 }
 
 /// Applies the decision of `decide` to a domain, in one commit, and returns the decision. `part` is the part of the
@@ -272,6 +279,12 @@ pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: &Part<'_>) ->
     };
     let tree = store.commit(tip)?.tree;
     read::load_versions(store, &mut view, &tree, part.published)?;
+    if let Some((repo, binding)) = part.returning {
+        let held = view.bindings.get(repo);
+        let is_new = |name: &&ContractName| held.is_none_or(|held| held.import(name).is_none());
+        let new = binding.imports.iter().map(|import| &import.contract).filter(is_new).cloned().collect();
+        view.former_imports = former::imports(store, (name, tip), repo, new)?;
+    }
     if let Some(only) = part.bases {
         verdict::load_bases(store, &mut view, &tree, Some(only), &part.upcoming)?;
     }

@@ -174,3 +174,23 @@ fn spelling_of_a_range_does_not_adapt_the_code() {
     assert_eq!(import(&world)["adapted_version"], "1.0.0");
     world.blue(&world.path("access"), &["check"]).exits(1);
 }
+
+/// The file is removed by mistake, and restored.
+#[test]
+fn import_that_comes_back_is_not_adapted_to_what_broke_it() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));
+    world.commit("access", "Accept every version");
+    let breaking =
+        contract("2.0.0").replace("type: string", "type: integer").replace("[\"jobs/*/masks/*\", \"v2.0.0\"]", "[1]");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &breaking);
+    world.commit("fungal", "Numbers");
+    world.blue(&access, &["check"]).exits(1);
+    world.git(&access, &["rm", "-q", BINDING_FILE]);
+    world.commit("access", "Remove it");
+    world.git(&access, &["revert", "--no-edit", "HEAD"]);
+    let check = world.blue(&access, &["check"]).exits(1);
+    assert!(check.stdout.contains("[import-broken]"), "{check}");
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["adapted_version"], "1.0.0");
+}

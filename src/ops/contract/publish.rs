@@ -15,6 +15,7 @@ use super::verdict::Upcoming;
 use crate::{
     error::{ErrorCode, NextStep, OpError},
     model::{
+        binding::Binding,
         candidate::{Candidate, Judged},
         change::DomainChange,
         domain::Source,
@@ -304,6 +305,12 @@ impl Work<'_> {
         contracts.map(|(contract, _)| contract.clone()).chain(imported).collect()
     }
 
+    /// Returns the binding that may bring imports back, with its repository.
+    fn returning(&self, name: &DomainName) -> Option<(&RepoName, &Binding)> {
+        let declared = self.candidate.bindings.get(name).filter(|declared| declared.changed)?;
+        Some((self.acting.repo, &declared.document))
+    }
+
     /// Returns contracts of this repository whose files were removed since the last published commit, but that are not
     /// retired.
     fn missing_files(&self, view: &DomainView) -> Vec<MissingFile> {
@@ -326,7 +333,13 @@ impl Work<'_> {
         let tip = domain::tip(self.store(), name).map_err(|error| self.offer_to_create(name, error))?;
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let upcoming = Upcoming::of([self.candidate], name);
-        let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed), upcoming };
+        let part = Part {
+            contracts: Some(&contracts),
+            published: &self.wanted(name),
+            bases: Some(&changed),
+            upcoming,
+            returning: self.returning(name),
+        };
         let view = domain::load(self.store(), name, &tip, &part)?;
         if !view.info.has_member(self.acting.repo)
             && self.candidate.domains().contains(name)
@@ -474,7 +487,13 @@ impl Work<'_> {
         let why = Message { repo, source, reason, changed_by, ..Message::default() };
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let upcoming = Upcoming::of([self.candidate], name);
-        let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed), upcoming };
+        let part = Part {
+            contracts: Some(&contracts),
+            published: &self.wanted(name),
+            bases: Some(&changed),
+            upcoming,
+            returning: self.returning(name),
+        };
         domain::carry_out(self.ctx, self.store(), name, (part, why), decision, &mut |view| {
             let lineage = self.require_successor(view)?;
             // Other domains of this commit may be written already.

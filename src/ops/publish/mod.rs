@@ -8,6 +8,7 @@ pub mod changed_by;
 pub mod cycles;
 pub mod dispute;
 pub mod editor_schemas;
+pub mod former;
 pub mod hint;
 pub mod places;
 pub mod policy;
