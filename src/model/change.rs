@@ -3,7 +3,7 @@
 use super::{
     approval::Approval,
     binding::Binding,
-    contract::Contract,
+    contract::{Contract, Validation},
     domain::{Domain, Source},
     name::{ContractName, RepoName},
     transfer::Transfers,
@@ -35,6 +35,35 @@ pub enum DomainChange {
     Approval(Box<Approval>),
 }
 
+/// A field of a contract that changed under the same version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FieldChange {
+    /// Its name, such as `supported`.
+    pub field: &'static str,
+    /// Whether it was removed.
+    pub removed: bool,
+}
+
+impl FieldChange {
+    /// Returns the fields of a contract that may change without a new version, and did.
+    pub fn between(before: &Contract, after: &Contract) -> Vec<Self> {
+        let fields = [
+            ("description", before.description != after.description, after.description.is_empty()),
+            ("supported", before.supported != after.supported, after.supported.is_empty()),
+            ("validation", before.validation != after.validation, after.validation == Validation::default()),
+            ("evolution", before.evolution != after.evolution, after.evolution.is_empty()),
+            ("deprecated", before.deprecated != after.deprecated, after.deprecated.is_none()),
+            ("retired", before.retired != after.retired, after.retired.is_none()),
+        ];
+        let changed = fields.into_iter().filter(|(_, is_changed, _)| *is_changed);
+        changed.map(|(field, _, removed)| Self { field, removed }).collect()
+    }
+
+    fn phrase(&self) -> String {
+        phrase_of_field(self.field, self.removed)
+    }
+}
+
 /// An event in a domain, for commit subjects and responses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -46,8 +75,8 @@ pub enum Event {
     RolledBack(ContractName, Version, Version),
     /// A version that does not become current.
     Prerelease(ContractName, Version),
-    /// New descriptive text under the same version.
-    Described(ContractName, Version),
+    /// New descriptive text under the same version, in these fields.
+    Described(ContractName, Version, Vec<FieldChange>),
     /// A new owner, with the version before and after.
     TakenOver(ContractName, Version, Version),
     /// A binding was written.
@@ -77,12 +106,21 @@ impl Event {
             Self::Updated(name, from, to) => format!("{name} {from} -> {to}"),
             Self::RolledBack(name, from, to) => format!("roll back {name} {from} -> {to}"),
             Self::Prerelease(name, version) => format!("pre-release {name} {version}"),
-            Self::Described(name, version) => format!("describe {name} {version}"),
+            Self::Described(name, version, fields) => {
+                let fields: Vec<_> = fields.iter().map(FieldChange::phrase).collect();
+                let fields = if fields.is_empty() { String::new() } else { format!(" ({})", fields.join(", ")) };
+                format!("describe {name} {version}{fields}")
+            }
             Self::TakenOver(name, _, version) => format!("take over {name} {version}"),
             Self::Bound(repo) => format!("bind {repo}"),
             Self::Unbound(repo) => format!("unbind {repo}"),
         }
     }
+}
+
+/// Returns the name of a changed field, and whether it was removed: `supported removed`.
+pub fn phrase_of_field(field: &str, removed: bool) -> String {
+    format!("{field}{}", if removed { " removed" } else { "" })
 }
 
 /// Returns a commit subject for the events, short enough for `git log --oneline`.

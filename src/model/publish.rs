@@ -14,7 +14,7 @@ use crate::model::{
     approval::Approval,
     binding::{Binding, Import},
     candidate::{Declared, Judged},
-    change::{DomainChange, Event},
+    change::{DomainChange, Event, FieldChange},
     contract::{Contract, Retirement, Yanked},
     domain_view::{DomainView, Subject},
     evolution::with_evolution,
@@ -253,8 +253,9 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
         Some(current) if current.version == version => {
             // Only the realm records yanked versions and the retirement; a document does not change them.
             let document = Contract { yanked: current.yanked.clone(), retired: current.retired.clone(), ..document };
+            let described = Event::Described(name, version, FieldChange::between(current, &document));
             let change = (document != *current).then(|| DomainChange::Contract(Box::new(document)));
-            let event = owner.unwrap_or(Event::Described(name, version));
+            let event = owner.unwrap_or(described);
             let events = change.iter().map(|_| event.clone()).collect();
             return Ok(Decision { changes: keep.into_iter().chain(change).collect(), events });
         }
@@ -461,6 +462,6 @@ fn described(held: &Contract, wanted: Contract) -> Decision {
     if *held == wanted {
         return Decision::default();
     }
-    let event = Event::Described(held.name.clone(), held.version.clone());
+    let event = Event::Described(held.name.clone(), held.version.clone(), FieldChange::between(held, &wanted));
     Decision { changes: vec![DomainChange::Contract(Box::new(wanted))], events: vec![event] }
 }

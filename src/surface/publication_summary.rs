@@ -1,9 +1,14 @@
 //! Summarizes in one line what was published and which repositories it affects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{
-    model::{binding::UsedIn, candidate::CONTRACTS, name::RepoName, text::comma_separated_at_most},
+    model::{
+        binding::UsedIn, candidate::CONTRACTS, change::phrase_of_field, name::RepoName, text::comma_separated_at_most,
+    },
     wire::{ContractPublish, Published},
 };
 
@@ -51,7 +56,11 @@ pub fn phrase(published: &Published) -> String {
     match (&published.contract, &published.old_version, &published.new_version) {
         (Some(contract), Some(old), Some(new)) if old != new => format!("{domain}/{contract} {old} -> {new}"),
         (Some(contract), _, Some(new)) if published.fields.is_empty() => format!("{domain}/{contract} {new}"),
-        (Some(contract), _, Some(new)) => format!("{domain}/{contract} {new} ({})", published.fields.join(", ")),
+        (Some(contract), _, Some(new)) => {
+            let phrase = |field: &Cow<str>| phrase_of_field(field, published.removed_fields.contains(field));
+            let fields: Vec<_> = published.fields.iter().map(phrase).collect();
+            format!("{domain}/{contract} {new} ({})", fields.join(", "))
+        }
         (Some(contract), _, None) => format!("{domain}/{contract}"),
         (None, ..) => format!("the binding in {domain}"),
     }
@@ -150,6 +159,7 @@ mod tests {
             old_version: None,
             new_version: Some("1.0.0".parse().unwrap()),
             fields: Vec::new(),
+            removed_fields: Vec::new(),
             breaks: Vec::new(),
             broken: 0,
             remarks: Vec::new(),

@@ -1,6 +1,6 @@
 //! The store is plain git: its log is readable, its diffs are those of the contracts, and fsck finds nothing.
 
-use crate::world::{DOMAIN_REF, World, snapshot};
+use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, snapshot};
 
 /// Runs every kind of write once.
 fn busy() -> World {
@@ -175,4 +175,21 @@ fn log_filters_by_commit() {
         let refused = world.blue(&consumer, &["realm", "log", "--commit", unknown]).exits(128);
         assert!(refused.stderr.contains("is not a commit"), "{refused}");
     }
+}
+
+#[test]
+fn the_log_tells_a_deprecation_from_its_withdrawal() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    let file = format!("fungal/{CONTRACT_FILE}");
+    let plain = world.read(&file);
+    world.write(&file, &format!("{plain}deprecated: {{ since: 1.0.0 }}\n"));
+    let deprecated = world.commit("fungal", "Deprecate it");
+    world.write(&file, &plain);
+    let withdrawn = world.commit("fungal", "Keep it");
+    assert!(deprecated.stderr.contains("s3-permissions 1.0.0 (deprecated)"), "{deprecated}");
+    assert!(withdrawn.stderr.contains("s3-permissions 1.0.0 (deprecated removed)"), "{withdrawn}");
+    let log = world.ok(&provider, &["contract", "log", "s3-access/s3-permissions"]).stdout;
+    assert!(log.contains("describe s3-permissions 1.0.0 (deprecated)"), "{log}");
+    assert!(log.contains("describe s3-permissions 1.0.0 (deprecated removed)"), "{log}");
 }

@@ -268,7 +268,7 @@ fn changes_of_a_contract_without_a_new_version_are_notified() {
     // The import breaks although the version stays.
     let narrowing = write("2.0.0", "");
     assert!(
-        narrowing.stderr.starts_with("git blue: updated s3-access/s3-permissions 2.0.0 (supported)"),
+        narrowing.stderr.starts_with("git blue: updated s3-access/s3-permissions 2.0.0 (supported removed)"),
         "{narrowing}"
     );
     let narrowed = listed(&world, "access", "pending");
