@@ -145,11 +145,14 @@ impl Notification {
     /// Returns the end of a sentence that says what else changed: `, and deprecated it`. Returns an empty text if
     /// nothing else did.
     pub fn also_phrase(&self) -> String {
+        if self.change_type == ChangeType::OwnerChanged || self.is_changed_and_taken_over() {
+            return self.taken_over_phrase();
+        }
         let also = self.also.iter().filter_map(|kind| match kind {
             ChangeType::ContractDeprecated if self.deprecated.is_none() => Some("withdrew its deprecation".to_owned()),
             ChangeType::ContractDeprecated => Some(format!("deprecated it{}", self.way_out())),
             ChangeType::VersionYanked => Some(format!("yanked {}", self.yanked_versions())),
-            ChangeType::OwnerChanged if !self.is_changed_and_taken_over() => Some("took it over".to_owned()),
+            ChangeType::OwnerChanged => Some("took it over".to_owned()),
             ChangeType::SupportChanged => Some("changed which older versions it supports".to_owned()),
             _ => None,
         });
@@ -157,6 +160,23 @@ impl Notification {
             None => String::new(),
             Some((last, [])) => format!(", and {last}"),
             Some((last, others)) => format!(", {} and {last}", others.join(", ")),
+        }
+    }
+
+    /// Returns the end of a sentence on a takeover. Either owner may have made the other changes.
+    fn taken_over_phrase(&self) -> String {
+        let also = self.also.iter().filter_map(|kind| match kind {
+            ChangeType::ContractDeprecated if self.deprecated.is_none() => Some("is no longer deprecated".to_owned()),
+            ChangeType::ContractDeprecated => Some(format!("is deprecated now{}", self.way_out())),
+            ChangeType::VersionYanked => Some(format!("had {} yanked", self.yanked_versions())),
+            ChangeType::SupportChanged => Some("supports other older versions now".to_owned()),
+            _ => None,
+        });
+        let also: Vec<_> = also.collect();
+        match (also.is_empty(), self.change_type) {
+            (true, _) => String::new(),
+            (false, ChangeType::OwnerChanged) => format!(", which {}", also.join(" and ")),
+            (false, _) => format!(" and {}", also.join(" and ")),
         }
     }
 

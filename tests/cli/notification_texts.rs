@@ -39,3 +39,25 @@ fn an_import_that_is_behind_is_not_said_to_hold() {
     let answer = world.json(&access, &["notifications", "list"]);
     assert_eq!(answer["notifications"][0]["served_version"], "1.0.0", "{answer}");
 }
+
+/// `fungal` deprecates the contract before it hands it over.
+#[test]
+fn what_the_former_owner_changed_is_not_said_of_the_new_one() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let name = "s3-access/s3-permissions";
+    let file = ".blue/contracts/s3-access/s3-permissions.yaml";
+    let reader = world.join("reader");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "reader"]);
+    world.settle();
+    let deprecated = contract("1.1.0") + "deprecated: { since: 1.1.0 }\n";
+    world.write(&format!("fungal/{file}"), &deprecated);
+    world.commit("fungal", "Deprecate it");
+    world.ok(&fungal, &["contract", "yank", name, "1.0.0", "--reason", "wrong"]);
+    world.ok(&fungal, &["contract", "transfer", name, "--to", "access"]);
+    world.write(&format!("access/{file}"), &deprecated.replace("owner: fungal", "owner: access"));
+    world.commit("access", "Take it over");
+    let list = world.ok(&reader, &["notifications", "list"]).stdout;
+    let text = "access took over s3-access/s3-permissions, which went 1.0.0 -> 1.1.0 and had 1.0.0 yanked and is deprecated now";
+    assert!(list.contains(text), "{list}");
+}
