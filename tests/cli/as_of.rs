@@ -158,3 +158,16 @@ fn invalid_at_is_refused() {
     let elsewhere = world.blue(&dir, &["doctor", "--at", "HEAD"]).exits(129);
     snapshot("as_of_refused", &[&early, &unknown, &writes, &elsewhere]);
 }
+
+#[test]
+fn sunsets_are_judged_on_the_day_that_is_shown() {
+    let world = World::pair();
+    let deprecated = contract("1.0.0") + "deprecated: { since: 1.0.0, sunset: 2026-02-28 }\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &deprecated);
+    world.commit("fungal", "Deprecate it");
+    world.pass_days(90);
+    let now = world.ok(&world.path("access"), &["check"]);
+    assert!(now.stdout.contains("[past-sunset]"), "{now}");
+    let then = world.ok(&world.path("access"), &["check", "--published", "--at", "2026-01-30"]);
+    assert!(then.stdout.contains("[import-deprecated]") && !then.stdout.contains("[past-sunset]"), "{then}");
+}

@@ -271,7 +271,8 @@ impl<'a> Work<'a> {
     fn judge(&self, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
         let Request { mode, all, .. } = *self.request;
         let (repos, cycles) = (self.overview.repos(), read::realm(&*self.here.store)?.cycles);
-        let (now, judge) = (self.ctx.env.now(), &self.judge);
+        // A past state is judged as of its own day.
+        let (now, judge) = (self.ctx.as_of.unwrap_or_else(|| self.ctx.env.now()), &self.judge);
         let me = judged.first().map(|judged| judged.repo).or(self.here.repo.as_ref());
         let input = CheckInput { repos, me, judged, all, now, mode, listed, cycles, judge };
         stack::for_comparisons(|| self::judge(self.ctx, self.overview, judged, Check::new(input), judge))
