@@ -547,3 +547,15 @@ fn misspelled_folder_is_a_warning() {
     }
     assert!(check.stdout.contains(".blue/config.yml: warning: it is not read: "), "{check}");
 }
+
+/// An import that was written ahead is not broken by the first version.
+#[test]
+fn first_version_below_a_range_is_not_a_break_of_the_change() {
+    let world = World::pair();
+    let import = importing(">=1.0.0, <2.0.0") + "  - { contract: next, version: \"^1.0\" }\n";
+    world.write(&format!("access/{BINDING_FILE}"), &import);
+    world.commit("access", "Rely on what is to come");
+    world.write("fungal/.blue/contracts/s3-access/next.yaml", &contract("0.9.0").replace("s3-permissions", "next"));
+    let check = world.ok(&world.path("fungal"), &["check", "--worktree"]);
+    assert!(check.stdout.contains("warning: access imports s3-access/next ^1.0"), "{check}");
+}

@@ -3,6 +3,8 @@
 //! A repository is responsible for what its own files do to the realm, and for its own exports, imports and contracts.
 //! Everything else in the realm is for others to fix.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +35,17 @@ pub enum Cause {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(Vec<String>);
 
+impl Key {
+    /// Returns whether a problem was known before. An import that did not get what it expects was broken, too.
+    pub fn is_known_in(&self, before: &BTreeSet<Self>) -> bool {
+        let unmet = || Self([&self.0[..self.0.len().saturating_sub(1)], &[EXPECTS.to_owned()]].concat());
+        before.contains(self) || before.contains(&unmet())
+    }
+}
+
+/// The last part of the key of an import that does not get what it expects.
+const EXPECTS: &str = "expects";
+
 impl Finding {
     /// Returns the key of the finding.
     pub fn key(&self) -> Key {
@@ -40,11 +53,14 @@ impl Finding {
         let range = self.requirement.as_ref().map(ToString::to_string);
         // The message of an import finding contains the current version, so the key uses the range instead.
         let what = range.clone().unwrap_or_else(|| self.message.clone());
+        // An import without a version is the same problem once there is a version that its range refuses.
+        let is_import = range.is_some() && matches!(&*self.code, "missing-contract" | "only-pre-releases");
+        let code = if is_import { "import-broken" } else { &*self.code };
         // What an import expects is another problem than what its range accepts.
         let is_expects = |one: &Verdict| one.basis == Basis::Expects && one.verdict == Outcome::Breaks;
-        let basis = if self.verdict.as_ref().is_some_and(is_expects) { "expects" } else { "" };
+        let basis = if self.verdict.as_ref().is_some_and(is_expects) { EXPECTS } else { "" };
         Key(vec![
-            self.code.to_string(),
+            code.to_owned(),
             text(self.domain.as_ref().map(ToString::to_string)),
             text(self.contract.as_ref().map(ToString::to_string)),
             text(self.repo.as_ref().map(ToString::to_string)),

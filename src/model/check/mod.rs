@@ -237,7 +237,7 @@ impl<'a> Check<'a> {
     fn take(&mut self, findings: Vec<Finding>, before: Option<&BTreeSet<Key>>, domain: &DomainSummary) {
         let own = self.own();
         for mut finding in findings {
-            let is_new = before.is_some_and(|before| !before.contains(&finding.key()));
+            let is_new = before.is_some_and(|before| !finding.key().is_known_in(before));
             finding.caused_by = if is_new { Cause::ThisChange } else { own.cause(&finding, domain) };
             self.sort(finding, |finding| own.is_concerned(finding, domain));
         }
@@ -361,7 +361,7 @@ impl Report {
         let is_error = |finding: &&Finding| finding.severity == Severity::Error;
         let known: BTreeSet<Key> = before.findings.iter().filter(is_error).map(Finding::key).collect();
         for finding in &mut self.findings {
-            if finding.severity == Severity::Error && known.contains(&finding.key()) {
+            if finding.severity == Severity::Error && finding.key().is_known_in(&known) {
                 finding.severity = Severity::Warning;
                 if finding.caused_by == Cause::ThisChange {
                     finding.caused_by = Cause::AlreadyInTheRealm;
