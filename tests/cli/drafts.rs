@@ -75,13 +75,14 @@ fn impact_of_an_edit_whose_version_is_not_raised_yet() {
 }
 
 #[test]
-fn pre_release_breaks_nobody() {
+fn pre_release_is_judged_as_its_release() {
     let world = edited();
     let dir = world.path("fungal");
     let path = format!("fungal/{CONTRACT_FILE}");
     world.write(&path, &world.read(&path).replace("2.0.0", "1.1.0-rc.1"));
     let impact = world.json(&dir, &["contract", "impact", CONTRACT, "--worktree"]);
-    assert_eq!((&impact["broken"], &impact["breaks_promise"]), (&json!(0), &json!([])), "{impact}");
+    assert_eq!((&impact["broken"], &impact["breaks_promise"]), (&json!(1), &json!([])), "{impact}");
+    // Publishing it breaks nobody.
     world.blue(&dir, &["check", "--worktree"]).exits(0);
 }
 

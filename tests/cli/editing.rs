@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use serde_json::json;
 
-use crate::world::{DOMAIN_REF, World, contract, snapshot};
+use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, snapshot};
 
 const NAME: &str = "s3-access/s3-permissions";
 
@@ -212,4 +212,20 @@ fn edit_reads_the_files_that_a_document_refers_to() {
 /// Returns a contract whose schema is in a file.
 fn by_reference() -> String {
     "name: s3-permissions\nversion: \"2.0.0\"\nowner: fungal\nschema: { file: schema.json }\n".to_owned()
+}
+
+#[test]
+fn yank_says_which_version_breaks_its_importers() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let narrow =
+        |version: &str| contract(version).replace("items: { type: string }", "items: { type: string, minLength: 1 }");
+    let narrow = |version: &str, more: &str| narrow(version).replace("values: free", &format!("values: free{more}"));
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &narrow("1.1.0", ""));
+    world.commit("fungal", "Never empty");
+    world.ok(&world.path("access"), &["contract", "adapted", NAME, "1.1.0"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &narrow("2.0.0", "\nsupported: [\"^1\"]"));
+    world.commit("fungal", "The next major version");
+    let yank = world.ok(&provider, &["contract", "yank", NAME, "1.1.0", "--reason", "wrong"]);
+    assert!(yank.stdout.contains("it gets 1.0.0, which breaks it: "), "{yank}");
 }

@@ -198,6 +198,9 @@ fn impact_names_the_only_older_version_that_helps() {
     let impact = next("");
     let step = "add \"=2.2.0\" to `supported`, until these repositories are adapted to 3.0.0: access\n";
     assert!(impact.contains(step), "{impact}");
+    let impact = next("supported: [\"^2\"]\n");
+    let step = "write \"=2.2.0\" in `supported`, in place of the ranges with newer versions, until these repositories";
+    assert!(impact.contains(step), "{impact}");
     let impact = next("supported: [\"=2.2.0\"]\n");
     assert!(impact.contains("2.2.0 is still served") && !impact.contains("`supported`"), "{impact}");
 }
@@ -507,4 +510,22 @@ fn unknown_change_says_that_the_version_is_unknown() {
     let commit = world.commit("fungal", "Also an address");
     assert!(commit.stderr.contains("if it may break consumers, or \"1.1.0\" if it does not"), "{commit}");
     world.finish_shell(&provider, &steps[1]).exits(0);
+}
+
+#[test]
+fn impact_of_a_pre_release_is_the_same_before_and_after_its_publication() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let breaking = contract("2.0.0-rc.1")
+        .replace("type: string", "type: integer")
+        .replace("read: [\"jobs/*/masks/*\", \"v2.0.0-rc.1\"]", "read: [1]");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &breaking);
+    let impact = |candidate: &[&str]| {
+        world.json(&provider, &[&["contract", "impact", AT], candidate].concat())["importers"][0]["state"].clone()
+    };
+    assert_eq!(impact(&["--worktree"]), "broken");
+    world.commit("fungal", "A candidate");
+    for candidate in [&["--to", "2.0.0-rc.1"][..], &["--commit", "HEAD"], &["--worktree"]] {
+        assert_eq!(impact(candidate), "broken", "{candidate:?}");
+    }
 }

@@ -124,22 +124,20 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let (candidate, source) = candidate(ctx, request, &view, drafted, &judge)?;
     let version = candidate.version.clone();
     let current = view.contracts.get(name);
-    // Publishing a pre-release changes nothing for importers, and it may break promises.
-    let is_preview = matches!(request.to, Candidate::Draft(_)) && version.is_prerelease() && current.is_some();
+    // A pre-release may break promises.
+    let is_preview = matches!(request.to, Candidate::Draft(_)) && version.is_prerelease();
     let promise = current.filter(|_| source != DocumentSource::Assumed && !is_preview);
     let approvals = || view.approvals.get(name).into_iter().flatten();
     let promise = promise
         .and_then(|current| Promise::of(current, &candidate, &judge))
         .filter(|promise| promise.approved(approvals()).is_none());
     let mut then = view.clone();
-    if !is_preview {
-        // Only the current document records what was yanked. No range has a pre-release in it, so its release is judged.
-        let yanked = current.map(|current| current.yanked.clone()).unwrap_or_default();
-        then.replace(Contract { yanked, version: version.release(), ..candidate });
-        // The candidate may serve other versions than the current one.
-        let tree = here.store.commit(&tip)?.tree;
-        verdict::load_bases(&*here.store, &mut then, &tree, Some(&only), &Upcoming::default())?;
-    }
+    // Only the current document records what was yanked. No range has a pre-release in it, so its release is judged.
+    let yanked = current.map(|current| current.yanked.clone()).unwrap_or_default();
+    then.replace(Contract { yanked, version: version.release(), ..candidate });
+    // The candidate may serve other versions than the current one.
+    let tree = here.store.commit(&tip)?.tree;
+    verdict::load_bases(&*here.store, &mut then, &tree, Some(&only), &Upcoming::default())?;
     let importers = importers(name, [&view, &then], source, &judge);
     let body = ContractImpact {
         realm: here.realm.clone(),
@@ -255,7 +253,7 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &C
     let (served, others): (Vec<_>, Vec<_>) = broken.into_iter().partition(|one| helped.contains_key(&one.repo));
     let mut supported: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for one in served {
-        supported.entry(helped[&one.repo].as_ref()).or_default().push(one);
+        supported.entry(&helped[&one.repo]).or_default().push(one);
     }
     let (in_range, refused): (Vec<_>, Vec<_>) = others.into_iter().partition(|one| one.resolved_version.is_some());
     let is_older = body.current_version.as_ref().is_some_and(|current| version < current);
@@ -267,9 +265,8 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &C
             format!("these repositories must adapt before {release} is published, unless you keep what they rely on")
         }
     };
-    let serve = supported.into_iter().map(|(only, repos)| {
-        let which = only.map_or("the older versions that you still serve".to_owned(), |only| format!("\"={only}\""));
-        (repos, format!("add {which} to `supported`, until these repositories are adapted to {version}"))
+    let serve = supported.into_iter().map(|(serving, repos)| {
+        (repos, format!("{}, until these repositories are adapted to {version}", serving.phrase()))
     });
     let others = [
         (in_range, adapt),
@@ -287,11 +284,34 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &C
     named.collect()
 }
 
-/// The importers that serving older versions helps: any in their range, or only this one.
-type Helped = BTreeMap<RepoName, Option<Version>>;
+/// The importers that serving older versions helps.
+type Helped = BTreeMap<RepoName, Serving>;
 
-/// Returns the importers whose imports hold in `domain` once every version in their ranges is served, or else only the
-/// one that their code is adapted to, since a newer one in the range may break them too.
+/// The older versions that help an importer if they are served.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Serving {
+    /// Any in its range.
+    Any,
+    /// This one too.
+    Also(Version),
+    /// This one, without newer ones in its range that are served now.
+    Only(Version),
+}
+
+impl Serving {
+    fn phrase(&self) -> String {
+        match self {
+            Self::Any => "add the older versions that you still serve to `supported`".to_owned(),
+            Self::Also(version) => format!("add \"={version}\" to `supported`"),
+            Self::Only(version) => {
+                format!("write \"={version}\" in `supported`, in place of the ranges with newer versions")
+            }
+        }
+    }
+}
+
+/// Returns the importers whose imports hold in `domain` once every version in their ranges is served, or else the one that
+/// their code is adapted to, possibly instead of newer ones in the range, which may break them too.
 ///
 /// # Errors
 /// Returns an error if a version cannot be read.
@@ -303,6 +323,7 @@ fn helped_by_serving(
 ) -> Result<Helped, OpError> {
     let tree = here.store.commit(tip)?.tree;
     let importers: Vec<_> = domain.importers(name).map(|(repo, import)| (repo.clone(), import.clone())).collect();
+    let supported = domain.contracts.get(name).map(|contract| contract.supported.clone()).unwrap_or_default();
     let mut holding = |supported: Vec<Range>| -> Result<BTreeSet<RepoName>, OpError> {
         if let Some(contract) = domain.contracts.get_mut(name) {
             contract.supported = supported;
@@ -312,15 +333,19 @@ fn helped_by_serving(
         Ok(importers.iter().filter(holds).map(|(repo, _)| repo.clone()).collect())
     };
     let all = holding(importers.iter().map(|(_, import)| import.version.clone()).collect())?;
-    let mut helped: Helped = all.into_iter().map(|repo| (repo, None)).collect();
+    let mut helped: Helped = all.into_iter().map(|repo| (repo, Serving::Any)).collect();
     let others = importers.iter().filter(|(repo, _)| !helped.contains_key(repo));
     let adapted: BTreeSet<_> = others.filter_map(|(_, import)| import.adapted().cloned()).collect();
     for version in adapted {
-        let holding = holding(vec![Range::exactly(&version)])?;
-        let of_version =
-            importers.iter().filter(|(repo, one)| one.adapted() == Some(&version) && holding.contains(repo));
-        for (repo, _) in of_version {
-            helped.entry(repo.clone()).or_insert_with(|| Some(version.clone()));
+        let only = vec![Range::exactly(&version)];
+        let also = only.iter().chain(&supported).cloned().collect();
+        for (ranges, serving) in [(also, Serving::Also(version.clone())), (only, Serving::Only(version.clone()))] {
+            let holding = holding(ranges)?;
+            let of_version =
+                importers.iter().filter(|(repo, one)| one.adapted() == Some(&version) && holding.contains(repo));
+            for (repo, _) in of_version {
+                helped.entry(repo.clone()).or_insert_with(|| serving.clone());
+            }
         }
     }
     Ok(helped)

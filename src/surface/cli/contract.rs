@@ -461,9 +461,13 @@ fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {
     if !body.importers.is_empty() {
         text.line(&[styled("imported by:", Style::Yellow), plain(comma_separated(&body.importers))]);
     }
-    for Broken { repo, version_req, binding, .. } in &body.breaks {
+    for Broken { repo, version_req, binding, verdict } in &body.breaks {
         let used = if binding.is_empty() { String::new() } else { format!(", used in {binding}") };
-        let import = format!("{repo}, which imports {version_req}{used}: no served version is left for it");
+        let served = verdict.as_ref().filter(|verdict| version_req.matches(&verdict.new_version));
+        let why = served.map_or("no served version is left for it".to_owned(), |verdict| {
+            format!("it gets {}, which breaks it: {}", verdict.new_version, verdict.phrase())
+        });
+        let import = format!("{repo}, which imports {version_req}{used}: {why}");
         text.line(&[styled("breaks:", Style::Red), plain(import)]);
     }
 }
