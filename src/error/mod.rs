@@ -300,7 +300,9 @@ impl From<Refusal> for OpError {
         let error = Self::no(refusal.code(), refusal.to_string());
         let domain = &refusal.domain;
         let write = |version: &Version| write_version(version, refusal.version_in.as_deref());
+        let of_given_up = refusal.of_given_up();
         match &*refusal.reason {
+            _ if !of_given_up.is_empty() => error.next_all(of_given_up),
             Reason::NotMember(repo) => {
                 error.next(format!("git blue realm admin domain --name {domain} --repos {repo}"))
             }

@@ -33,6 +33,16 @@ pub fn write_file(domain: &DomainName, contract: &ContractName, up: &str) -> Str
     format!("mkdir -p {folder} && git blue contract get {domain}/{contract} --format yaml >{folder}/{contract}.yaml")
 }
 
+/// Returns the command that writes the file of an offered contract with its new owner `to`. `up` leads to the root of the
+/// new owner's repository.
+pub fn write_file_of(to: &RepoName, domain: &DomainName, contract: &ContractName, up: &str) -> String {
+    let folder = format!("{up}{CONTRACTS}/{domain}");
+    format!(
+        "mkdir -p {folder} && git blue contract get {domain}/{contract} --format yaml | sed 's/^owner: .*/owner: {to}/' \
+            >{folder}/{contract}.yaml"
+    )
+}
+
 /// The folder of bindings: `.blue/bindings/<domain>.yaml`.
 pub const BINDINGS: &str = ".blue/bindings";
 

@@ -13,6 +13,7 @@ use crate::model::{
     domain_view::{AvailableVersions, Damage, DomainView, ImportResolution, Subject},
     name::{ContractName, RepoName},
     range::Range,
+    successor::Successor,
     transfer::Transfers,
     version::Version,
 };
@@ -203,6 +204,15 @@ impl DomainSummary {
     /// Returns whether a name is one of the [`Self::contract_names`].
     pub fn has_contract(&self, name: &ContractName) -> bool {
         self.contracts.contains_key(name) || self.versions.contains_key(name) || self.is_damaged(name)
+    }
+
+    /// Returns the contract that replaces a deprecated one.
+    pub fn successor<'a>(&'a self, name: &'a ContractName) -> Option<Successor<'a>> {
+        let state = |name: &ContractName| {
+            self.contracts.get(name).map(|contract| (contract.deprecated.as_ref(), contract.retired.is_some()))
+        };
+        let first = state(name)?.0?.replaced_by.as_ref()?;
+        Some(Successor::of(name, first, state))
     }
 
     /// Returns the unresolved conflicts.

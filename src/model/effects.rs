@@ -15,6 +15,7 @@ use crate::model::{
     nearest::{Suggestions, nearest, question},
     range::Range,
     schema::{self, Forest, KeywordWarning},
+    successor::Successor,
     verdict::{ImportState, Judge, Outcome, Promise, Verdict, VersionBump, needed_bump},
 };
 
@@ -80,7 +81,8 @@ pub fn remarks_on_contract(domains: (&DomainView, &DomainView), after: &Contract
     let before = domain.contracts.get(&after.name);
     let remark = |code, message| Remark::new(code, &after.name, message);
     let mut remarks = Vec::new();
-    if before.is_some_and(|before| before.retired.is_some()) && after.retired.is_none() {
+    let is_retired = |domain: &DomainView| domain.contracts.get(&after.name).is_some_and(|held| held.retired.is_some());
+    if is_retired(domain) && !is_retired(domains.1) {
         let message = format!("this publishes {} again, although it was retired", after.name);
         remarks.push(remark("brought-back", message));
     }
@@ -104,6 +106,18 @@ pub fn remark_on_retirement(held: &Contract, document: &Contract) -> Option<Rema
     let (name, version) = (&held.name, &held.version);
     let message = format!("{name} is retired and stays so; write a version above {version} to publish it again");
     (held.retired.is_some() && *version == document.version).then(|| Remark::new("still-retired", name, message))
+}
+
+/// Returns a remark on a pre-release that deprecates its contract, which waits for its release.
+pub fn remark_on_prerelease(held: &Contract, document: &Contract) -> Option<Remark> {
+    let (name, current, version) = (&held.name, &held.version, &document.version);
+    let message = format!(
+        "the deprecation in {version} takes effect with its release; to deprecate {name} now, publish the content of \
+            {current} with it"
+    );
+    let is_waiting = version.is_prerelease() && document.deprecated.is_some() && document.deprecated != held.deprecated;
+    let place = Some("/deprecated".to_owned());
+    is_waiting.then(|| Remark { place, ..Remark::new("not-in-effect", name, message) })
 }
 
 /// Returns a remark on a new version that its owner describes as compatible, although it breaks consumers.
@@ -140,6 +154,7 @@ pub fn remarks_on_deprecation(domain: &DomainView, after: &Contract) -> Vec<Rema
         let place = Some("/deprecated/replaced_by".to_owned());
         remarks.push(Remark { code: "unknown-successor".into(), contract: name.clone(), place, ..missing });
     }
+    remarks.extend(of_successor(domain, after));
     let newest = domain.versions.get(name).into_iter().flatten().chain([&after.version]).max();
     if let Some(newest) = newest.filter(|newest| deprecated.since > **newest) {
         let message = format!("deprecated.since is {}, but the newest version is {newest}", deprecated.since);
@@ -147,6 +162,24 @@ pub fn remarks_on_deprecation(domain: &DomainView, after: &Contract) -> Vec<Rema
         remarks.push(Remark { place, ..Remark::new("deprecated-later", name, message) });
     }
     remarks
+}
+
+/// Returns a remark on a successor that consumers cannot move to, or that is replaced too.
+fn of_successor(domain: &DomainView, after: &Contract) -> Option<Remark> {
+    let name = &after.name;
+    let first = after.deprecated.as_ref()?.replaced_by.as_ref()?;
+    let state = |name: &ContractName| {
+        domain.contracts.get(name).map(|contract| (contract.deprecated.as_ref(), contract.retired.is_some()))
+    };
+    let message = match Successor::of(name, first, state) {
+        Successor::Last(last) if last == first => return None,
+        Successor::Last(last) => format!("{name} is replaced by {first}, which is deprecated too: write {last}"),
+        Successor::Retired(last) if last == first => format!("{name} is replaced by {first}, which is retired"),
+        Successor::Retired(last) => format!("{name} is replaced by {first}, which leads to {last}, which is retired"),
+        Successor::Circle(_) => format!("{name} is replaced by {first}, which leads back to a deprecated contract"),
+    };
+    let place = Some("/deprecated/replaced_by".to_owned());
+    Some(Remark { place, ..Remark::new("dead-successor", name, message) })
 }
 
 /// Returns remarks on a contract alone: words in its schema that have no effect, although they look like keywords, and a

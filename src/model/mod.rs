@@ -54,6 +54,7 @@ pub mod secret_file;
 pub mod session;
 pub mod set_aside;
 pub(crate) mod stack;
+pub mod successor;
 pub mod text;
 pub mod trailer;
 pub mod transfer;

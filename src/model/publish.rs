@@ -6,7 +6,7 @@
 
 mod refusal;
 
-pub use refusal::{Reason, Refusal};
+pub use refusal::{Reason, Refusal, revival, without_owner};
 
 use refusal::{damaged_binding, not_member, refuse};
 
@@ -154,14 +154,17 @@ fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Re
     may_write(domain, acting, name)?;
     if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
         let transferred = domain.was_transferred_by(acting, name);
-        let reason = Reason::NotOwner { owner: owner.clone(), acting: acting.clone(), transferred };
+        let is_retired = domain.contracts.get(name).is_some_and(|contract| contract.retired.is_some());
+        let is_member = domain.info.has_member(owner);
+        let (owner, acting) = (owner.clone(), acting.clone());
+        let reason = Reason::NotOwner { owner, acting, transferred, is_retired, is_member };
         return Err(refuse(domain, name, reason));
     }
     Ok(())
 }
 
 /// Returns whether the owner offers the contract to `acting`.
-fn is_offered(domain: &DomainView, acting: &RepoName, name: &ContractName) -> bool {
+pub fn is_offered(domain: &DomainView, acting: &RepoName, name: &ContractName) -> bool {
     let owner = domain.contracts.get(name).map(|contract| &contract.owner);
     owner.is_some_and(|owner| domain.transfers.get(name).and_then(|record| record.offered(owner)) == Some(acting))
 }
@@ -210,7 +213,8 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
         } else {
             needed(domain, current.unwrap_or(published), document, judge)
         };
-        return Err(refuse(domain, &document.name, Reason::Republished { version, needed }));
+        let is_retired = current.is_some_and(|current| current.retired.is_some());
+        return Err(refuse(domain, &document.name, Reason::Republished { version, needed, is_retired }));
     }
     match current.and_then(|current| current.yanked_reason(&version)) {
         Some(why) if !is_current => {

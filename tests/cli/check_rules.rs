@@ -559,3 +559,17 @@ fn first_version_below_a_range_is_not_a_break_of_the_change() {
     let check = world.ok(&world.path("fungal"), &["check", "--worktree"]);
     assert!(check.stdout.contains("warning: access imports s3-access/next ^1.0"), "{check}");
 }
+
+#[test]
+fn a_deprecation_in_a_pre_release_is_said_to_wait() {
+    let world = World::pair();
+    world.bump("2.0.0-rc.1");
+    let waiting = contract("2.0.0-rc.1") + "deprecated: { since: 1.0.0 }\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &waiting);
+    let check = world.ok(&world.path("fungal"), &["check", "--worktree"]);
+    let text = "the deprecation in 2.0.0-rc.1 takes effect with its release; to deprecate s3-permissions now, publish the \
+        content of 1.0.0 with it [not-in-effect]";
+    assert!(check.stdout.contains(text), "{check}");
+    world.commit("fungal", "Deprecate it");
+    assert!(world.ok(&world.path("fungal"), &["check"]).stdout.contains("[not-in-effect]"));
+}

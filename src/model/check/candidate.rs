@@ -189,11 +189,22 @@ fn refused(
         current.zip(version).is_some_and(|(current, own)| current.version.semver().major > own.semver().major);
     let older_line = merge.filter(|_| is_older_line).map(|_| OLDER_LINE);
     let removal = refusal.remove_file(&declared.path).filter(|_| merge.is_none());
-    let is_undecided = matches!(&*refusal.reason, Reason::Republished { needed, .. } if needed.if_breaking.is_some());
+    let given_up = if removal.is_none() && merge.is_none() { refusal.of_given_up() } else { Vec::new() };
+    let is_undecided = given_up.is_empty()
+        && matches!(&*refusal.reason, Reason::Republished { needed, .. } if needed.if_breaking.is_some());
     let levels = [("major", "if it may break consumers, which is unknown"), ("minor", "if it does not")];
     let levels = levels.map(|(level, when)| format!("git blue contract bump {name}/{contract} {level}  # {when}"));
     let levels = levels.into_iter().filter(|_| is_undecided && merge.is_none());
+    // The file is from before the owner changed the contract.
+    let is_offered = publish::is_offered(domain, &declared.document.owner, contract);
     let going_down = match &*refusal.reason {
+        Reason::Down { is_published: true, .. } if is_offered => {
+            let to = &declared.document.owner;
+            let write = candidate::write_file_of(to, name, contract, &candidate.up);
+            vec![format!(
+                "{write}  # the file lacks what the owner changed; committing the new one accepts the contract"
+            )]
+        }
         Reason::Down { current, is_published: true, .. }
             if !candidate.behind.contains_key(name) && !candidate.unknown.contains(name) =>
         {
@@ -201,8 +212,15 @@ fn refused(
         }
         _ => Vec::new(),
     };
-    let resolution: Vec<_> =
-        merge.into_iter().chain(older_line).map(str::to_owned).chain(removal).chain(levels).chain(going_down).collect();
+    let resolution: Vec<_> = merge
+        .into_iter()
+        .chain(older_line)
+        .map(str::to_owned)
+        .chain(removal)
+        .chain(given_up)
+        .chain(levels)
+        .chain(going_down)
+        .collect();
     let place = |finding: Finding| {
         let finding = finding.domain(name).contract(contract).at(&declared.path, line);
         Finding { bump: bump.clone(), resolution: resolution.clone(), ..finding }
@@ -218,7 +236,10 @@ fn refused(
                 Finding::warning("behind", message(unshallow.to_owned()))
             } else {
                 // Publishing refuses the whole commit.
-                let what = format!("publish it with --rollback, or write a version above {current}");
+                let what = match is_offered {
+                    true => "take its content from the realm to accept it".to_owned(),
+                    false => format!("publish it with --rollback, or write a version above {current}"),
+                };
                 Finding::error(refusal.code(), message(what))
             };
             vec![place(finding)]

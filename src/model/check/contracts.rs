@@ -9,6 +9,7 @@ use crate::model::{
     domain_summary::{ContractSummary, DomainSummary},
     domain_view::unreadable_bindings,
     name::{ContractName, RepoName},
+    publish,
     range::Range,
     realm::Repo,
 };
@@ -47,7 +48,8 @@ fn owner(
     let domain_name = &domain.info.name;
     if !repos.contains_key(owner) {
         let message = format!("{domain_name}/{name} belongs to {owner}, which is not in the realm");
-        Some(Finding::error("unknown-owner", message))
+        let resolution = publish::without_owner(owner, false, false);
+        Some(Finding { resolution, ..Finding::error("unknown-owner", message) })
     } else if !domain.info.has_member(owner) {
         let message = format!("{domain_name}/{name} belongs to {owner}, which is not a member of {domain_name}");
         let add = format!("git blue realm admin domain --name {domain_name} --repos {owner}  # add it to the members");
@@ -71,7 +73,7 @@ fn life(
     {
         let until = deprecated.sunset.map(|date| date.to_string()).unwrap_or_default();
         let repos = if importers == 1 { "repository" } else { "repositories" };
-        let (domain_name, instead) = (&domain.info.name, imports::successor(domain, contract));
+        let (domain_name, instead) = (&domain.info.name, imports::successor(domain, name));
         let message = format!(
             "{domain_name}/{name} was served until {until}, but is still imported by {importers} {repos}{instead}"
         );

@@ -9,7 +9,7 @@ use crate::model::{
     domain_view::DomainView,
     effects::{self, Remark},
     name::DomainName,
-    next_version,
+    next_version, publish,
     text::shell_word,
     verdict::Judge,
 };
@@ -24,6 +24,8 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             break;
         }
         let document = next_version::settled(domain, &declared.document, judge);
+        let held = domain.contracts.get(contract);
+        let waiting = held.and_then(|held| effects::remark_on_prerelease(held, &document));
         let of_contract = if declared.changed {
             let published = after.document(contract, &document.version);
             // If publishing it would be refused, a misspelled keyword may be the reason.
@@ -33,7 +35,6 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             };
             located(remarks, name, declared)
         } else {
-            let held = domain.contracts.get(contract);
             let own = held.filter(|held| held.owner == *judged.repo);
             // Another finding has the steps for an own version that was published twice.
             let in_conflict = own.filter(|held| {
@@ -44,9 +45,12 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             remarks.extend(own.and_then(|held| effects::remark_on_retirement(held, &document)));
             let remarks = located(remarks, name, declared);
             let compared = held.filter(|_| in_conflict.is_none());
-            differs((domain, judged), &document, compared, declared).into_iter().chain(remarks).collect()
+            let is_offered = publish::is_offered(domain, judged.repo, contract);
+            differs((domain, judged), &document, compared, (declared, is_offered)).into_iter().chain(remarks).collect()
         };
-        findings.extend(of_contract.into_iter().map(|finding| finding.domain(name).contract(contract)));
+        let waiting = located(waiting.into_iter().collect(), name, declared);
+        let of_contract = of_contract.into_iter().chain(waiting);
+        findings.extend(of_contract.map(|finding| finding.domain(name).contract(contract)));
     }
     findings.extend(binding_differs(domain, judged));
     if let Some(declared) = judged.candidate.bindings.get(name) {
@@ -103,7 +107,7 @@ fn differs(
     (view, judged): (&DomainView, Judged<'_>),
     document: &Contract,
     held: Option<&Contract>,
-    declared: &Declared<Contract>,
+    (declared, is_offered): (&Declared<Contract>, bool),
 ) -> Vec<Finding> {
     let (domain, name) = (&view.info.name, &document.name);
     let Some(held) = held.filter(|held| !document.version.is_prerelease() && !is_same(held, document)) else {
@@ -123,6 +127,11 @@ fn differs(
     }
     let there = format!("git blue contract get {domain}/{name} --format yaml >{up}{path}");
     let message = match document.version == held.version {
+        _ if is_offered => format!(
+            "{path} is from before {domain}/{name} was offered to {}: {} writes the file whose commit accepts it",
+            judged.repo,
+            candidate::write_file_of(judged.repo, domain, name, up)
+        ),
         _ if held.owner != *judged.repo => format!(
             "{path} is left over, because {domain}/{name} belongs to {} now: git rm {up}{path} removes the file",
             held.owner

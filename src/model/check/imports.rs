@@ -12,6 +12,7 @@ use crate::model::{
     name::{ContractName, RepoName},
     nearest::{Suggestions, question},
     realm::Repo,
+    successor::Successor,
     verdict::{Outcome, States, Verdict},
     version::Version,
 };
@@ -252,7 +253,7 @@ fn life(
     let mut findings = Vec::new();
     // The reasons are free text from the realm.
     let why = format!("git blue contract get {name} shows why");
-    let instead = successor(domain, contract);
+    let instead = successor(domain, &import.contract);
     if contract.retired.is_some() {
         let message = format!("{repo} imports {name}, which was retired{instead}; {why}");
         findings.push(Finding::warning("import-retired", message));
@@ -273,11 +274,12 @@ fn life(
 }
 
 /// Returns the end of a message that names the successor of a deprecated contract, if there is one.
-pub(super) fn successor(domain: &DomainSummary, contract: &ContractSummary) -> String {
-    let deprecated = contract.deprecated.as_ref();
-    match deprecated.and_then(|deprecated| deprecated.replaced_by.as_ref()) {
-        Some(other) if domain.has_contract(other) => format!("; move to {other}"),
-        Some(other) => format!("; its successor {other} does not exist"),
+pub(super) fn successor(domain: &DomainSummary, name: &ContractName) -> String {
+    match domain.successor(name) {
+        Some(Successor::Last(other)) if domain.has_contract(other) => format!("; move to {other}"),
+        Some(Successor::Last(other)) => format!("; its successor {other} does not exist"),
+        Some(Successor::Retired(other)) => format!("; its successor {other} is retired"),
+        Some(Successor::Circle(other)) => format!("; its successor {other} is deprecated too, and leads back to it"),
         None => String::new(),
     }
 }

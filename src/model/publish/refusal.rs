@@ -28,7 +28,7 @@ pub struct Refusal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// Another repository owns the contract.
-    #[error("belongs to {owner}; only {owner} can change it, not {acting}")]
+    #[error("belongs to {owner}{}; only {owner} can change it, not {acting}", given_up(*is_retired, *is_member))]
     NotOwner {
         /// The owner.
         owner: RepoName,
@@ -36,6 +36,10 @@ pub enum Reason {
         acting: RepoName,
         /// Whether the acting repository owned it before, and transferred it.
         transferred: bool,
+        /// Whether the owner retired it.
+        is_retired: bool,
+        /// Whether the owner is still a member of the domain.
+        is_member: bool,
     },
     /// The file names an owner other than the repository that it is in.
     #[error("names {owner} as its owner, but the file is in {acting}: write owner: {acting}")]
@@ -52,12 +56,15 @@ pub enum Reason {
     #[error("differs from the existing {0} only in case; choose another name")]
     Collides(ContractName),
     /// The version was published with other content.
-    #[error("{version} was already published with different content: {}", bumped(needed))]
+    #[error("{version} was already published with different content: {}{}", bumped(needed),
+        if *is_retired { ", which publishes the retired contract again, or remove the file" } else { "" })]
     Republished {
         /// The version that was reused.
         version: Version,
         /// The version to use.
         needed: Needed,
+        /// Whether the contract is retired.
+        is_retired: bool,
     },
     /// The document breaks the promise under a version that does not allow it.
     #[error("{current} -> {version} breaks its promise of {}: {}; this requires {bump}, not {version}",
@@ -152,6 +159,17 @@ impl Refusal {
         }
     }
 
+    /// Returns the steps if the contract was given up: it is retired, or its owner left the domain.
+    pub fn of_given_up(&self) -> Vec<String> {
+        match &*self.reason {
+            Reason::NotOwner { owner, is_retired, is_member, .. } => without_owner(owner, *is_retired, *is_member),
+            Reason::Republished { needed, is_retired: true, .. } => {
+                vec![revival(needed.if_breaking.as_ref().unwrap_or(&needed.version))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the field of the contract's file that it is about, if it is about one.
     pub fn field(&self) -> Option<&'static str> {
         match *self.reason {
@@ -182,6 +200,29 @@ impl Refusal {
             Reason::Undecided(_) | Reason::UndecidedVersion { .. } => ErrorCode::Undecided,
             Reason::Damaged | Reason::DamagedBinding(_) => ErrorCode::Damaged,
         }
+    }
+}
+
+/// Returns the steps of a repository that cannot change a contract, if `owner` retired it or left the domain.
+pub fn without_owner(owner: &RepoName, is_retired: bool, is_member: bool) -> Vec<String> {
+    let rename = is_retired.then(|| "choose another name: a retired contract keeps its own".to_owned());
+    let reclaim = (!is_member).then(|| {
+        format!("git blue realm admin reclaim --help  # if {owner} is gone: a new repository acts in its name")
+    });
+    rename.into_iter().chain(reclaim).collect()
+}
+
+/// Returns the step for a file with other content than the retired contract.
+pub fn revival(version: &Version) -> String {
+    format!("remove the file, or raise its version to {version} to publish the retired contract again, and commit")
+}
+
+fn given_up(is_retired: bool, is_member: bool) -> &'static str {
+    match (is_retired, is_member) {
+        (true, true) => ", which retired it",
+        (true, false) => ", which retired it and left the domain",
+        (false, true) => "",
+        (false, false) => ", which left the domain",
     }
 }
 

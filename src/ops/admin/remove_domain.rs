@@ -10,7 +10,7 @@ use crate::{
         domain::Domain,
         domain_view::{DomainView, unreadable_bindings},
         name::{DomainName, RepoName},
-        publish::Decision,
+        publish::{self, Decision},
         text::comma_separated_at_most,
     },
     ops::{
@@ -96,7 +96,10 @@ fn refuse_use(view: &DomainView) -> Result<(), OpError> {
     }
     for contract in active.iter().take(MAX_NAMED) {
         let (contract, owner) = (&contract.name, &contract.owner);
-        error = error.next(format!("git blue contract retire {name}/{contract} --reason \"…\"  # in {owner}"));
+        let reclaim = publish::without_owner(owner, false, view.info.has_member(owner));
+        error = error
+            .next(format!("git blue contract retire {name}/{contract} --reason \"…\"  # in {owner}"))
+            .next_all(reclaim);
     }
     Err(error)
 }

@@ -100,6 +100,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         answer = answer
             .next(format!("git blue contract get {at}  # see its suggested test, and set your own as the validation"));
     }
+    let discouraged = current.as_ref().and_then(|current| discouraged(at, current));
+    answer = answer.next_all(discouraged);
     Ok(match current {
         Some(current) if is_accepted && current.yanked_reason(&current.version).is_some() => answer.next(format!(
             "git blue contract get {at}  # {}, the current version, was yanked: see why",
@@ -110,6 +112,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
             current.version
         )),
         _ => answer,
+    })
+}
+
+/// Returns the step if the contract is deprecated.
+fn discouraged(at: &ContractRef, current: &Contract) -> Option<String> {
+    let deprecated = current.deprecated.as_ref()?;
+    let until = deprecated.sunset.map(|day| format!(", served until {day}")).unwrap_or_default();
+    let why = format!("{at} is deprecated{until}");
+    Some(match &deprecated.replaced_by {
+        Some(other) => format!("git blue import {}/{other}  # {why}, and replaced by {other}", at.domain),
+        None => format!("git blue contract get {at}  # {why}"),
     })
 }
 

@@ -18,6 +18,7 @@ use crate::{
         name::{ContractFields, ContractName, ContractRef, RepoName},
         next_version,
         oid::Oid,
+        publish,
         range::Range,
         verdict::{ImportState, Judge, Outcome, Promise},
         version::Version,
@@ -154,8 +155,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         importers,
         unreadable_bindings: unreadable_bindings(&view.damage).cloned().collect(),
     };
-    let bump = taken.map(|taken| {
-        format!("git blue contract bump {}  # {taken} was already published with different content", request.contract)
+    let is_retired = body.retired.is_some();
+    let bump = taken.map(|taken| match is_retired {
+        true => publish::revival(&body.version),
+        false => format!(
+            "git blue contract bump {}  # {taken} was already published with different content",
+            request.contract
+        ),
     });
     let mut next = Vec::new();
     if let Some(me) = here.repo.as_ref().filter(|_| body.broken > 0) {

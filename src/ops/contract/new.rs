@@ -157,15 +157,17 @@ fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<b
     }
     let view = domain::of_contract(acting.store, at)?;
     if let Some(held) = view.contracts.get(&at.contract) {
-        let retired = if held.retired.is_some() { ", and retired" } else { "" };
+        let is_retired = held.retired.is_some();
+        let retired = if is_retired { ", and retired" } else { "" };
         let message = format!("the realm already has {at}, owned by {}{retired}", held.owner);
         let error = OpError::no(ErrorCode::ContractExists, message);
-        let is_retired = held.retired.is_some();
         return Err(if held.owner == *acting.repo && is_retired {
             let write = write_file(&at.domain, &at.contract, &ctx.up_to_root());
             error.next(format!("{write}  # then write a version above {} in it, and commit", held.version))
         } else if held.owner == *acting.repo {
             error.next(format!("git blue contract get {at} --format yaml"))
+        } else if is_retired {
+            error.next_all(publish::without_owner(&held.owner, true, view.info.has_member(&held.owner)))
         } else {
             error.next(format!("git blue import {at}  # import it"))
         });

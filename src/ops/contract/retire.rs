@@ -9,11 +9,12 @@ use crate::ops::{
     sync::auto,
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     model::{
         candidate::contract_path,
-        domain_view::unreadable_bindings,
-        name::{ContractFields, ContractRef},
+        contract::Contract,
+        domain_view::{DomainView, unreadable_bindings},
+        name::{ContractFields, ContractName, ContractRef},
         publish,
         text::comma_separated,
     },
@@ -53,11 +54,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("retire {contract}");
     let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
-    let (mut importers, mut reason) = (Vec::new(), request.reason.clone());
+    let (mut importers, mut replaced, mut reason) = (Vec::new(), Vec::new(), request.reason.clone());
     let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
         let held = domain::released(view, contract)?;
         let decision = publish::retire(view, acting.repo, held, &request.reason)?;
         reason = held.retired.as_ref().map_or(&request.reason, |retired| &retired.reason).clone();
+        replaced = replaced_by(view, contract);
         importers = view.importers(contract).map(|(repo, _)| repo.clone()).collect();
         if !importers.is_empty() && !request.force && held.retired.is_none() {
             let names: Vec<_> = importers.iter().map(ToString::to_string).collect();
@@ -84,8 +86,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         importers,
         breaks: Vec::new(),
     });
-    let answer = answer.next_all(remove_file(ctx, &request.contract)?);
+    let answer = answer.next_all(remove_file(ctx, &request.contract)?).next_all(
+        replaced
+            .into_iter()
+            .map(|one| NextStep::advice(format!("name another successor of {name}/{one}, which {contract} replaces"))),
+    );
     auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)
+}
+
+/// Returns the contracts whose consumers are sent to a contract.
+fn replaced_by(view: &DomainView, contract: &ContractName) -> Vec<ContractName> {
+    let names = |one: &&Contract| {
+        let deprecated = one.deprecated.as_ref().filter(|_| one.retired.is_none());
+        deprecated.and_then(|deprecated| deprecated.replaced_by.as_ref()) == Some(contract)
+    };
+    view.contracts.values().filter(names).map(|one| one.name.clone()).collect()
 }
 
 fn anyway(at: &ContractRef) -> String {

@@ -1,6 +1,8 @@
 //! `contract_transfer`: offers a contract to another repository. The ownership changes when that repository publishes
 //! the contract from its own files.
 
+use std::fs;
+
 use crate::ops::{
     Operation,
     ctx::Ctx,
@@ -13,13 +15,14 @@ use crate::{
     error::{ErrorCode, OpError},
     locate::unknown,
     model::{
+        candidate::write_file_of,
         domain_view::DomainView,
         name::{ContractRef, RepoName},
         publish,
     },
     repo::{
         CodeRepo,
-        blue_files::{self, CONTRACTS, contract_path},
+        blue_files::{self, contract_path},
     },
     store::{codec, read},
     wire::{Answer, ContractTransfer},
@@ -89,7 +92,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
     Ok(answer
         .next(format!(
             "{}  # at the root of {to}, if it has no such file; committing it accepts the contract",
-            written(&request.contract, to, "")
+            write_file_of(to, name, contract, "")
         ))
         .next(format!("git rm {up}{file}  # here, once {to} owns it"))
         .next_if(
@@ -108,6 +111,8 @@ fn to_itself(ctx: &Ctx, (view, me): (&DomainView, &RepoName), at: &ContractRef, 
     let record = view.transfers.get(&at.contract);
     if record.and_then(|record| record.offered(owner)) == Some(me) {
         error.next(accepting(ctx, at, me))
+    } else if !view.info.has_member(owner) {
+        error.next_all(publish::without_owner(owner, false, false))
     } else {
         error.next(format!("git blue contract transfer {at} --to {me}  # in {owner}"))
     }
@@ -118,19 +123,16 @@ fn to_itself(ctx: &Ctx, (view, me): (&DomainView, &RepoName), at: &ContractRef, 
 pub fn accepting(ctx: &Ctx, contract: &ContractRef, me: &RepoName) -> String {
     let file = contract_path(&contract.domain, &contract.contract);
     let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
-    if root.is_some_and(|root| root.join(&file).exists()) {
-        return format!("write owner: {me} in {file}, and commit, to accept {contract}");
+    let text = root.and_then(|root| fs::read(root.join(&file)).ok());
+    let held = text.as_ref().and_then(|text| codec::contract(text, &contract.contract).ok());
+    let write = write_file_of(me, &contract.domain, &contract.contract, &ctx.up_to_root());
+    match (text, held) {
+        (None, _) => format!("{write}  # committing it accepts the contract"),
+        (Some(_), Some(held)) if held.owner == *me => {
+            format!(
+                "{write}  # the file is from before; committing the new one, or any change of it, accepts the contract"
+            )
+        }
+        (Some(_), _) => format!("write owner: {me} in {file}, and commit, to accept {contract}"),
     }
-    format!("{}  # committing it accepts the contract", written(contract, me, &ctx.up_to_root()))
-}
-
-/// Returns the command that writes the file of an offered contract with its new owner. `up` leads to the root of the new
-/// owner's working tree.
-fn written(contract: &ContractRef, to: &RepoName, up: &str) -> String {
-    format!(
-        "mkdir -p {up}{CONTRACTS}/{} && git blue contract get {contract} --format yaml | sed 's/^owner: .*/owner: \
-            {to}/' >{up}{}",
-        contract.domain,
-        contract_path(&contract.domain, &contract.contract)
-    )
 }

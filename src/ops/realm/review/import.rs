@@ -14,6 +14,7 @@ use crate::{
         oid::Oid,
         range::Range,
         review::{Changes, fields_at},
+        successor::Successor,
         verdict::{self, Basis, ImportEffect, ImportState, Judge, Outcome, Verdict},
         version::Version,
     },
@@ -202,14 +203,16 @@ impl Domain<'_> {
     fn way_out(&self, body: &ImportReview) -> String {
         let (domain, contract) = (&body.domain, &body.contract);
         let code = code(&body.binding);
-        let deprecated = self.summary.contracts.get(contract).and_then(|offered| offered.deprecated.as_ref());
-        let successor = deprecated.and_then(|deprecated| deprecated.replaced_by.as_ref());
-        match successor.filter(|name| self.summary.contracts.contains_key(*name)) {
-            Some(name) => format!(
+        let is_imported = |name: &ContractName| self.file.as_ref().is_some_and(|file| file.may_have(name));
+        match self.summary.successor(contract) {
+            Some(Successor::Last(name)) if self.summary.contracts.contains_key(name) && is_imported(name) => {
+                format!("git blue unimport {domain}/{contract}  # once {code} is moved to {name}, which replaces it")
+            }
+            Some(Successor::Last(name)) if self.summary.contracts.contains_key(name) => format!(
                 "git blue import {domain}/{name}  # it replaces {contract}; move {code} to it, then run git blue unimport \
                     {domain}/{contract}"
             ),
-            None => format!("git blue unimport {domain}/{contract}  # once {code} no longer uses it"),
+            _ => format!("git blue unimport {domain}/{contract}  # once {code} no longer uses it"),
         }
     }
 
