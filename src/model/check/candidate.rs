@@ -236,9 +236,10 @@ fn refused(
                 Finding::warning("behind", message(unshallow.to_owned()))
             } else {
                 // Publishing refuses the whole commit.
-                let what = match is_offered {
-                    true => "take its content from the realm to accept it".to_owned(),
-                    false => format!("publish it with --rollback, or write a version above {current}"),
+                let what = if is_offered {
+                    "take its content from the realm to accept it".to_owned()
+                } else {
+                    format!("publish it with --rollback, or write a version above {current}")
                 };
                 Finding::error(refusal.code(), message(what))
             };

@@ -156,12 +156,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         unreadable_bindings: unreadable_bindings(&view.damage).cloned().collect(),
     };
     let is_retired = body.retired.is_some();
-    let bump = taken.map(|taken| match is_retired {
-        true => publish::revival(&body.version),
-        false => format!(
-            "git blue contract bump {}  # {taken} was already published with different content",
-            request.contract
-        ),
+    let bump = taken.map(|taken| {
+        if is_retired {
+            return publish::revival(&body.version);
+        }
+        format!("git blue contract bump {}  # {taken} was already published with different content", request.contract)
     });
     let mut next = Vec::new();
     if let Some(me) = here.repo.as_ref().filter(|_| body.broken > 0) {
