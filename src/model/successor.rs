@@ -2,6 +2,9 @@
 
 use super::{contract::Deprecated, name::ContractName};
 
+/// The maximum number of contracts that are followed.
+const MAX_FOLLOWED: usize = 32;
+
 /// The end of a chain of contracts, each of which replaces the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Successor<'a> {
@@ -24,6 +27,7 @@ impl<'a> Successor<'a> {
         loop {
             let (deprecated, is_retired) = state(last).unwrap_or_default();
             match deprecated.and_then(|deprecated| deprecated.replaced_by.as_ref()) {
+                Some(_) if seen.len() > MAX_FOLLOWED => return Self::Last(last),
                 Some(next) if next == last || seen.contains(&next) => return Self::Circle(last),
                 Some(next) => {
                     seen.push(last);
