@@ -1,9 +1,10 @@
 //! Parses JSON values strictly, from JSON or YAML: anything that two parsers could interpret differently is refused.
 //!
-//! - Duplicate keys are refused (RFC 8259 section 4 leaves their meaning open). - Numbers must be ones that every JSON
-//! reader keeps exactly (RFC 7493 section 2.2): integers beyond ±2^53 would get   equal hashes in canonical JSON, and
-//! `NaN` and infinities have no JSON form. Files that other programs wrote may have   larger integers in parts that are
-//! not used ([`MachineJson`]). - Nesting and size are bounded, so that hostile input costs bounded time and memory.
+//! - Duplicate keys are refused (RFC 8259 section 4 leaves their meaning open).
+//! - Numbers must be ones that every JSON reader keeps exactly (RFC 7493 section 2.2): integers beyond ±2^53 would get
+//!   equal hashes in canonical JSON, and `NaN` and infinities have no JSON form. Files that other programs wrote may have
+//!   larger integers in parts that are not used ([`MachineJson`]).
+//! - Nesting and size are bounded, so that hostile input costs bounded time and memory.
 
 mod reader;
 

@@ -153,7 +153,7 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
 pub(crate) fn blob_id(repo: &gix::Repository, content: &[u8]) -> Result<Oid, StoreError> {
     let id = gix::objs::compute_hash(repo.object_hash(), gix::objs::Kind::Blob, content);
     let failed = |error: gix::Error| StoreError::git("hash a file")(error);
-    id.map(|id| to_oid(&id)).map_err(|error| failed(error.into()))
+    id.map(|id| to_oid(&id)).map_err(failed)
 }
 
 /// Returns the size of an object. Only its header is read.
