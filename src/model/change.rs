@@ -118,9 +118,13 @@ impl Event {
     }
 }
 
-/// Returns the name of a changed field, and whether it was removed: `supported removed`.
+/// Returns the name of a changed field, and whether it was removed: `supported removed`, or `no longer deprecated`.
 pub fn phrase_of_field(field: &str, removed: bool) -> String {
-    format!("{field}{}", if removed { " removed" } else { "" })
+    match (field, removed) {
+        ("deprecated" | "retired", true) => format!("no longer {field}"),
+        (_, true) => format!("{field} removed"),
+        (_, false) => field.to_owned(),
+    }
 }
 
 /// Returns a commit subject for the events, short enough for `git log --oneline`.

@@ -304,7 +304,7 @@ pub fn binding(
         let resolved = domain.resolve_import(import).resolved().cloned();
         let before = known.get(&import.contract).copied();
         let adapted = before.and_then(Import::adapted);
-        let is_same_range = before.is_some_and(|before| before.version == import.version);
+        let is_same_range = before.is_some_and(|before| before.version.has_same_versions(&import.version));
         let current = domain.contracts.get(&import.contract);
         let adapted = if is_same_range {
             adapted.or(resolved.as_ref())

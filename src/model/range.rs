@@ -40,6 +40,12 @@ impl Range {
         self.req.matches(version.semver())
     }
 
+    /// Returns whether the same versions are in both ranges, as in `>=1.0` and `>=1.0.0`.
+    pub fn has_same_versions(&self, other: &Self) -> bool {
+        let is_judged = !self.names_prerelease() && !other.names_prerelease();
+        self == other || (is_judged && self.bounds() == other.bounds())
+    }
+
     /// Returns the range of all versions that are compatible with `version`: `>=2.0.0, <3.0.0` for 2.3.1.
     pub fn compatible(version: &Version) -> Self {
         let v = version.semver();
@@ -305,6 +311,20 @@ impl fmt::Debug for Range {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn ranges_with_the_same_versions_are_recognized() {
+        let range = |text: &str| text.parse::<Range>().unwrap();
+        for (one, other, is_same) in [
+            (">=1.0", ">=1.0.0", true),
+            ("^1", ">=1.0.0, <2.0.0", true),
+            (">=1.0.0", ">1.0.0", false),
+            ("^1", "^1.1", false),
+            (">=1.0.0-rc.1", ">=1.0.0", false),
+        ] {
+            assert_eq!(range(one).has_same_versions(&range(other)), is_same, "{one} and {other}");
+        }
+    }
 
     fn matches(range: &str, version: &str) -> bool {
         range.parse::<Range>().unwrap().matches(&version.parse().unwrap())

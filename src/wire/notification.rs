@@ -142,7 +142,7 @@ impl Notification {
         self.main_phrase() + &self.also_phrase()
     }
 
-    /// Returns the end of a sentence that says what else changed: `, and deprecated it`. Returns an empty text if
+    /// Returns the end of a sentence that says what else changed: `, and deprecated the contract`. Returns an empty text if
     /// nothing else did.
     pub fn also_phrase(&self) -> String {
         if self.change_type == ChangeType::OwnerChanged || self.is_changed_and_taken_over() {
@@ -150,7 +150,7 @@ impl Notification {
         }
         let also = self.also.iter().filter_map(|kind| match kind {
             ChangeType::ContractDeprecated if self.deprecated.is_none() => Some("withdrew its deprecation".to_owned()),
-            ChangeType::ContractDeprecated => Some(format!("deprecated it{}", self.way_out())),
+            ChangeType::ContractDeprecated => Some(format!("deprecated the contract{}", self.way_out())),
             ChangeType::VersionYanked => Some(format!("yanked {}", self.yanked_versions())),
             ChangeType::OwnerChanged => Some("took it over".to_owned()),
             ChangeType::SupportChanged => Some("changed which older versions it supports".to_owned()),

@@ -82,7 +82,7 @@ fn dry_run_names_the_file_to_create_from() {
         world.feed("git", &world.root(), &args, PLAN).exits(0)
     };
     let step = world.next_step(&run("my plan.yaml"));
-    assert_eq!(step, "git blue --realm aperture realm admin bootstrap --from 'my plan.yaml'  # create it");
+    assert_eq!(step, "git blue --realm aperture realm admin bootstrap --from 'my plan.yaml'  # add what is missing");
     assert_eq!(world.next_steps(&run("-")), [""; 0], "it cannot be read again");
 }
 

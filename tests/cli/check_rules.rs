@@ -135,7 +135,7 @@ fn provider_without_exports() {
     world.write(&format!("fungal/{BINDING_FILE}"), "role: provider\n");
     world.commit("fungal", "Export nothing");
     let run = finds(&world, "fungal", &["exports-nothing"], &[]);
-    assert!(run.stdout.contains(&format!("{BINDING_FILE}: error: fungal is provider")), "{run}");
+    assert!(run.stdout.contains(&format!("{BINDING_FILE}: error: fungal has the role provider")), "{run}");
     world.write(&format!("access/{BINDING_FILE}"), "role: consumer\n");
     world.commit("access", "Import nothing");
     let run = finds(&world, "access", &["exports-nothing"], &["imports-nothing", "unused"]);
@@ -482,7 +482,7 @@ fn declared_files_missing_from_the_commit() {
     world.git(&world.path("access"), &["rm", "--quiet", "cdk/access_stack.py"]);
     world.commit("access", "Move the stack");
     let run = finds(&world, "access", &[], &["missing-file"]);
-    assert!(run.stdout.contains(&format!("{BINDING_FILE}:4: warning: the binding file cdk/access_stack.py")), "{run}");
+    assert!(run.stdout.contains(&format!("{BINDING_FILE}:4: warning: cdk/access_stack.py, which uses")), "{run}");
     world.git(&world.path("fungal"), &["mv", "models", "model"]);
     world.commit("fungal", "Move the models");
     finds(&world, "fungal", &[], &["missing-file"]);

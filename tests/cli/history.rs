@@ -188,8 +188,8 @@ fn the_log_tells_a_deprecation_from_its_withdrawal() {
     world.write(&file, &plain);
     let withdrawn = world.commit("fungal", "Keep it");
     assert!(deprecated.stderr.contains("s3-permissions 1.0.0 (deprecated)"), "{deprecated}");
-    assert!(withdrawn.stderr.contains("s3-permissions 1.0.0 (deprecated removed)"), "{withdrawn}");
+    assert!(withdrawn.stderr.contains("s3-permissions 1.0.0 (no longer deprecated)"), "{withdrawn}");
     let log = world.ok(&provider, &["contract", "log", "s3-access/s3-permissions"]).stdout;
     assert!(log.contains("describe s3-permissions 1.0.0 (deprecated)"), "{log}");
-    assert!(log.contains("describe s3-permissions 1.0.0 (deprecated removed)"), "{log}");
+    assert!(log.contains("describe s3-permissions 1.0.0 (no longer deprecated)"), "{log}");
 }

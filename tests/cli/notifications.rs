@@ -321,7 +321,7 @@ fn changes_that_come_with_a_new_version_are_notified_too() {
         assert_eq!(log["entries"].as_array().unwrap().len(), count, "{kind} {log}");
     }
     let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
-    let line = "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0, yanked 1.0.0 and deprecated it";
+    let line = "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0, yanked 1.0.0 and deprecated the contract";
     assert!(text.contains(line), "{text}");
 }
 

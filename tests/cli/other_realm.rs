@@ -200,7 +200,7 @@ fn joined_clone_does_not_join_a_second_realm() {
     let config = world.read("access/.blue/config.yaml");
     world.write("access/.blue/config.yaml", &config.replace("name: aperture", "name: other"));
     let refused = world.blue(&access, &["init"]).exits(1);
-    assert!(refused.stderr.contains("joined to the realm aperture as access"), "{refused}");
+    assert!(refused.stderr.contains("joined the realm aperture as access"), "{refused}");
     world.write("access/.blue/config.yaml", &config);
     world.ok(&access, &["check"]);
     // Once it left, it may join another realm.

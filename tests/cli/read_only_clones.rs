@@ -87,11 +87,11 @@ fn unjoined_clone_reads_and_never_writes() {
 fn status_says_that_a_clone_is_read_only_and_how_to_join() {
     let world = fork();
     let status = world.ok(&world.path("look"), &["status"]);
-    assert!(status.stdout.contains("read-only: this clone is not joined to the realm aperture as fungal"), "{status}");
+    assert!(status.stdout.contains("read-only: this clone has not joined the realm aperture as fungal"), "{status}");
     let next = world.json(&world.path("look"), &["status"])["next_steps"].clone();
     assert_eq!(next[0]["command"], "git blue init");
     let check = world.ok(&world.path("look"), &["check"]);
-    let said = "read-only: this clone is not joined to the realm aperture as fungal; git blue init";
+    let said = "read-only: this clone has not joined the realm aperture as fungal; git blue init";
     assert!(check.stdout.contains(said), "{check}");
 }
 
@@ -139,7 +139,7 @@ fn marker_is_valid_for_one_name_and_linked_worktrees() {
         world.blue_with(dir, &args, vars)
     };
     let refused = edit(&world.path("access"), &[("GIT_BLUE_REPO", "fungal".as_ref())]).exits(1);
-    assert!(refused.stderr.contains("is joined to the realm aperture as access"), "{refused}");
+    assert!(refused.stderr.contains("joined the realm aperture as access"), "{refused}");
     assert_eq!(refs(&world), before);
     world.git(&fungal, &["worktree", "add", "--quiet", "../linked"]);
     edit(&world.path("linked"), &[]).exits(0);

@@ -119,7 +119,7 @@ fn name_of_another_repository_is_an_error() {
     let (runner, store) = (world.path("runner"), world.store().display().to_string());
     let copied = world.read("fungal/.blue/config.yaml");
     for (repo, reason) in [
-        ("access", "this clone is joined to the realm aperture as access, and cannot write as fungal of aperture"),
+        ("access", "this clone joined the realm aperture as access, so it cannot write as fungal of aperture"),
         ("runner", "the name fungal belongs to another repository in the realm aperture"),
     ] {
         world.write(&format!("{repo}/.blue/config.yaml"), &copied);

@@ -22,7 +22,7 @@ fn teammate_of_a_renamed_repository_joins_again() {
     world.on("second").ok(&mate, &["sync"]);
     world.git(&mate, &["pull", "--quiet"]);
     let status = world.ok(&mate, &["status"]);
-    assert!(status.stdout.contains("joined to the realm aperture as fungal, and cannot write as mycelium"), "{status}");
+    assert!(status.stdout.contains("joined the realm aperture as fungal, so it cannot write as mycelium"), "{status}");
     assert_eq!(world.next_step(&status), "git blue init  # fungal was renamed to mycelium");
     world.ok(&mate, &["init"]);
     let status = world.json(&mate, &["status"]);

@@ -303,14 +303,14 @@ pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
         let Binding { exports, imports, .. } = &declared.document;
         let sources = exports
             .iter()
-            .flat_map(|export| export.source_files.iter().map(|file| (&export.contract, "source file", file)));
+            .flat_map(|export| export.source_files.iter().map(|file| (&export.contract, "a source file of", file)));
         let uses = imports
             .iter()
-            .flat_map(|import| import.binding.files().iter().map(|file| (&import.contract, "binding file", file)));
+            .flat_map(|import| import.binding.files().iter().map(|file| (&import.contract, "which uses", file)));
         for (contract, what, file) in
             sources.chain(uses).filter(|(_, _, file)| judged.candidate.missing.contains(*file))
         {
-            let message = format!("the {what} {file} of {domain}/{contract} does not exist");
+            let message = format!("{file}, {what} {domain}/{contract}, does not exist");
             let line = declared.lines.get(contract.as_str()).copied();
             let finding = Finding::warning("missing-file", message).domain(domain).contract(contract);
             let caused_by = if declared.changed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };

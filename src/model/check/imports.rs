@@ -67,11 +67,11 @@ fn exports(
     let name = &domain.info.name;
     let mut findings = Vec::new();
     if binding.role.provides() && binding.exports.is_empty() {
-        let message = format!("{repo} is {} in {name}, but exports nothing", role_phrase(binding));
+        let message = format!("{repo} has the role {} in {name}, but exports nothing", role_phrase(binding));
         findings.push(Finding::error("exports-nothing", message));
     }
     if binding.role.consumes() && binding.imports.is_empty() {
-        let message = format!("{repo} is {} in {name}, but imports nothing", role_phrase(binding));
+        let message = format!("{repo} has the role {} in {name}, but imports nothing", role_phrase(binding));
         findings.push(Finding::warning("imports-nothing", message));
     }
     for export in &binding.exports {

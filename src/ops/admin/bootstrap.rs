@@ -100,7 +100,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
 
 /// Returns the command that creates what the file lists. Standard input cannot be read again.
 fn creating(file: &str) -> Option<String> {
-    (file != "-").then(|| format!("git blue realm admin bootstrap --from {}  # create it", shell_word(file)))
+    (file != "-").then(|| format!("git blue realm admin bootstrap --from {}  # add what is missing", shell_word(file)))
 }
 
 /// Refuses a domain whose name differs from another one only in case, one with a repository that is neither in the

@@ -239,7 +239,7 @@ pub fn is_joined(home: &Home, acting: ActingRepo<'_>) -> bool {
 /// Returns the error for a clone that is joined under a different name than the one it should write under.
 pub fn joined_as_other_error(joined: &Joined, acting: ActingRepo<'_>) -> OpError {
     let message = format!(
-        "this clone is joined to the realm {} as {}, and cannot write as {} of {}",
+        "this clone joined the realm {} as {}, so it cannot write as {} of {}",
         joined.realm, joined.repo, acting.repo, acting.realm
     );
     let error = OpError::no(ErrorCode::JoinedAsOther, message);
@@ -260,7 +260,7 @@ pub fn joined_as_other_error(joined: &Joined, acting: ActingRepo<'_>) -> OpError
 
 /// Returns the error for a clone that is not joined.
 pub fn missing(acting: ActingRepo<'_>) -> OpError {
-    let message = format!("this clone is not joined to the realm {} as {}", acting.realm, acting.repo);
+    let message = format!("this clone has not joined the realm {} as {}", acting.realm, acting.repo);
     OpError::no(ErrorCode::NotJoined, message).next("git blue init")
 }
 
@@ -276,7 +276,7 @@ pub fn explain_missing_config(home: &Home, code: Option<&CodeRepo>, options: Opt
             .next("git blue leave  # forget it in this clone too");
     }
     let config = locate::CONFIG;
-    let message = format!("this clone is joined to the realm {realm} as {repo}, but this commit has no {config}");
+    let message = format!("this clone joined the realm {realm} as {repo}, but this commit has no {config}");
     let restore = code.and_then(last_config).map(|commit| format!("{}  # restore it", restore_config(&commit)));
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
     let error = if store.is_some_and(|store| !store.remotes().is_empty()) {

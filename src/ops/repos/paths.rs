@@ -95,7 +95,7 @@ impl<'a> Search<'a> {
                 }
                 Ok(_) if folder.exists() => problem(
                     ErrorCode::WrongRepository,
-                    format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
+                    format!("{} has not joined the realm {} as {}", folder.display(), here.realm, repo.name),
                 )
                 .next(format!("git -C {} blue init --realm {}", shell_path(folder), here.realm)),
                 Ok(_) => problem(

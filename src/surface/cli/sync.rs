@@ -149,12 +149,14 @@ fn days(from: jiff::Timestamp, to: jiff::Timestamp) -> Option<String> {
 
 fn rows(remote: &RemoteSync, came: &str, went: &str) -> Vec<Vec<Word>> {
     let moved = |label: &str, line: &RefSync, shown: Style| {
-        let old = line.old.map_or_else(|| "-".into(), |old| old.short());
-        let new = line.new.map_or_else(|| "-".into(), |new| new.short());
+        let range = match (line.old, line.new) {
+            (None, new) => new.map(|new| new.short()).unwrap_or_default(),
+            (Some(old), new) => format!("{}..{}", old.short(), new.map_or_else(|| "-".into(), |new| new.short())),
+        };
         vec![
             styled(label, shown),
             styled(name(line), Style::Bold),
-            styled(format!("{old}..{new}"), Style::Commit),
+            styled(range, Style::Commit),
             plain(update_word(line.update)),
         ]
     };

@@ -127,7 +127,7 @@ pub(super) fn refuse_second_realm(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm
         return Ok(());
     }
     let Joined { realm, repo, .. } = joined;
-    let message = format!("this clone is joined to the realm {realm} as {repo}, and a repository is in one realm only");
+    let message = format!("this clone joined the realm {realm} as {repo}, and a repository is in one realm only");
     Err(OpError::no(ErrorCode::JoinedAsOther, message)
         .next(format!("write the realm {realm} and repo: {repo} into {CONFIG}"))
         .next("git blue leave  # then, if the repository moves to the other realm"))
