@@ -10,7 +10,7 @@ mod exceptions;
 mod rules;
 
 use std::{
-    cell::{OnceCell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
@@ -38,6 +38,9 @@ use crate::store::{
 /// The maximum number of files in the record of one commit. Further files are kept out as well.
 const MAX_CHANGES: usize = 5_000;
 
+/// The maximum number of commits that are judged again to repeat merges. Somebody may push many merges onto old commits.
+const MAX_REPEATED: usize = 10_000;
+
 /// The result of checking the commits of a ref.
 #[derive(Debug, Default)]
 pub struct Examined {
@@ -59,7 +62,7 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     let realm = if *name == StoreRef::Realm { Some(*known) } else { store.tip(&StoreRef::Realm)? };
     let renames = realm.map(|realm| renames(store, &realm)).transpose()?.unwrap_or_default();
     let mut examination = Examination::new(store, name, *known, renames);
-    examination.commits_of(tip)?;
+    examination.all(history::added(store, known, tip)?)?;
     let refused = examination.refused.remove(tip).unwrap_or_default();
     let blamed: BTreeSet<Oid> = refused.values().map(|one| one.by).collect();
     let record = |commit| examination.record(commit);
@@ -104,6 +107,8 @@ struct Examination<'a> {
     looked_up: RefCell<BTreeMap<Oid, Rc<Vec<RuleViolation>>>>,
     /// Merges as the machines made them that merged, if they were needed.
     repeated: RefCell<BTreeMap<[Oid; 2], Rc<Repeated>>>,
+    /// The number of commits that may still be judged again to repeat merges.
+    repeatable: Cell<usize>,
     /// The content to keep that is in no object: a refused file with a later change of it that breaks no rule.
     made: RefCell<BTreeMap<Oid, Vec<u8>>>,
     /// Whether the records of merges are trusted, because only other commits are judged.
@@ -176,17 +181,15 @@ impl<'a> Examination<'a> {
             refused: BTreeMap::new(),
             looked_up: RefCell::default(),
             repeated: RefCell::default(),
+            repeatable: Cell::new(MAX_REPEATED),
             made: RefCell::default(),
             trusts_records: false,
         }
     }
 
-    /// Judges the commits that are in `tip` but not in `known`.
-    fn commits_of(&mut self, tip: &Oid) -> Result<(), StoreError> {
-        for commit in history::added(self.store, &self.known, tip)? {
-            self.commit(commit)?;
-        }
-        Ok(())
+    /// Judges commits, parents first.
+    fn all(&mut self, commits: Vec<Oid>) -> Result<(), StoreError> {
+        commits.into_iter().try_for_each(|commit| self.commit(commit))
     }
 
     fn commit(&mut self, id: Oid) -> Result<(), StoreError> {

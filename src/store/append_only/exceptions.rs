@@ -13,7 +13,12 @@ use crate::model::{
     oid::Oid,
     set_aside::{RuleViolation, SetAside},
 };
-use crate::store::{StoreError, TreePath, codec, history::Relation, merge::Overrides, tree_file::TreeFile};
+use crate::store::{
+    StoreError, TreePath, codec,
+    history::{self, Relation},
+    merge::Overrides,
+    tree_file::TreeFile,
+};
 
 impl Examination<'_> {
     /// Returns whether the commit accepts a change that was set aside, on behalf of the file's owner.
@@ -96,9 +101,12 @@ impl Examination<'_> {
         if let Some(repeated) = self.repeated.borrow().get(&[*ours, *theirs]) {
             return Ok(Rc::clone(repeated));
         }
+        let commits = history::added(self.store, ours, theirs)?;
+        let Some(left) = self.repeatable.get().checked_sub(commits.len()) else { return Ok(Rc::default()) };
+        self.repeatable.set(left);
         let mut examination = Examination::new(self.store, self.name, *ours, self.renames.clone());
         examination.trusts_records = true;
-        examination.commits_of(theirs)?;
+        examination.all(commits)?;
         let refused = examination.refused.get(theirs).map(|refused| examination.overrides(refused));
         let expected = refused.map(|refused| self.merged([ours, theirs], [&Overrides::default(), &refused]));
         let repeated = Rc::new(Repeated { breaches: examination.breaches, expected: expected.transpose()? });
