@@ -21,7 +21,10 @@ use crate::{
         version::Version,
     },
     ops::progress::cancelled,
-    store::{Store, layout, read},
+    store::{
+        Store,
+        read::{self, Published},
+    },
 };
 
 /// The changed files that are about to be applied to a domain.
@@ -87,6 +90,7 @@ pub fn load_bases(
 pub struct Documents<'a> {
     store: &'a dyn Store,
     tree: &'a Oid,
+    published: Published<'a>,
     known: RefCell<BTreeMap<Oid, Document>>,
 }
 
@@ -103,20 +107,23 @@ type Document = Option<Rc<Contract>>;
 impl<'a> Documents<'a> {
     /// Creates a reader of the domain with this tree.
     pub fn of(store: &'a dyn Store, tree: &'a Oid) -> Self {
-        Self { store, tree, known: RefCell::new(BTreeMap::new()) }
+        Self { store, tree, published: Published::in_tree(store, tree), known: RefCell::new(BTreeMap::new()) }
     }
 
     /// Returns the state of a repository's import. If a document cannot be read, there is no verdict; `check` reports
     /// the document.
     ///
     /// # Errors
-    /// Returns an error if a tree cannot be read.
+    /// Returns an error if a tree cannot be read, or the request is cancelled.
     pub fn state(
         &self,
         domain: &DomainSummary,
         (repo, import): (&RepoName, &Import),
         judge: &Judge<'_>,
     ) -> Result<ImportState, OpError> {
+        if judge.values().is_cancelled() {
+            return Err(cancelled());
+        }
         let resolution = domain.resolve_import(import);
         if !self.store.holds() || needed_versions(import, &resolution).is_empty() {
             return Ok(self.judged(resolution, import, judge)?.0);
@@ -144,9 +151,9 @@ impl<'a> Documents<'a> {
         import: &Import,
         judge: &Judge<'_>,
     ) -> Result<ImportState, OpError> {
-        let path = state.resolution.resolved().map(|version| layout::version(&import.contract, version));
-        let entry = path.map(|path| read::lookup(self.store, self.tree, path.as_str())).transpose()?.flatten();
-        let current = entry.map(|entry| self.document(entry.id)).transpose()?.flatten();
+        let resolved = state.resolution.resolved();
+        let id = resolved.map(|version| self.published.document(&import.contract, version)).transpose()?.flatten();
+        let current = id.map(|id| self.document(id)).transpose()?.flatten();
         Ok(match (self.document(former)?, current) {
             (Some(old), Some(new)) => ImportState { verdict: of_documents(import, Some(&old), &new, judge), ..state },
             _ => state,
@@ -163,8 +170,7 @@ impl<'a> Documents<'a> {
         let mut ids = BTreeMap::new();
         let needed = needed_versions(import, &resolution);
         for version in &needed {
-            let path = layout::version(&import.contract, version);
-            ids.extend(read::lookup(self.store, self.tree, path.as_str())?.map(|entry| (*version, entry.id)));
+            ids.extend(self.published.document(&import.contract, version)?.map(|id| (*version, id)));
         }
         let compute = || {
             let mut documents = BTreeMap::new();
@@ -208,9 +214,6 @@ pub fn states(
     let mut states = States::new();
     for (repo, binding) in domain.bindings.iter().filter(|(repo, _)| only.is_none_or(|only| only == *repo)) {
         for import in &binding.imports {
-            if judge.values().is_cancelled() {
-                return Err(cancelled());
-            }
             states.insert((repo.clone(), import.contract.clone()), documents.state(domain, (repo, import), judge)?);
         }
     }

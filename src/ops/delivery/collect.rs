@@ -140,7 +140,7 @@ impl ChangeCollector<'_> {
             let mut pending = self.pending(Audience::Repo(acting), known, domain, line)?;
             pending.judge(acting, overview, &self.ctx.judge())?;
             // What the repository published itself is not news, even if its clone here has not pulled it yet.
-            pending.notifications.retain(|one| !one.by_other_clone);
+            pending.retain(|one| !one.by_other_clone);
             found.add_for(repo, pending);
         }
         Ok(found.changes())
@@ -174,14 +174,14 @@ struct Found(BTreeMap<Subject, (Notification, Vec<ConcernedImport>)>);
 impl Found {
     /// Adds changes. Of the same change it keeps the highest rank.
     fn add(&mut self, pending: Pending) {
-        for one in pending.notifications {
+        for one in pending.into_notifications() {
             self.entry(one);
         }
     }
 
     /// Adds the changes that a repository would be notified of, with what they mean for its imports.
     fn add_for(&mut self, repo: &RepoName, pending: Pending) {
-        for one in pending.notifications {
+        for one in pending.into_notifications() {
             let import = one.import_state.map(|state| ConcernedImport {
                 repo: repo.clone(),
                 state,

@@ -73,10 +73,8 @@ pub fn is_key(text: &str) -> bool {
 /// All pending notifications of one reader.
 #[derive(Debug, Default)]
 pub struct Pending {
-    /// The notifications. Those that have been judged are sorted, the most important first.
-    pub notifications: Vec<Notification>,
-    /// The path of each notification, with the blob in the reader's baseline.
-    paths: Vec<(DomainName, TreePath, Option<Oid>)>,
+    /// The changes to notify of. Those that have been judged are sorted, the most important first.
+    changes: Vec<PendingChange>,
     /// Paths that currently cannot be read. Their baseline is not changed.
     kept: Vec<(DomainName, TreePath, Option<Oid>)>,
     /// The domains that were examined.
@@ -85,6 +83,15 @@ pub struct Pending {
     pub sightings: Vec<FirstSeen>,
     /// The number of changes that are too old to be listed.
     pub forgotten: usize,
+}
+
+/// A notification, and the file whose change it is about.
+#[derive(Debug)]
+struct PendingChange {
+    notification: Notification,
+    path: TreePath,
+    /// The blob in the reader's baseline.
+    known: Option<Oid>,
 }
 
 /// A domain that was examined.
@@ -168,6 +175,26 @@ impl<'a> Audience<'a> {
 }
 
 impl Pending {
+    /// Returns the notifications. Those that have been judged are sorted, the most important first.
+    pub fn notifications(&self) -> impl Iterator<Item = &Notification> {
+        self.changes.iter().map(|change| &change.notification)
+    }
+
+    /// Returns the notifications, to change them.
+    pub fn notifications_mut(&mut self) -> impl Iterator<Item = &mut Notification> {
+        self.changes.iter_mut().map(|change| &mut change.notification)
+    }
+
+    /// Returns the notifications without what a receipt needs.
+    pub fn into_notifications(self) -> impl Iterator<Item = Notification> {
+        self.changes.into_iter().map(|change| change.notification)
+    }
+
+    /// Keeps only the notifications that `keeps` accepts.
+    pub fn retain(&mut self, keeps: impl Fn(&Notification) -> bool) {
+        self.changes.retain(|change| keeps(&change.notification));
+    }
+
     /// Returns whether the domains have files that cannot be read, whose changes are therefore unknown.
     pub fn has_unreadable(&self) -> bool {
         !self.kept.is_empty()
@@ -210,11 +237,11 @@ impl Pending {
                 Err(error) => return Err(error.into()),
             }
         }
-        if pending.notifications.iter().any(|one| one.by_other_clone)
+        if pending.notifications().any(|one| one.by_other_clone)
             && read::names_taken_twice(acting.store, overview.repos())?.contains(acting.repo)
         {
             // The other repository of this name may have written it.
-            pending.notifications.iter_mut().for_each(|one| one.by_other_clone = false);
+            pending.notifications_mut().for_each(|one| one.by_other_clone = false);
         }
         pending.sort();
         pending.judge(acting, overview, judge)?;
@@ -263,6 +290,7 @@ impl Pending {
         let imports = binding.map(Binding::by_contract).unwrap_or_default();
         let clones = audience.clones(&found.changes);
         let mut is_silent = found.is_silent;
+        self.changes.reserve(found.changes.len());
         for (difference, change, origins) in &found.changes {
             let owner = audience.owner(change, domain, &clones);
             let Some((writer, origin)) = farthest(owner, origins) else { continue };
@@ -287,8 +315,11 @@ impl Pending {
             let one = Notification { former, ..one };
             let is_orphaned = change.kind == ChangeType::RepoLeft
                 && domain.served_by(&change.from).any(|contract| imports.contains_key(contract));
-            self.notifications.push(if is_orphaned { orphaned(one) } else { one });
-            self.paths.push((name.clone(), difference.path.clone(), difference.old));
+            self.changes.push(PendingChange {
+                notification: if is_orphaned { orphaned(one) } else { one },
+                path: difference.path.clone(),
+                known: difference.old,
+            });
         }
         if arrivals.known != Some(tree) {
             self.sightings.push(FirstSeen { domain: name.clone(), tip: line.tip, paths: new });
@@ -297,10 +328,7 @@ impl Pending {
     }
 
     fn sort(&mut self) {
-        let all = self.notifications.drain(..).zip(self.paths.drain(..));
-        let mut all: Vec<_> = all.map(|(one, path)| (key(&one), one, path)).collect();
-        all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
-        (self.notifications, self.paths) = all.into_iter().map(|(_, one, path)| (one, path)).unzip();
+        self.changes.sort_by_cached_key(|change| key(&change.notification));
     }
 
     /// Judges the changes of imported contracts, and sorts all notifications by importance.
@@ -308,7 +336,7 @@ impl Pending {
     /// # Errors
     /// Returns an error if a domain cannot be read.
     pub fn judge(&mut self, acting: ActingRepo<'_>, overview: &Overview<'_>, judge: &Judge<'_>) -> Result<(), OpError> {
-        let due = self.notifications.iter_mut().filter(|one| one.affects_me && one.state == State::Pending);
+        let due = self.notifications_mut().filter(|one| one.affects_me && one.state == State::Pending);
         import_effects::judge(acting, overview, judge, due.take(MAX_JUDGED))?;
         self.sort();
         Ok(())
@@ -317,7 +345,7 @@ impl Pending {
     /// Returns the notifications for one answer: the first `most` that `fits` accepts. Changes of bindings are only
     /// counted if there are many.
     pub fn first(&self, most: usize, mut fits: impl FnMut(&Notification) -> bool) -> NotificationBatch {
-        let due = || self.notifications.iter().filter(|one| one.state == State::Pending);
+        let due = || self.notifications().filter(|one| one.state == State::Pending);
         let bindings: Vec<_> = due().filter(|one| one.rank == Rank::Binding).collect();
         let is_folded = bindings.len() > MAX_BINDINGS;
         let listed = || due().filter(|one| !is_folded || one.rank != Rank::Binding);
@@ -325,23 +353,23 @@ impl Pending {
         let more = listed().count() - notifications.len();
         let domains: BTreeSet<_> = bindings.iter().map(|one| &one.domain).collect();
         let counted = BindingsChanged { changes: bindings.len(), domains: domains.len() };
-        let receipt = self.receipt(|_, one| {
+        let receipt = self.receipt(|one| {
             (is_folded && one.rank == Rank::Binding && one.state == State::Pending)
                 || notifications.iter().any(|told| told.id == one.id)
         });
         NotificationBatch { bindings_changed: is_folded.then_some(counted), notifications, more, receipt }
     }
 
-    /// Returns the receipt for the notifications that `tells` accepts, given the index of each.
-    pub fn receipt(&self, tells: impl Fn(usize, &Notification) -> bool) -> Receipt {
+    /// Returns the receipt for the notifications that `tells` accepts.
+    pub fn receipt(&self, tells: impl Fn(&Notification) -> bool) -> Receipt {
         let (mut delivered, mut moved) = (Vec::new(), BTreeSet::new());
         let mut pending: BTreeMap<&DomainName, Vec<(TreePath, Option<Oid>)>> = BTreeMap::new();
-        for (at, (one, (domain, path, known))) in self.notifications.iter().zip(&self.paths).enumerate() {
-            if tells(at, one) {
+        for PendingChange { notification: one, path, known } in &self.changes {
+            if tells(one) {
                 delivered.push(Notification { state: State::Seen, ..one.clone() });
-                moved.insert(domain);
+                moved.insert(&one.domain);
             } else {
-                pending.entry(domain).or_default().push((path.clone(), *known));
+                pending.entry(&one.domain).or_default().push((path.clone(), *known));
             }
         }
         for (domain, path, known) in &self.kept {

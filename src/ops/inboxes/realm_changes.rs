@@ -146,19 +146,19 @@ impl<'c> RealmChanges<'c> {
         let known = inbox.baseline(acting.store, &step.name)?.map_or(KnownState::Adapted, KnownState::Tree);
         let Some((line, domain)) = self.domain(&step.name, step.to)? else { return Ok(Vec::new()) };
         let mut after = Pending::in_domain(Audience::Repo(acting), known, domain, line, now)?;
-        after.notifications.retain(|one| one.state == State::Pending);
-        if after.notifications.is_empty() {
+        after.retain(|one| one.state == State::Pending);
+        if after.notifications().next().is_none() {
             return Ok(Vec::new());
         }
         let tree = line.tree;
         arrival::record(acting.store, &after.sightings, || self.ctx.env.now_here());
         let before = self.ids_before(acting, known, step);
-        after.notifications.retain(|one| !before.contains(&one.id));
+        after.retain(|one| !before.contains(&one.id));
         let judge = self.ctx.quick_judge();
         if let Some((_, domain)) = self.domain(&step.name, step.to)? {
-            import_effects::in_domain(acting, domain, &tree, &judge, after.notifications.iter_mut())?;
+            import_effects::in_domain(acting, domain, &tree, &judge, after.notifications_mut())?;
         }
-        Ok(after.notifications)
+        Ok(after.into_notifications().collect())
     }
 
     /// Returns the ids of the notifications that were pending before the change. If that state cannot be read, nothing
@@ -168,7 +168,7 @@ impl<'c> RealmChanges<'c> {
         let Some(from) = step.from else { return BTreeSet::new() };
         let Ok(Some((line, domain))) = self.domain(&step.name, from) else { return BTreeSet::new() };
         let before = Pending::in_domain(Audience::Repo(acting), known, domain, line, now).unwrap_or_default();
-        before.notifications.into_iter().map(|one| one.id).collect()
+        before.into_notifications().map(|one| one.id).collect()
     }
 
     /// Returns a domain at a commit; `None` if it was removed or is damaged. `check` reports damage.

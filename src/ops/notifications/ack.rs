@@ -60,8 +60,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpE
     let wanted: BTreeSet<_> = request.ids.iter().collect();
     let is_meant = |id: &String| wanted.is_empty() || wanted.contains(id);
     let mut acknowledged: Vec<_> =
-        pending.notifications.iter().map(|one| one.id.clone()).filter(|id| is_meant(id)).collect();
-    let receipt = pending.receipt(|_, one| is_meant(&one.id));
+        pending.notifications().map(|one| one.id.clone()).filter(|id| is_meant(id)).collect();
+    let receipt = pending.receipt(|one| is_meant(&one.id));
     let known: BTreeSet<_> = acknowledged.iter().collect();
     let others: Vec<_> = request.ids.iter().filter(|id| !known.contains(id)).cloned().collect();
     let told = if others.is_empty() {

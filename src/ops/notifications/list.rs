@@ -76,7 +76,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let overview = Overview::open(acting.store)?;
     let unreadable_domains = status::unreadable_domains(&overview);
     let pending = pending(ctx, acting, &overview, &request.reader)?;
-    let mut all = pending.notifications;
+    let forgotten_pending = pending.forgotten;
+    let mut all: Vec<_> = pending.into_notifications().collect();
     let told = inbox.delivered(acting.store)?;
     let (forgotten, kept): (Vec<_>, Vec<_>) = told.into_iter().partition(|told| inbox::is_forgotten(told.at, now));
     all.extend(kept.into_iter().map(|told| seen(told, now)));
@@ -87,7 +88,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         pending: count(State::Pending),
         seen: count(State::Seen),
         expired: count(State::Expired),
-        expired_cleaned: forgotten.len() + pending.forgotten,
+        expired_cleaned: forgotten.len() + forgotten_pending,
         dropped: inbox.dropped(acting.store, now)?,
     };
     let is_to_review = all.iter().any(|one| one.state == State::Pending && one.is_to_review());

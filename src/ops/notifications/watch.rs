@@ -224,12 +224,12 @@ impl Watching<'_> {
         let overview = Overview::open(acting.store)?;
         let pending = Pending::of(ctx, acting, &self.request.reader, &overview, &ctx.judge())?;
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
-        let still: BTreeSet<_> = pending.notifications.iter().map(|one| &one.id).collect();
+        let still: BTreeSet<_> = pending.notifications().map(|one| &one.id).collect();
         self.shown.retain(|id, _| still.contains(id));
         let is_due = |one: &&Notification| {
             one.state == State::Pending && self.request.accepts(one) && !self.shown.contains_key(&one.id)
         };
-        let due: Vec<_> = pending.notifications.iter().filter(is_due).collect();
+        let due: Vec<_> = pending.notifications().filter(is_due).collect();
         let mut told = BTreeSet::new();
         let mut listens = true;
         for one in due {
@@ -243,7 +243,7 @@ impl Watching<'_> {
             }
         }
         if self.request.mark && !told.is_empty() {
-            let receipt = pending.receipt(|_, one| told.contains(&one.id));
+            let receipt = pending.receipt(|one| told.contains(&one.id));
             inbox::record(acting.store, acting.repo, &self.request.reader, &receipt, || ctx.env.now_here())?;
         }
         Ok(listens)

@@ -26,7 +26,7 @@ use crate::{
     ops::{
         Operation,
         admin::join,
-        contract::{transfer, verdict},
+        contract::{transfer, verdict::Documents},
         ctx::{ActingRepo, Ctx, RealmContext},
         inboxes::{
             arrival,
@@ -358,11 +358,11 @@ fn imports(
     let mut lines = Vec::new();
     for (line, _) in digests.values().filter(|(_, digest)| digest.imports(repo)) {
         let domain = overview.summary(line)?;
-        let states = verdict::states(&*here.store, &line.tree, &domain, Some(repo), judge)?;
-        for import in domain.bindings.get(repo).into_iter().flat_map(|binding| &binding.imports) {
-            let key = (repo.clone(), import.contract.clone());
-            let Some(state) = states.get(&key) else { continue };
-            lines.push(import_status(&domain, import, state));
+        let documents = Documents::of(&*here.store, &line.tree);
+        let imports = domain.bindings.get(repo).map(|binding| &*binding.imports).unwrap_or_default();
+        lines.reserve_exact(imports.len());
+        for import in imports {
+            lines.push(import_status(&domain, import, &documents.state(&domain, (repo, import), judge)?));
         }
     }
     lines.sort_by_key(|line| line.rank);

@@ -156,8 +156,7 @@ pub fn load_version(
     }
 }
 
-/// Reads the published documents of these versions into the view, like [`load_version`]. The folders are read only
-/// once, regardless of the number of versions.
+/// Reads the published documents of these versions into the view, like [`load_version`].
 ///
 /// # Errors
 /// Returns an error if a tree on the way cannot be read. A damaged document is recorded in the view.
@@ -167,9 +166,6 @@ pub fn load_versions(
     tree: &Oid,
     wanted: &[(ContractName, Version)],
 ) -> Result<(), StoreError> {
-    if let [(name, version)] = wanted {
-        return load_version(store, view, tree, name, version);
-    }
     let published = Published::in_tree(store, tree);
     for (name, version) in wanted {
         if let Some(entry) = published.entry(name, version)? {
