@@ -286,14 +286,22 @@ impl CodeRepo {
             error => error,
         }
     }
+
+    fn unreadable_tree(&self, error: StoreError) -> StoreError {
+        match (error, self.promisor()) {
+            (StoreError::Missing { id }, Some(remote)) => StoreError::NotFetched { id, remote },
+            (error, _) => self.unreadable(error),
+        }
+    }
 }
 
 impl Objects for CodeRepo {
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
-        objects::entries(&self.repo, id, EntryKind::Blob).map_err(|error| match (error, self.promisor()) {
-            (StoreError::Missing { id }, Some(remote)) => StoreError::NotFetched { id, remote },
-            (error, _) => self.unreadable(error),
-        })
+        objects::entries(&self.repo, id, EntryKind::Blob).map_err(|error| self.unreadable_tree(error))
+    }
+
+    fn entry(&self, id: &Oid, name: &str) -> Result<Option<Entry>, StoreError> {
+        objects::entry(&self.repo, id, name, EntryKind::Blob).map_err(|error| self.unreadable_tree(error))
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {

@@ -15,7 +15,7 @@ use crate::{
         CodeRepo,
         blue_files::{self, CONTRACTS, contract_path},
     },
-    store::{Objects as _, StoreError, codec, read},
+    store::{Objects as _, codec, read},
 };
 
 /// The maximum number of commits that are searched.
@@ -56,10 +56,10 @@ pub fn of(
     };
     let referred: Vec<_> = candidate.referred.iter().filter(|(_, document)| is_one(document)).collect();
     paths.extend(referred.into_iter().map(|(file, _)| (file.clone(), None)));
+    let keys: Vec<_> = paths.keys().map(String::as_str).collect();
     let content = |commit: &Oid| {
         let tree = code.tree_of(commit)?;
-        let of = |path: &String| Ok(read::lookup(code, &tree, path)?.map(|entry| entry.id));
-        paths.keys().map(of).collect::<Result<Vec<_>, StoreError>>()
+        read::lookup_all(code, &tree, &keys)
     };
     let published = published.map(|source| source.commit).filter(|commit| code.has(commit));
     let wanted = content(tip)?;

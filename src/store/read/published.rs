@@ -5,28 +5,24 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use super::{folder as read_folder, lookup};
+use super::{MAX_LOOKUPS, folder as read_folder, lookup};
 use crate::{
     model::{name::ContractName, oid::Oid, version::Version},
     store::{Entry, EntryKind, Store, StoreError, layout},
 };
 
-/// The number of contracts whose folders are searched for. Listing all folders of a large domain takes as long as about
-/// six searches.
-const MAX_SEARCHES: usize = 6;
-
 /// The published versions of a domain's contracts. If many contracts are requested, their folders are listed once.
 pub struct Published<'a> {
     store: &'a dyn Store,
     tree: &'a Oid,
-    searches: Cell<usize>,
+    lookups: Cell<usize>,
     folders: OnceCell<BTreeMap<String, Oid>>,
 }
 
 impl<'a> Published<'a> {
     /// Creates an accessor for the published versions in the tree of a domain.
     pub fn in_tree(store: &'a dyn Store, tree: &'a Oid) -> Self {
-        Self { store, tree, searches: Cell::new(0), folders: OnceCell::new() }
+        Self { store, tree, lookups: Cell::new(0), folders: OnceCell::new() }
     }
 
     /// Returns the id of a version's document, or `None` if it was not published.
@@ -55,7 +51,7 @@ impl<'a> Published<'a> {
         if let Some(folders) = self.folders.get() {
             return Ok(folders.get(contract.as_str()).copied());
         }
-        if self.searches.replace(self.searches.get() + 1) < MAX_SEARCHES {
+        if self.lookups.replace(self.lookups.get() + 1) < MAX_LOOKUPS {
             let folder = lookup(self.store, self.tree, layout::versions(contract).as_str())?;
             return Ok(folder.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| entry.id));
         }
