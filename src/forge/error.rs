@@ -18,7 +18,7 @@ pub enum ForgeError {
         host: String,
     },
     /// The forge redirects to another origin, which must not see the token.
-    #[error("{host} redirects to {to}, and its token is not sent there")]
+    #[error("{host} redirects to {to}; its token was not sent there")]
     Elsewhere {
         /// The forge.
         host: String,
@@ -50,7 +50,7 @@ pub enum ForgeError {
         until: Option<String>,
     },
     /// The response differs from the forge's documentation.
-    #[error("{host} sent a response that cannot be read: {problem}")]
+    #[error("{host} sent an unreadable response: {problem}")]
     Unexpected {
         /// The forge.
         host: String,

@@ -118,7 +118,7 @@ pub struct Request {
     pub old: Source,
     /// The new schema.
     pub new: Source,
-    /// The directions that must hold.
+    /// The directions in which compatibility must hold.
     pub direction: AskedDirection,
     /// The reading that decides.
     pub reading: SchemaReading,

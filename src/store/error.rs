@@ -21,7 +21,7 @@ pub enum StoreError {
     },
     /// The store has no directory `refs`, without which git does not recognize a repository. Its refs are in
     /// `packed-refs`.
-    #[error("{} has no directory refs", path.display())]
+    #[error("{} has no refs directory", path.display())]
     NoRefs {
         /// The store.
         path: PathBuf,
@@ -59,7 +59,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The store was written by a newer program.
-    #[error("the realm has storage format {found}, but this git blue supports only up to {known}")]
+    #[error("the realm has storage format {found}, but this version of git blue supports only formats up to {known}")]
     NewerFormat {
         /// The format found.
         found: u32,
@@ -91,7 +91,7 @@ pub enum StoreError {
         problem: String,
     },
     /// A partial clone lacks a directory of a commit.
-    #[error("the tree {id} is missing in this partial clone")]
+    #[error("the tree {id} is missing from this partial clone")]
     NotFetched {
         /// Its id.
         id: Oid,
@@ -99,7 +99,7 @@ pub enum StoreError {
         remote: String,
     },
     /// An object exceeds the size limit of its kind.
-    #[error("the {kind} {id} cannot be read: it has {size} bytes, more than {} MiB", limit >> 20)]
+    #[error("the {kind} {id} cannot be read: it is {size} bytes, over the limit of {} MiB", limit >> 20)]
     TooLarge {
         /// Its kind, as git names it.
         kind: &'static str,
@@ -111,7 +111,7 @@ pub enum StoreError {
         limit: usize,
     },
     /// A file would exceed the size limit for stored files.
-    #[error("{path} would have {size} bytes, but a stored file has at most {} MiB", super::codec::MAX_BLOB >> 20)]
+    #[error("{path} would be {size} bytes, but a stored file is limited to {} MiB", super::codec::MAX_BLOB >> 20)]
     TooLargeToWrite {
         /// Its path.
         path: String,

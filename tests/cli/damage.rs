@@ -255,7 +255,7 @@ fn lost_folder_of_packed_refs_is_made_again() {
     world.git(&world.store(), &["pack-refs", "--all"]);
     std::fs::remove_dir_all(world.store().join("refs")).unwrap();
     let status = world.blue(&fungal, &["status"]).exits(128);
-    assert!(status.stderr.contains("aperture.git has no directory refs"), "{status}");
+    assert!(status.stderr.contains("aperture.git has no refs directory"), "{status}");
     let step = world.next_step(&status);
     assert_eq!(step, "git blue doctor --fix  # make refs again; nothing is lost");
     world.finish_shell(&fungal, &step).exits(0);

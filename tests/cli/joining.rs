@@ -474,3 +474,21 @@ fn joining_elsewhere_is_a_step_once_the_realm_is_at_its_url() {
         assert!(world.next_steps(&run).contains(&elsewhere), "{run}");
     }
 }
+
+#[test]
+fn name_is_taken_from_the_configuration_of_git() {
+    let world = World::pair();
+    let dir = world.repo("folder");
+    world.git(&dir, &["config", "blue.realm", REALM]);
+    world.git(&dir, &["config", "blue.repo", "chosen"]);
+    // It never joined, so it did not leave either.
+    let status = world.ok(&dir, &["status"]);
+    assert!(status.stdout.contains("chosen is not in the realm"), "{status}");
+    assert_eq!(world.next_step(&status), "git blue init");
+    let joined = world.ok(&dir, &["init"]);
+    assert!(joined.stdout.contains("joined as chosen"), "{joined}");
+    let other = world.repo("other");
+    let joined =
+        world.blue_with(&other, &["init", "--realm", REALM], &[("GIT_BLUE_REPO", OsStr::new("named"))]).exits(0);
+    assert!(joined.stdout.contains("joined as named"), "{joined}");
+}

@@ -229,3 +229,19 @@ fn rollback_restores_what_a_command_changed() {
     assert_eq!(world.version(), "1.0.0");
     assert_eq!(world.stored("contracts/s3-permissions.json")["value"]["read"][1], "v1.0.0");
 }
+
+#[test]
+fn second_rollback_is_made_last_by_restoring_the_files() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    for version in ["1.1.0", "1.2.0", "1.3.0"] {
+        world.bump(version);
+    }
+    publish(&world, "fungal", &["--commit", "HEAD~2", "--rollback", "--reason", "bad"]).exits(0);
+    let back = publish(&world, "fungal", &["--commit", "HEAD~3", "--rollback", "--reason", "worse"]).exits(0);
+    let step = world.next_step(&back);
+    assert!(step.starts_with(&format!("git restore --source={} ", short(&world, "HEAD~3"))), "{back}");
+    world.finish_shell(&provider, &step).exits(0);
+    world.ok(&provider, &["status"]);
+    assert_eq!(world.version(), "1.0.0");
+}

@@ -232,3 +232,16 @@ fn cache_can_be_inspected_and_cleared() {
     assert_eq!(freed["freed_bytes"], kept["bytes"]);
     assert_eq!(world.json(&dir, &["realm", "admin", "cache", "clear"])["freed_bytes"], 0);
 }
+
+#[test]
+fn doctor_reports_a_configuration_that_cannot_be_read() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let config = world.read("fungal/.blue/config.yaml");
+    world.write("fungal/.blue/config.yaml", &format!("{config}x: 1\n"));
+    let doctor = world.blue(&fungal, &["doctor"]).exits(1);
+    assert!(doctor.stdout.contains(".blue/config.yaml:"), "{doctor}");
+    // Outside a realm, there is nothing to report.
+    let alone = world.repo("alone");
+    world.ok(&alone, &["doctor"]);
+}

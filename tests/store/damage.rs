@@ -156,7 +156,10 @@ pub fn a_newer_format_is_refused(store: &dyn Store) {
     commit(store, &StoreRef::Realm, [put(layout::realm(), newer)]);
     let error = read::realm(store).unwrap_err();
     assert!(matches!(error, StoreError::NewerFormat { found: 2, known: 1 }), "{error}");
-    assert_eq!(error.to_string(), "the realm has storage format 2, but this git blue supports only up to 1");
+    assert_eq!(
+        error.to_string(),
+        "the realm has storage format 2, but this version of git blue supports only formats up to 1"
+    );
     assert_eq!(text(store, &StoreRef::Realm, "realm.json").unwrap(), newer);
 }
 
@@ -227,7 +230,7 @@ fn oversized_contract_is_reported() {
         subjects(&view.damage),
         [("refs/blue/domains/s3:contracts/large.json", Subject::Contract(name("large")))]
     );
-    assert!(view.damage[0].problem.contains("more than 16 MiB"));
+    assert!(view.damage[0].problem.contains("over the limit of 16 MiB"));
 }
 
 /// Creates a domain with these files.

@@ -76,7 +76,7 @@ pub fn a_blob_is_read_up_to_a_bound(store: &dyn Store) {
     assert_eq!(store.blob(&entry(store, &at, "domain.json").unwrap().id).unwrap().len(), MAX_BLOB);
     let large = entry(store, &at, "told.json").unwrap().id;
     let error = store.blob(&large).unwrap_err().to_string();
-    assert_eq!(error, format!("the blob {large} cannot be read: it has 16777217 bytes, more than 16 MiB"));
+    assert_eq!(error, format!("the blob {large} cannot be read: it is 16777217 bytes, over the limit of 16 MiB"));
 }
 
 pub fn inboxes_are_apart_from_domains_and_each_other(store: &dyn Store) {

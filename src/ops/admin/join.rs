@@ -5,6 +5,7 @@ mod claim;
 use claim::Claim;
 
 use crate::{
+    env,
     error::{ErrorCode, NextStep, OpError},
     locate::{self, CONFIG, config::same_realm, open, proposed, renamed, unknown},
     machine::home::{Home, KnownRealm, recordable},
@@ -291,8 +292,8 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Returns the name of the repository: the one in its `.blue/config.yaml`, the requested one, the one under which this
-/// clone has joined, or one derived from origin's URL or the folder.
+/// Returns the name of the repository: the one in its `.blue/config.yaml`, the requested one, the one in `GIT_BLUE_REPO`
+/// or `blue.repo`, the one under which this clone has joined, or one derived from origin's URL or the folder.
 ///
 /// # Errors
 /// Returns an error if these contradict each other, or none of them is a valid name.
@@ -315,6 +316,9 @@ pub fn name(ctx: &Ctx, request: &Request, proposed: Option<&Config>) -> Result<R
     }
     if let Some(name) = proposed.map(|config| &config.repo).or(request.repo.as_ref()) {
         return Ok(name.clone());
+    }
+    if let Some(name) = ctx.env.text(env::REPO).map(str::to_owned).or_else(|| code.config("blue.repo")) {
+        return Ok(name.parse()?);
     }
     match joined::read(&ctx.home, code)?.filter(|joined| joined.realm == request.realm) {
         Some(joined) => Ok(joined.repo),

@@ -30,7 +30,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The reason, for the history
+    /// The reason to record in the history
     #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", allow_hyphen_values = true, value_parser = crate::model::text::reason))]
     pub reason: String,
 }

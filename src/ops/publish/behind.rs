@@ -163,7 +163,7 @@ pub fn revert(code: &CodeRepo, branch: &str, newer: &[Oid], to: &Oid) -> Result<
         return Ok(None);
     }
     // Several reverts would publish the versions in between, and could revert commits of other people.
-    let command = if code.commit(&latest)?.parents == [*to] {
+    let command = if code.commit(&latest)?.parents == [*to] && files(&tip)? == files(&latest)? {
         format!("git revert --no-edit {}", latest.short())
     } else {
         let to = to.short();

@@ -6,7 +6,7 @@ use super::joined;
 use crate::{
     error::{ErrorCode, OpError},
     locate::{
-        CONFIG,
+        CONFIG, config,
         url::{accept, is_same, resolved},
     },
     machine::home::Home,
@@ -90,7 +90,9 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
         return Err(joined::joined_as_other_error(joined, acting));
     }
     let Some(held) = entry(acting)? else {
-        if joined.is_none() && code.workdir().is_some_and(|root| !root.join(CONFIG).exists()) {
+        let is_in_head = || code.head().ok()?.commit.and_then(|head| config::proposed_at(code, &head).ok().flatten());
+        let is_deleted = code.workdir().is_some_and(|root| !root.join(CONFIG).exists());
+        if joined.is_none() && is_deleted && is_in_head().is_some() {
             let message = format!("{repo} left the realm {realm}; the removal of {CONFIG} is not committed yet");
             let commit = format!("git add --all :/{CONFIG} && git commit -m \"Leave the realm {realm}\"");
             return Err(OpError::no(ErrorCode::NotJoined, message).next(commit));

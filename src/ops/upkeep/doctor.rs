@@ -68,7 +68,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
         realm(ctx, request, &known, &mut checks);
     }
     checks.extend(receivers(ctx)?);
-    checks.extend(unknown_realm(ctx));
+    checks.extend(unusable_realm(ctx));
     checks.extend(ctx.realm.as_ref().ok().and_then(unrecorded_url));
     checks.extend(ctx.realm.as_ref().ok().and_then(moved_url));
     checks.extend(doctor_sessions::of_work_tree(ctx, request));
@@ -185,9 +185,11 @@ fn is_found_by_man(ctx: &Ctx) -> bool {
     found.map_or(true, |status| status.success())
 }
 
-/// Reports a repository whose realm this machine does not have.
-fn unknown_realm(ctx: &Ctx) -> Option<DoctorCheck> {
-    let error = ctx.realm.as_ref().err().filter(|error| error.code == ErrorCode::UnknownRealm)?;
+/// Reports why a repository's realm cannot be used, such as a configuration that cannot be read, or a realm that this
+/// machine does not have.
+fn unusable_realm(ctx: &Ctx) -> Option<DoctorCheck> {
+    let is_reported = |error: &&OpError| !matches!(error.code, ErrorCode::NotInRealm | ErrorCode::Damaged);
+    let error = ctx.realm.as_ref().err().filter(is_reported)?;
     ctx.code.as_ref()?;
     Some(failed(check("realm", None, Health::Error, error.message.clone()), &error.next_steps))
 }

@@ -69,8 +69,8 @@ pub fn lookup_all<O: Objects + ?Sized>(store: &O, root: &Oid, paths: &[&str]) ->
     }
     let mut listed = BTreeMap::new();
     for (path, _) in lookups.into_iter().filter(|(_, lookups)| *lookups > MAX_LOOKUPS) {
-        let entries = folder(store, root, path)?.into_iter();
-        listed.insert(path, entries.map(|entry| (entry.name, entry.id)).collect::<BTreeMap<_, _>>());
+        let entries = if path.is_empty() { store.entries(root)? } else { folder(store, root, path)? };
+        listed.insert(path, entries.into_iter().map(|entry| (entry.name, entry.id)).collect::<BTreeMap<_, _>>());
     }
     let id = |path: &&str| {
         let (folder, name) = folder_and_name(path);
@@ -86,15 +86,11 @@ fn folder_and_name(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Returns the entries of the folder at `path` below the tree `root`, which is the tree itself if `path` is empty; empty
-/// if there is no such folder.
+/// Returns the entries of the folder at `path` below the tree `root`; empty if there is no such folder.
 ///
 /// # Errors
 /// Returns an error if a tree on the way cannot be read.
 pub fn folder<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<Vec<Entry>, StoreError> {
-    if path.is_empty() {
-        return store.entries(root);
-    }
     match lookup(store, root, path)? {
         Some(entry) if entry.kind == EntryKind::Tree => store.entries(&entry.id),
         _ => Ok(Vec::new()),

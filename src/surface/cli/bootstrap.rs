@@ -19,7 +19,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Bootstrap {
-    /// The list of repositories, domains and bindings, as YAML; `-` reads standard input
+    /// The list of repositories, domains and bindings, as YAML; - for standard input
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
     /// Show what is missing, without creating it

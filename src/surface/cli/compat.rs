@@ -28,17 +28,17 @@ const MAX_WITNESS: usize = 400;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The old schema: a JSON or YAML file, such a file at a commit as COMMIT:FILE, or - for standard input
+    /// The old schema: a JSON or YAML file, COMMIT:FILE for a file at a commit, or - for standard input
     ///
     /// Append #/POINTER for a part of the file.
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The new schema: a JSON or YAML file, such a file at a commit as COMMIT:FILE, or - for standard input
+    /// The new schema: a JSON or YAML file, COMMIT:FILE for a file at a commit, or - for standard input
     ///
     /// Append #/POINTER for a part of the file.
     #[arg(value_name = "NEW")]
     new: PathBuf,
-    /// The directions that must hold
+    /// The directions in which compatibility must hold
     #[arg(long, value_enum, default_value_t = AskedDirection::Both)]
     direction: AskedDirection,
     /// How to read the schema of the sending side
@@ -205,7 +205,7 @@ impl Sides<'_> {
     }
 }
 
-/// Returns a JSON Pointer into a file. The name may have the pointer to the schema, which is a part of the other one.
+/// Returns a JSON Pointer into a file. Drops the pointer in `name`, if any, because `pointer` already starts with it.
 fn place(name: &str, pointer: &str) -> String {
     let file = name.split_once("#/").map_or(name, |(file, _)| file);
     let file = if file == "-" { "(standard input)" } else { file };

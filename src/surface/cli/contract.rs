@@ -102,13 +102,13 @@ pub struct Log {
 pub struct Publish {
     #[command(flatten)]
     request: contract::publish::Request,
-    /// Allow downgrades to versions that were published before
+    /// Allow downgrades to previously published versions
     #[arg(long, requires = "reason")]
     rollback: bool,
-    /// The reason, for the history
+    /// The reason to record in the history
     #[arg(long, value_name = "REASON", requires = "rollback", allow_hyphen_values = true, value_parser = reason)]
     reason: Option<String>,
-    /// Sync the realm afterwards, and fail if the push failed
+    /// Sync the realm afterwards, and fail if the push fails
     #[arg(long, conflicts_with = "realm_url")]
     sync: bool,
     /// Publish to the realm at this URL and push it there, as in CI; store nothing here
@@ -124,7 +124,7 @@ pub struct Edit {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// Read the new document from this file (- is standard input) instead of using an editor
+    /// Read the new document from this file (- for standard input) instead of using an editor
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }

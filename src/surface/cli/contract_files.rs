@@ -48,10 +48,10 @@ pub struct New {
     /// Copy the agreed value from this file
     #[arg(long, value_name = "FILE")]
     value: Option<PathBuf>,
-    /// Its first version [default: 1.0.0]
+    /// The first version [default: 1.0.0]
     #[arg(long, value_name = "VERSION")]
     version: Option<Version>,
-    /// The repository that owns it, which must be this one
+    /// The owner, which must be this repository
     #[arg(long, value_name = "REPO")]
     owner: Option<RepoName>,
     /// Describe its purpose in a sentence
@@ -70,7 +70,7 @@ pub struct Expect {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// Examples of what the code reads, or sends: JSON, JSON Lines or YAML files, or - for standard input
+    /// Examples of what the code reads or sends: JSON, JSON Lines or YAML files, or - for standard input
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     from_samples: Vec<PathBuf>,
     /// Replace the file if it exists

@@ -47,7 +47,7 @@ pub struct Start {
     /// Stay in the foreground
     #[arg(long)]
     foreground: bool,
-    /// Detach from the session of the caller
+    /// Detach from the caller's session
     #[arg(long, hide = true, requires = "foreground")]
     detached: bool,
 }
@@ -63,7 +63,7 @@ pub struct Open {
 pub struct Install {
     #[command(flatten)]
     settings: Settings,
-    /// The service manager to use [default: that of this system]
+    /// The service manager to use [default: this system's]
     #[arg(long, value_enum)]
     manager: Option<Manager>,
 }

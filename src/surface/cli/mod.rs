@@ -86,7 +86,7 @@ struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 struct Global {
-    /// Print the answer as JSON, errors included
+    /// Print the answer as JSON, including errors
     #[arg(long, global = true)]
     json: bool,
     /// Run as if started in this directory
@@ -95,7 +95,7 @@ struct Global {
     /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
-    /// Read the realm as of a time, a commit of this repository or, if the command names a contract, a version of it
+    /// Read the realm as of a time, a commit of this repository, or a version of the contract that is named
     #[arg(long, global = true, value_name = "TIME|COMMIT|VERSION")]
     at: Option<AsOf>,
     /// Ignore the cache
@@ -157,7 +157,7 @@ enum Command {
     /// Send changes to webhooks, chat, email and issue trackers
     #[command(subcommand)]
     Notify(notify::Command),
-    /// Install and remove the git hooks that publish
+    /// Install and remove the git hooks that publish contracts
     #[command(subcommand)]
     Hooks(hooks::Command),
     Gc(ops::upkeep::gc::Request),

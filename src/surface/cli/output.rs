@@ -29,24 +29,24 @@ use crate::{
 
 /// The output of the process.
 pub struct Output<'a> {
-    /// Whether answers are printed as JSON.
+    /// Print answers as JSON.
     pub json: bool,
-    /// Whether next steps and messages of success are omitted.
+    /// Omit next steps and success messages.
     pub quiet: bool,
     color: bool,
-    /// Whether standard error is colored; it may be redirected elsewhere than standard output.
+    /// Color standard error, which may be redirected separately from standard output.
     color_errors: bool,
     is_terminal: bool,
     zone: Rc<UserZone>,
     pager: Option<Pager>,
     progress: Option<Progress>,
-    /// Answers that are printed only if something failed, and their warnings, which are printed otherwise.
+    /// Answers to print only if something failed, and their warnings, to print otherwise.
     held: Option<(String, String)>,
-    /// Whether something was written to standard output.
+    /// Something was written to standard output.
     is_written: bool,
-    /// The realm that next steps name, because it is not the default.
+    /// The realm to name in next steps, because it is not the default.
     realm: Option<RealmName>,
-    /// The folder that next steps name, because it is not the current one.
+    /// The folder to name in next steps, because it is not the current one.
     folder: Option<String>,
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,

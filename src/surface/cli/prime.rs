@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Prime {
-    /// Repeat notifications that were not acted on, for use after a context compaction
+    /// Repeat notifications that were not acted on, for use after context compaction
     #[arg(long)]
     resumed: bool,
 }

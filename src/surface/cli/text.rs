@@ -17,7 +17,7 @@ pub struct Text {
     color: bool,
     /// The zone that times are shown in, or `None` for UTC.
     zone: Option<Rc<UserZone>>,
-    /// Whether messages of success are omitted.
+    /// Omit success messages.
     is_quiet: bool,
     /// The lines that have a warning or an error.
     warnings: String,
@@ -79,7 +79,7 @@ impl Text {
         Self { color, ..Self::default() }
     }
 
-    /// Omits messages of success.
+    /// Omits success messages.
     pub fn quiet(self, is_quiet: bool) -> Self {
         Self { is_quiet, ..self }
     }

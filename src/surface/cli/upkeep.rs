@@ -35,7 +35,7 @@ fn render_gc(body: &wire::Gc, text: &mut Text) {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Repair what can be repaired without losing anything
+    /// Repair what can be repaired without data loss
     #[arg(long)]
     fix: bool,
     /// Reset a damaged ref of the realm to an intact commit, as `doctor --fix` proposes

@@ -46,7 +46,7 @@ struct Comparison {
     subject: Option<String>,
     /// The reading that decides.
     reading: SchemaReading,
-    /// The directions that must hold.
+    /// The directions in which compatibility must hold.
     judged: Vec<BrokenDirection>,
     /// The prefix of all pointers in the document.
     part: &'static str,

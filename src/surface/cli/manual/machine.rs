@@ -144,7 +144,7 @@ pub(super) const PAGES: &[Page] = &[
             removed.").examples(&[("git blue gc", "Pack the store now")]),
     page("doctor").about("Checks the realm's store, this clone and its hooks, and this machine's records of them.").exit_1("An error was found. Warnings do not count.").examples(&[
             ("git blue doctor", "Look for problems without changing anything"),
-            ("git blue doctor --fix", "Repair what can be repaired without losing anything"),
+            ("git blue doctor --fix", "Repair what can be repaired without data loss"),
         ]),
     page("mcp").examples(&[("git blue mcp generate-config --client cursor", "Print the configuration for a client")]),
     page("mcp serve").about("An MCP client starts the server, and stops it by closing standard input.").examples(&[
