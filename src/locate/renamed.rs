@@ -6,10 +6,14 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         name::{RealmName, RepoName},
+        oid::Oid,
         realm::{Rename, Repo},
     },
-    store::{Store, StoreError, StoreRef, layout, read},
+    store::{Store, StoreError, StoreRef, history, layout, read},
 };
+
+/// The maximum number of commits that are searched for a rename.
+const MAX_HISTORY: usize = 1_000;
 
 /// Returns the current name of a repository that used to be called `name`, following multiple renames. Returns `None`
 /// if it was not renamed.
@@ -70,12 +74,30 @@ pub fn names(store: &dyn Store, current: &RepoName) -> Result<Vec<RepoName>, Sto
 pub fn refuse(store: &dyn Store, realm: &RealmName, name: &RepoName) -> Result<(), OpError> {
     let Some(newer) = newer(store, name)? else { return Ok(()) };
     let mut error = error(name, &newer);
+    error.message += &author(store, name)?.map(|author| format!(", by {author}")).unwrap_or_default();
     if !store.remotes().is_empty() {
         // The repository may have taken its former name back.
         let sync = format!("git blue --realm {realm} sync  # if .blue/config.yaml is newer than the realm here");
         error.next_steps.insert(0, sync.into());
     }
     Err(error)
+}
+
+/// Returns the author of the commit that renamed a repository, unless it is too old: anybody who can push may have done so.
+fn author(store: &dyn Store, name: &RepoName) -> Result<Option<String>, StoreError> {
+    let Some(tip) = store.tip(&StoreRef::Realm)? else { return Ok(None) };
+    let path = layout::rename(name);
+    let is_recorded = |commit: &Oid| -> Result<bool, StoreError> {
+        Ok(read::lookup(store, &store.commit(commit)?.tree, path.as_str())?.is_some())
+    };
+    for commit in history::since(store, &tip, &[], MAX_HISTORY)? {
+        let info = store.commit(&commit)?;
+        let is_made_before = info.parents.iter().map(is_recorded).collect::<Result<Vec<_>, _>>()?.contains(&true);
+        if !is_made_before && is_recorded(&commit)? {
+            return Ok(Some(info.author));
+        }
+    }
+    Ok(None)
 }
 
 /// Refuses the former name of a repository in the configuration of a commit that is checked or published.

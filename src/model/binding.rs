@@ -134,6 +134,11 @@ impl Import {
         self.adapted_version.as_ref().or(self.resolved_version.as_ref())
     }
 
+    /// Returns whether it was written for a version that is still to come.
+    pub fn is_early(&self, current: &Version) -> bool {
+        self.adapted().is_none() && self.version.is_above(current)
+    }
+
     /// Returns the import without the fields that the realm writes.
     pub fn as_written(&self) -> Self {
         let written = Self::new(self.contract.clone(), self.version.clone(), self.binding.clone());

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    diff::common,
+    diff::{common, moved},
     pointer::{escape, unescape},
 };
 
@@ -111,9 +111,18 @@ impl Node {
 /// Keeps the versions of elements that are in both lists. Between those, compares elements at the same offset.
 fn carry_list(nodes: Vec<Node>, old: &[Value], new: &[Value], version: usize) -> Vec<Node> {
     let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
+    let common = common(old, new);
+    let mut elsewhere: BTreeMap<usize, Node> = BTreeMap::new();
+    for (at, from) in moved(old, new, &common) {
+        elsewhere.extend(nodes.get_mut(from).and_then(Option::take).map(|node| (at, node)));
+    }
     let (mut from_old, mut from_new, mut carried) = (0, 0, Vec::with_capacity(new.len()));
-    for (to_old, to_new) in common(old, new).into_iter().chain([(old.len(), new.len())]) {
+    for (to_old, to_new) in common.into_iter().chain([(old.len(), new.len())]) {
         for (step, value) in new[from_new..to_new].iter().enumerate() {
+            if let Some(node) = elsewhere.remove(&(from_new + step)) {
+                carried.push(node);
+                continue;
+            }
             let at = from_old + step;
             let before = nodes.get_mut(at).filter(|_| at < to_old).and_then(Option::take);
             carried.push(Node::carry(before.zip(old.get(at)), value, version));
@@ -162,6 +171,7 @@ mod tests {
     fn an_element_that_moves_in_its_list_keeps_its_version() {
         let versions = [json!(["b", "c"]), json!(["a", "b", "c"]), json!(["a", "c", {"d": 1}])];
         assert_eq!(told(&versions, ""), r#"1:/0="a" 0:/1="c" 2:/2={"d":1}"#);
+        assert_eq!(told(&[json!(["a", "b"]), json!(["b", "a"])], ""), r#"0:=["b","a"]"#);
         let versions = [json!([{"k": 1, "v": 1}]), json!([{"k": 1, "v": 2}])];
         assert_eq!(told(&versions, ""), "0:/0/k=1 1:/0/v=2");
     }

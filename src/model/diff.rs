@@ -1,7 +1,10 @@
 //! Finds the differences between two JSON documents, each with its JSON Pointer (RFC 6901).
 //!
 //! Objects are compared key by key. In lists, a longest common subsequence counts as unchanged, so
-//! inserting an element at the front is one addition rather than a change to every other element.
+//! inserting an element at the front is one addition rather than a change to every other element. In the agreed value of a
+//! contract, the order of the items of a list is no difference.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +43,20 @@ pub enum Kind {
 
 /// Returns the differences in document order; empty if the documents are equal.
 pub fn diff<T: Serialize>(old: &T, new: &T) -> Vec<Difference> {
+    differences(old, new, Token::Root)
+}
+
+/// Returns the differences of contracts, whose key `value` has the agreed value.
+pub fn of_contracts<T: Serialize>(old: &T, new: &T) -> Vec<Difference> {
+    differences(old, new, Token::Contract)
+}
+
+/// Returns the differences of agreed values.
+pub fn of_values<T: Serialize>(old: &T, new: &T) -> Vec<Difference> {
+    differences(old, new, Token::Value)
+}
+
+fn differences<T: Serialize>(old: &T, new: &T, token: Token<'_>) -> Vec<Difference> {
     let mut forest = Forest::default();
     // Reading their text takes a tenth of the memory of their values.
     let parts = [old, new].map(|document| {
@@ -49,7 +66,7 @@ pub fn diff<T: Serialize>(old: &T, new: &T) -> Vec<Difference> {
     let [old, new] = parts.map(|part| forest.tree(part));
     let [old, new] = [old.without_equal(new), new.without_equal(old)];
     let mut found = Vec::new();
-    compare(&Place { above: None, token: Token::Root }, &old, &new, &mut found);
+    compare(&Place { above: None, token }, &old, &new, &mut found);
     found
 }
 
@@ -61,6 +78,10 @@ struct Place<'a> {
 
 enum Token<'a> {
     Root,
+    /// The root of a contract.
+    Contract,
+    /// The root of an agreed value.
+    Value,
     Key(&'a str),
     /// The index in the old list and in the new one. They differ after additions and removals.
     Index(usize, usize),
@@ -74,9 +95,18 @@ impl Place<'_> {
     fn pointer(&self, in_old: bool) -> String {
         let above = self.above.map(|above| above.pointer(in_old)).unwrap_or_default();
         match self.token {
-            Token::Root => above,
+            Token::Root | Token::Contract | Token::Value => above,
             Token::Key(key) => format!("{above}/{}", escape(key)),
             Token::Index(old, new) => format!("{above}/{}", if in_old { old } else { new }),
+        }
+    }
+
+    /// Returns whether the place is in an agreed value.
+    fn is_in_value(&self) -> bool {
+        match (self.above, &self.token) {
+            (None, token) => matches!(token, Token::Value),
+            (Some(Place { token: Token::Contract, .. }), token) => matches!(token, Token::Key("value")),
+            (Some(above), _) => above.is_in_value(),
         }
     }
 
@@ -118,17 +148,33 @@ fn compare(at: &Place<'_>, old: &Value, new: &Value, found: &mut Vec<Difference>
 
 /// Compares the elements between common ones in pairs. Elements without a counterpart were removed or added.
 fn lists(at: &Place<'_>, old: &[Value], new: &[Value], found: &mut Vec<Difference>) {
+    let common = common(old, new);
+    let moved = if at.is_in_value() { moved(old, new, &common) } else { BTreeMap::new() };
+    let moved_from: BTreeSet<usize> = moved.values().copied().collect();
     let (mut from_old, mut from_new) = (0, 0);
-    for (to_old, to_new) in common(old, new).into_iter().chain([(old.len(), new.len())]) {
-        let pairs = (to_old - from_old).min(to_new - from_new);
-        for step in 0..pairs {
-            let (in_old, in_new) = (from_old + step, from_new + step);
+    for (to_old, to_new) in common.into_iter().chain([(old.len(), new.len())]) {
+        let olds: Vec<_> = (from_old..to_old).filter(|index| !moved_from.contains(index)).collect();
+        let news: Vec<_> = (from_new..to_new).filter(|index| !moved.contains_key(index)).collect();
+        for (in_old, in_new) in olds.iter().copied().zip(news.iter().copied()) {
             compare(&at.below(Token::Index(in_old, in_new)), &old[in_old], &new[in_new], found);
         }
-        found.extend((from_old + pairs..to_old).map(|index| at.below(Token::Index(index, index)).removed(&old[index])));
-        found.extend((from_new + pairs..to_new).map(|index| at.below(Token::Index(index, index)).added(&new[index])));
+        let item = |index: &usize| at.below(Token::Index(*index, *index));
+        found.extend(olds.iter().skip(news.len()).map(|index| item(index).removed(&old[*index])));
+        found.extend(news.iter().skip(olds.len()).map(|index| item(index).added(&new[*index])));
         (from_old, from_new) = (to_old + 1, to_new + 1);
     }
+}
+
+/// Returns the elements that are equal to one elsewhere in the old list, by their indexes in the new one. Each element
+/// counts once, and those in `common` do not count.
+pub(super) fn moved(old: &[Value], new: &[Value], common: &[(usize, usize)]) -> BTreeMap<usize, usize> {
+    let (in_old, in_new): (BTreeSet<usize>, BTreeSet<usize>) = common.iter().copied().unzip();
+    let mut left: HashMap<&Value, Vec<usize>> = HashMap::new();
+    for (index, value) in old.iter().enumerate().rev().filter(|(index, _)| !in_old.contains(index)) {
+        left.entry(value).or_default().push(index);
+    }
+    let others = new.iter().enumerate().filter(|(index, _)| !in_new.contains(index));
+    others.filter_map(|(index, value)| Some((index, left.get_mut(value)?.pop()?))).collect()
 }
 
 /// Returns the indexes in both lists of a longest common subsequence.
@@ -143,11 +189,17 @@ pub(super) fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
 }
 
 /// Computes a longest common subsequence with the standard algorithm: a table of the length from each pair of indexes
-/// to the end.
+/// to the end. Equal elements get the same number first, since each is compared with many.
 fn longest(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     if old.len().saturating_mul(new.len()) > MAX_CELLS {
         return Vec::new();
     }
+    let mut numbers = HashMap::new();
+    for value in old.iter().chain(new) {
+        let next = numbers.len();
+        numbers.entry(value).or_insert(next);
+    }
+    let [old, new] = [old, new].map(|list| list.iter().map(|value| numbers.get(value)).collect::<Vec<_>>());
     let width = new.len() + 1;
     let mut lengths = vec![0_u32; (old.len() + 1) * width];
     for row in (0..old.len()).rev() {
@@ -213,6 +265,18 @@ mod tests {
         assert_eq!(lines(json!([{"a": 1}, 7]), json!([{"a": 2}, 7])), ["~/0/a 1 2"]);
         // A removed element has its old index, even if the list before it has grown.
         assert_eq!(lines(json!([9, {"a": 0}]), json!([8, 9, {}])), ["+/0 8", "-/1/a 0"]);
+    }
+
+    #[test]
+    fn order_of_lists_in_an_agreed_value_is_no_difference() {
+        let (old, new) = (json!({"read": ["z", "a", "b", "a"]}), json!({"read": ["b", "a", "z", "c"]}));
+        let pointers = |found: Vec<Difference>| found.into_iter().map(|one| one.pointer).collect::<Vec<_>>();
+        assert_eq!(pointers(of_values(&old, &new)), ["/read/1", "/read/3"]);
+        let contract = |value: &Value| json!({"schema": {"enum": value["read"]}, "value": value});
+        let found = pointers(of_contracts(&contract(&old), &contract(&new)));
+        assert_eq!(found.iter().filter(|pointer| pointer.starts_with("/value")).count(), 2);
+        assert!(found.iter().any(|pointer| pointer.starts_with("/schema")), "{found:?}");
+        assert!(of_values(&json!([[1, 2], 3]), &json!([3, [1, 2]])).is_empty());
     }
 
     #[test]

@@ -34,12 +34,10 @@ pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_
 /// Returns the changes of a version since the previous one. Returns `None` if only descriptive text changed. A version
 /// that breaks a promise is not compatible, even if importers keep working.
 fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evolution> {
-    let differences = |part: &str, old: &Contract, new: &Contract| -> Vec<String> {
-        let [old, new] = [old, new].map(|one| if part == "schema" { &one.schema } else { &one.value });
-        diff::diff(old, new).iter().map(|one| phrase(part, one)).collect()
-    };
-    let mut changes = differences("schema", held, document);
-    changes.extend(differences("value", held, document));
+    let of_schemas = diff::diff(&held.schema, &document.schema);
+    let of_values = diff::of_values(&held.value, &document.value);
+    let mut changes: Vec<_> = of_schemas.iter().map(|one| phrase("schema", one)).collect();
+    changes.extend(of_values.iter().map(|one| phrase("value", one)));
     changes.extend(of_rules(held, document));
     if let Some(more @ 1..) = changes.len().checked_sub(MAX_CHANGES) {
         changes.truncate(MAX_CHANGES);

@@ -223,8 +223,12 @@ pub fn contract_kinds(delta: &Delta<Contract>) -> Vec<ChangeType> {
     };
     match old {
         _ if new.retired.is_some() && was_retired => Vec::new(),
-        _ if new.retired.is_some() => vec![ChangeType::ContractRetired],
-        Some(old) if old.version != new.version => {
+        _ if new.retired.is_some() => {
+            let moved = old.filter(|old| old.version != new.version).map(|_| ChangeType::VersionChanged);
+            let more = old.into_iter().flat_map(|old| same_version_kinds(old, new));
+            std::iter::once(ChangeType::ContractRetired).chain(moved).chain(more).collect()
+        }
+        Some(old) if !was_retired && old.version != new.version => {
             // A new version usually supports other versions, so that is not a change of its own.
             let more = same_version_kinds(old, new).filter(|kind| *kind != ChangeType::SupportChanged);
             std::iter::once(ChangeType::VersionChanged).chain(more).collect()

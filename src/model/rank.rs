@@ -50,8 +50,8 @@ impl Rank {
     pub fn of_import(import: &Import, state: &ImportState, is_discouraged: bool) -> Self {
         match state.effect() {
             ImportEffect::Broken => Self::Broken,
-            ImportEffect::Unknown => Self::Attention,
-            ImportEffect::Satisfied if is_discouraged || is_behind(import, state) || state.lacks_properties() => {
+            ImportEffect::Unknown | ImportEffect::Behind => Self::Attention,
+            ImportEffect::Satisfied if is_discouraged || is_unproved(import, state) || state.lacks_properties() => {
                 Self::Attention
             }
             ImportEffect::Satisfied => Self::Import,
@@ -85,15 +85,14 @@ impl std::str::FromStr for Rank {
     }
 }
 
-/// Returns whether an import resolves to an older version than the current one, or its code is adapted to another
-/// version and not proved to work with the current one.
-fn is_behind(import: &Import, state: &ImportState) -> bool {
+/// Returns whether the code of an import is adapted to another version than the current one, and not proved to work with
+/// it.
+fn is_unproved(import: &Import, state: &ImportState) -> bool {
     let is_proved = state.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Compatible);
     let is_other = |current: &Version| import.adapted().is_some_and(|adapted| adapted != current);
     match &state.resolution {
-        ImportResolution::Behind { .. } => true,
         ImportResolution::Satisfied(current) => !is_proved && is_other(current),
-        ImportResolution::Broken { .. } | ImportResolution::Missing => false,
+        ImportResolution::Behind { .. } | ImportResolution::Broken { .. } | ImportResolution::Missing => false,
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     contract::Contract,
-    diff::{Difference, Kind, diff},
+    diff::{self, Difference, Kind},
     json::Json,
     pointer::unescape,
     schema::words::{DESCRIPTIVE, NAMED},
@@ -69,7 +69,7 @@ impl Changes {
                 ("values", json(serde_json::to_value(of.values))),
             ])
         };
-        Self::from(diff(&document(old), &document(new)))
+        Self::from(diff::of_contracts(&document(old), &document(new)))
     }
 
     /// Returns the differences as lines, removals first and descriptions last: `- /schema/properties/id:
@@ -246,7 +246,7 @@ mod tests {
     use crate::model::contract::{Flow, Values};
 
     fn changes(old: Value, new: Value) -> Changes {
-        Changes::from(diff(&old, &new))
+        Changes::from(diff::diff(&old, &new))
     }
 
     fn shown(old: Value, new: Value) -> Vec<String> {

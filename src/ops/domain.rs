@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        binding::Binding,
+        binding::{Binding, Import},
         candidate::contract_path,
         change::{self, DomainChange},
         contract::Contract,
@@ -279,16 +279,29 @@ pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: &Part<'_>) ->
     };
     let tree = store.commit(tip)?.tree;
     read::load_versions(store, &mut view, &tree, part.published)?;
-    if let Some((repo, binding)) = part.returning {
-        let held = view.bindings.get(repo);
-        let is_new = |name: &&ContractName| held.is_none_or(|held| held.import(name).is_none());
-        let new = binding.imports.iter().map(|import| &import.contract).filter(is_new).cloned().collect();
-        view.former_imports = former::imports(store, (name, tip), repo, new)?;
+    if let Some(returning) = part.returning {
+        view.former_imports = former_imports(store, tip, &view, returning)?;
     }
     if let Some(only) = part.bases {
         verdict::load_bases(store, &mut view, &tree, Some(only), &part.upcoming)?;
     }
     Ok(view)
+}
+
+/// Returns the last imports that a repository had of the contracts that its binding newly imports.
+///
+/// # Errors
+/// Returns an error if the history of the domain cannot be read.
+pub fn former_imports(
+    store: &dyn Store,
+    tip: &Oid,
+    view: &DomainView,
+    (repo, binding): (&RepoName, &Binding),
+) -> Result<Vec<Import>, OpError> {
+    let held = view.bindings.get(repo);
+    let is_new = |name: &&ContractName| held.is_none_or(|held| held.import(name).is_none());
+    let new = binding.imports.iter().map(|import| &import.contract).filter(is_new).cloned().collect();
+    Ok(former::imports(store, (&view.info.name, tip), repo, new)?)
 }
 
 /// Returns the commit that applies `changes`.

@@ -2,7 +2,7 @@
 //! Lines have a checksum, so that an incomplete one is ignored. The file can be deleted at any time.
 
 use std::{
-    cell::{OnceCell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::HashMap,
     fs::{File, OpenOptions},
     io::{Read as _, Seek as _, Write as _},
@@ -10,12 +10,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use memchr::{memchr, memmem};
+
 use crate::{model::verdict::Answers, platform::files};
 
 /// The first line, with the version of the format and that of the engine. Answers of other versions are ignored.
 const HEADER: &str = concat!("git-blue-comparisons-1-", env!("GIT_BLUE_ENGINE"), "\n");
 /// The size limit of the file, in bytes. Once it is reached, the file starts again with the new answers.
 const MAX_SIZE: u64 = 24 << 20;
+/// The number of answers that are searched for in the file, before its lines are indexed.
+const MAX_SEARCHES: u32 = 8;
 
 /// The comparisons of one store. New ones are written when this is dropped.
 #[derive(Debug)]
@@ -29,8 +33,9 @@ pub struct Comparisons {
 #[derive(Debug, Default)]
 struct Known {
     bytes: Vec<u8>,
+    searches: Cell<u32>,
     /// The place of each answer with its checksum, by key.
-    lines: HashMap<String, Range<usize>>,
+    lines: OnceCell<HashMap<String, Range<usize>>>,
 }
 
 impl Comparisons {
@@ -66,7 +71,7 @@ fn has_header(file: &mut File) -> std::io::Result<bool> {
 impl Answers for Comparisons {
     fn get(&self, key: &str) -> Option<&[u8]> {
         let known = self.known.get_or_init(|| Known::read(&self.path).unwrap_or_default());
-        let (sum, answer) = split(&known.bytes[known.lines.get(key)?.clone()])?;
+        let (sum, answer) = split(known.find(key)?)?;
         (sum == checksum(key, answer).as_bytes()).then_some(answer)
     }
 
@@ -94,10 +99,28 @@ impl Known {
             return Ok(Self::default());
         }
         let size = file.metadata()?.len().min(2 * MAX_SIZE);
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
+        // Every line follows a line break.
+        bytes.push(b'\n');
         file.take(size).read_to_end(&mut bytes)?;
+        Ok(Self { bytes, ..Self::default() })
+    }
+
+    /// Returns the newest answer for a key, with its checksum. Most processes need a few answers, for which the lines are
+    /// not indexed.
+    fn find(&self, key: &str) -> Option<&[u8]> {
+        let searches = self.searches.replace(self.searches.get() + 1);
+        if searches >= MAX_SEARCHES {
+            return Some(&self.bytes[self.lines.get_or_init(|| self.indexed()).get(key)?.clone()]);
+        }
+        let start = memmem::rfind(&self.bytes, format!("\n{key} ").as_bytes())? + key.len() + 2;
+        let rest = &self.bytes[start..];
+        Some(&rest[..memchr(b'\n', rest)?])
+    }
+
+    fn indexed(&self) -> HashMap<String, Range<usize>> {
         let (mut lines, mut start) = (HashMap::new(), 0);
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        for line in self.bytes.split_inclusive(|byte| *byte == b'\n') {
             let end = start + line.len();
             if let (Some((key, _)), Some(b'\n')) = (split(line), line.last())
                 && let Ok(key) = std::str::from_utf8(key)
@@ -106,7 +129,7 @@ impl Known {
             }
             start = end;
         }
-        Ok(Self { bytes, lines })
+        lines
     }
 }
 
@@ -162,6 +185,20 @@ mod tests {
         assert_eq!(get(&path, "a"), None);
         put(&path, "d", b"3");
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+    }
+
+    #[test]
+    fn the_newest_answers_are_found_without_and_with_an_index() {
+        let top = tempfile::tempdir().unwrap();
+        let path = top.path().join("comparisons");
+        for (key, answer) in [("a", "1"), ("b", "2"), ("a", "3"), ("aa", "4")] {
+            put(&path, key, answer.as_bytes());
+        }
+        let all = Comparisons::new(path);
+        for _ in 0..=MAX_SEARCHES {
+            let found = ["a", "b", "aa", "c"].map(|key| all.get(key).map(<[u8]>::to_vec));
+            assert_eq!(found, [Some(b"3".to_vec()), Some(b"2".to_vec()), Some(b"4".to_vec()), None]);
+        }
     }
 
     #[test]

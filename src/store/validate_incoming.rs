@@ -2,7 +2,7 @@
 //! and with valid content. Data that the store already has is not validated again.
 
 use std::collections::{
-    BTreeMap, BTreeSet,
+    BTreeMap,
     btree_map::Entry::{Occupied as Held, Vacant},
 };
 
@@ -121,12 +121,8 @@ impl TreeWalk<'_> {
                 continue;
             }
             let known = folder.known.iter().map(|tree| self.by_name(tree)).collect::<Result<Vec<_>, _>>()?;
-            let mut folded = BTreeSet::new();
             for entry in &entries {
                 let path: Vec<String> = folder.path.iter().chain([&entry.name]).cloned().collect();
-                if !folded.insert(entry.name.to_ascii_lowercase()) {
-                    self.problem(&path, "another name differs only in case");
-                }
                 let held = || known.iter().filter_map(|entries| entries.get(&entry.name));
                 if held().any(|held| held.id == entry.id) && entry.kind != EntryKind::Other {
                     continue;
@@ -271,6 +267,8 @@ impl TreeWalk<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::testing::{make, memory::MemoryStore};
 
@@ -373,13 +371,9 @@ mod tests {
     }
 
     #[test]
-    fn links_and_names_that_differ_only_in_case_are_refused() {
+    fn links_are_refused() {
         let store = sound();
         let tip = store.put_symlink(&domain(), "contracts/paths.json", "/etc/passwd").unwrap();
         assert!(inspect(&store, &domain(), &tip, &[]).unwrap()[0].contains("symbolic link"));
-        let binding = b"{\"role\":\"provider\"}";
-        store.put_raw(&domain(), "bindings/fungal.json", binding).unwrap();
-        let tip = store.put_raw(&domain(), "bindings/Fungal.json", binding).unwrap();
-        assert!(inspect(&store, &domain(), &tip, &[]).unwrap().iter().any(|one| one.contains("only in case")));
     }
 }

@@ -69,8 +69,8 @@ pub struct Notification {
     pub deprecated: Option<Deprecated>,
     /// Whether this repository imports the contract or, if a repository left, one of its contracts.
     pub affects_me: bool,
-    /// Whether this repository's import still holds: the range accepts the version, and code written against the older
-    /// version accepts its data; null without an import.
+    /// Whether this repository's import still holds: the range accepts the version, or an older one that is still served
+    /// (`behind`), and code written against the older version accepts its data; null without an import.
     pub import_state: Option<ImportEffect>,
     /// The older version that the import still gets because its owner serves it; absent unless the range refuses the
     /// current one.
@@ -105,17 +105,18 @@ impl Notification {
     /// hold or more than the owner changed.
     pub fn is_to_review(&self) -> bool {
         let is_shown = |kind| {
-            !matches!(
-                kind,
-                ChangeType::ContractAdded
-                    | ChangeType::OwnerChanged
-                    | ChangeType::ContractOffered
-                    | ChangeType::BindingAdded
-                    | ChangeType::BindingRemoved
-                    | ChangeType::RepoLeft
-            )
+            self.is_back()
+                || !matches!(
+                    kind,
+                    ChangeType::ContractAdded
+                        | ChangeType::OwnerChanged
+                        | ChangeType::ContractOffered
+                        | ChangeType::BindingAdded
+                        | ChangeType::BindingRemoved
+                        | ChangeType::RepoLeft
+                )
         };
-        let holds = self.import_state == Some(ImportEffect::Satisfied);
+        let holds = self.import_state.is_some_and(ImportEffect::holds);
         let is_import = self.affects_me && self.contract.is_some();
         is_import && !self.changed_by_other && !self.is_in_place() && (!holds || self.kinds().any(is_shown))
     }
@@ -145,7 +146,7 @@ impl Notification {
     /// Returns the end of a sentence that says what else changed: `, and deprecated the contract`. Returns an empty text if
     /// nothing else did.
     pub fn also_phrase(&self) -> String {
-        if self.change_type == ChangeType::OwnerChanged || self.is_changed_and_taken_over() {
+        if self.is_taken_over() {
             return self.taken_over_phrase();
         }
         let also = self.also.iter().filter_map(|kind| match kind {
@@ -178,6 +179,23 @@ impl Notification {
             (false, ChangeType::OwnerChanged) => format!(", which {}", also.join(" and ")),
             (false, _) => format!(" and {}", also.join(" and ")),
         }
+    }
+
+    /// Returns whether a retired contract was published again.
+    pub fn is_back(&self) -> bool {
+        self.change_type == ChangeType::ContractAdded && self.changes.old_version.is_some()
+    }
+
+    /// Returns whether the owner changed. Either owner may have made the other changes.
+    fn is_taken_over(&self) -> bool {
+        self.change_type == ChangeType::OwnerChanged
+            || self.is_changed_and_taken_over()
+            || self.is_retired_and_taken_over()
+    }
+
+    /// Returns whether the owner of a contract changed that was retired, too.
+    pub fn is_retired_and_taken_over(&self) -> bool {
+        self.change_type == ChangeType::ContractRetired && self.also.contains(&ChangeType::OwnerChanged)
     }
 
     /// Returns whether the owner changed together with the version. Either owner may have changed the version.
@@ -214,6 +232,7 @@ impl Notification {
             n => format!(" in {n} versions"),
         };
         match self.change_type {
+            ChangeType::ContractAdded if self.is_back() => format!("{from} published {contract} {new} again"),
             ChangeType::ContractAdded => format!("{from} added {contract} {new}"),
             ChangeType::VersionChanged if self.is_changed_and_taken_over() => {
                 format!("{from} took over {contract}, which went {old} -> {new}{behind}")
@@ -221,6 +240,9 @@ impl Notification {
             ChangeType::VersionChanged if self.is_in_place() => format!("{from} changed {contract} {new} in place"),
             ChangeType::VersionChanged if self.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
             ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
+            ChangeType::ContractRetired if self.is_retired_and_taken_over() => {
+                format!("{from} took over {contract}, which is retired")
+            }
             ChangeType::ContractRetired => format!("{from} retired {contract}"),
             ChangeType::ContractDeprecated if self.deprecated.is_none() => {
                 format!("{from} withdrew the deprecation of {contract}")

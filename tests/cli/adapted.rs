@@ -194,3 +194,25 @@ fn import_that_comes_back_is_not_adapted_to_what_broke_it() {
     assert!(check.stdout.contains("[import-broken]"), "{check}");
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["adapted_version"], "1.0.0");
 }
+
+/// The check before publishing and a binding that is written to the realm find the same.
+#[test]
+fn import_that_comes_back_is_checked_before_it_is_published() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));
+    world.commit("access", "Accept every version");
+    let breaking =
+        contract("2.0.0").replace("type: string", "type: integer").replace("[\"jobs/*/masks/*\", \"v2.0.0\"]", "[1]");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &breaking);
+    world.commit("fungal", "Numbers");
+    world.git(&access, &["rm", "-q", BINDING_FILE]);
+    world.commit("access", "Remove it");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));
+    let check = world.blue(&access, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("[import-broken]"), "{check}");
+    let import = "s3-permissions@>=1.0.0:cdk/access_stack.py";
+    let binding = ["--domain", "s3-access", "--repo", "access", "--role", "consumer", "--import", import];
+    world.ok(&access, &[&["realm", "admin", "binding"][..], &binding].concat());
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["adapted_version"], "1.0.0");
+}

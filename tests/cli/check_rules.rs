@@ -533,6 +533,38 @@ fn folder_of_a_domain_in_another_case_is_renamed() {
 }
 
 #[test]
+fn folder_of_a_misspelt_domain_is_renamed_or_its_domain_created() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.write("fungal/.blue/contracts/s3-acess/extra.yaml", &contract("1.0.0").replace("s3-permissions", "extra"));
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    assert!(check.all().contains("rename s3-acess to s3-access in the paths under .blue"), "{check}");
+    assert!(check.all().contains("realm admin domain --name s3-acess --repos fungal  # or create it"), "{check}");
+}
+
+/// The owner publishes what the import waits for.
+#[test]
+fn import_that_is_written_ahead_waits_for_its_version() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let late = world.join("late");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "late"]);
+    world.write("late/cdk/access_stack.py", "");
+    world.write(&format!("late/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
+    world.commit("late", "Ahead of 2.0.0");
+    let check = world.blue(&late, &["check"]).exits(1);
+    let said = "late imports s3-access/s3-permissions >=2.0.0, <3.0.0, of which no version is published";
+    assert!(check.stdout.contains(said), "{check}");
+    assert!(check.stdout.contains("or write \">=1.0.0, <3.0.0\" if the code works with 1.0.0"), "{check}");
+    let review = world.ok(&late, &["review"]);
+    assert!(review.stdout.contains("wait for a version in >=2.0.0, <3.0.0"), "{review}");
+    let impact = ["contract", "impact", "s3-access/s3-permissions"];
+    assert!(world.ok(&late, &impact).stdout.contains("no version in >=2.0.0, <3.0.0 is published: wait for one"));
+    let impact = world.ok(&fungal, &impact);
+    assert!(!impact.stdout.contains("must be adapted"), "{impact}");
+}
+
+#[test]
 fn misspelled_folder_is_a_warning() {
     let world = World::pair();
     world.write("fungal/.blue/contract/s3-access/other.yaml", &contract("1.0.0"));

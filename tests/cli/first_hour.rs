@@ -15,6 +15,9 @@ struct Follower<'a> {
     shown: RefCell<Vec<Run>>,
 }
 
+/// Prepares a breaking change.
+const BUMP: &str = "git blue contract bump orders/order-placed major";
+
 impl<'a> Follower<'a> {
     fn new(world: &'a World) -> Self {
         Self { world, said: RefCell::default(), shown: RefCell::default() }
@@ -81,7 +84,7 @@ fn break_is_found_within_twelve_commands() {
     let follower = Follower::new(&world);
     agree(&world, &shop, &billing, &follower);
     follower.follows(&shop);
-    follower.follows(&billing);
+    follower.run(&billing, BUMP, 0);
     follower.follows_to(&billing, 1);
     assert!(follower.last().contains("shop imports orders/order-placed"), "{}", follower.last());
     assert!(follower.commands() <= 12, "{}", follower.commands());
@@ -112,7 +115,7 @@ fn second_machine_needs_only_clone_and_url() {
     follower.asks(&clone);
     follower.follows(&clone);
     follower.follows(&clone);
-    follower.follows(&clone);
+    follower.run(&clone, BUMP, 0);
     follower.follows_to(&clone, 1);
     assert!(follower.last().contains("shop imports orders/order-placed"), "{}", follower.last());
     assert!(follower.commands() <= 12, "{}", follower.commands());

@@ -239,3 +239,13 @@ fn store_is_in_its_realm_but_takes_no_part_in_it() {
     let repos = world.json(&world.path("fungal"), &["status", "--peek"])["repos"].clone();
     assert_eq!(repos.as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn misspelt_variable_is_not_answered_with_nothing_to_do() {
+    let world = World::pair();
+    for command in [&["status"][..], &["review"], &["notifications", "list"]] {
+        let run = world.blue_with(&world.path("access"), command, &[("GIT_BLUE_REPO", "acces".as_ref())]).exits(128);
+        assert!(run.all().contains("acces is not in the realm aperture (did you mean access?)"), "{run}");
+        assert!(run.stderr.contains("hint: unset GIT_BLUE_REPO\n"), "{run}");
+    }
+}

@@ -38,6 +38,7 @@ fn an_import_that_is_behind_is_not_said_to_hold() {
     assert!(list.contains("your import is behind: 1.0.0 is still served"), "{list}");
     let answer = world.json(&access, &["notifications", "list"]);
     assert_eq!(answer["notifications"][0]["served_version"], "1.0.0", "{answer}");
+    assert_eq!(answer["notifications"][0]["import_state"], "behind", "{answer}");
 }
 
 /// `fungal` deprecates the contract before it hands it over.
@@ -60,4 +61,27 @@ fn what_the_former_owner_changed_is_not_said_of_the_new_one() {
     let list = world.ok(&reader, &["notifications", "list"]).stdout;
     let text = "access took over s3-access/s3-permissions, which went 1.0.0 -> 1.1.0 and had 1.0.0 yanked and is deprecated now";
     assert!(list.contains(text), "{list}");
+}
+
+/// `fungal` retires the contract before it hands it over, and `access` publishes it again.
+#[test]
+fn retired_contract_that_is_taken_over_and_published_again_is_said_so() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let (name, file) = ("s3-access/s3-permissions", ".blue/contracts/s3-access/s3-permissions.yaml");
+    let reader = world.join("reader");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "reader"]);
+    world.settle();
+    world.ok(&fungal, &["contract", "transfer", name, "--to", "access"]);
+    world.write(&format!("access/{file}"), &contract("1.0.0").replace("owner: fungal", "owner: access"));
+    world.commit("access", "Take it over");
+    world.git(&world.path("access"), &["rm", "-q", file]);
+    world.ok(&world.path("access"), &["contract", "retire", name, "--reason", "old", "--force"]);
+    let list = world.ok(&reader, &["notifications", "list"]).stdout;
+    assert!(list.contains("access took over s3-access/s3-permissions, which is retired"), "{list}");
+    world.ok(&reader, &["notifications", "ack", "--all"]);
+    world.write(&format!("access/{file}"), &contract("1.0.1").replace("owner: fungal", "owner: access"));
+    world.commit("access", "Bring it back");
+    let list = world.ok(&reader, &["notifications", "list"]).stdout;
+    assert!(list.contains("access published s3-access/s3-permissions 1.0.1 again"), "{list}");
 }

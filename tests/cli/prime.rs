@@ -57,6 +57,18 @@ fn repository_without_a_domain_gets_its_first_steps() {
         assert_eq!(steps, ["git blue contract list", new], "{command}");
     }
     assert!(!prime(&world, "access", &[]).contains("no domain"));
+    world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "empty", "--repos", "lone"]);
+    for (domain, step) in
+        [("s3-access", "git blue contract list --domain s3-access"), ("empty", "git blue contract new empty/…")]
+    {
+        let other = world.join(&format!("in-{domain}"));
+        world.ok(
+            &world.path("fungal"),
+            &["realm", "admin", "domain", "--name", domain, "--repos", &format!("in-{domain}")],
+        );
+        let review = world.ok(&other, &["review"]);
+        assert!(review.stdout.contains(step), "{review}");
+    }
 }
 
 #[test]

@@ -180,6 +180,82 @@ fn importer_is_only_warned_of_a_conflict_about_a_version_that_it_does_not_get() 
     assert!(check.stdout.contains("s3-permissions 1.1.0 was published twice"), "{check}");
 }
 
+/// A machine retires the contract while another one publishes a version.
+#[test]
+fn change_is_notified_with_its_own_author() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let other = clone(&world, "third", &hub);
+    world.git(&other, &["config", "user.name", "Eve"]);
+    world.git(&other, &["config", "user.email", "eve@example.com"]);
+    let fungal = world.path("fungal");
+    let retire = ["contract", "retire", "s3-access/s3-permissions", "--reason", "old", "--force"];
+    world.on("home").ok(&fungal, &retire);
+    world.on("third").write(&format!("fungal-third/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.commit("fungal-third", "Paths 1.1.0");
+    for (home, path) in [("home", &fungal), ("third", &other), ("second", &access)] {
+        world.on(home).ok(path, &["sync"]);
+    }
+    let list = world.json(&access, &["notifications", "list"]);
+    let told = &list["notifications"][0];
+    assert_eq!((&told["type"], &told["also"]), (&json!("contract_retired"), &json!(["VersionChanged"])), "{list}");
+    assert_eq!(told["author"], "Ada <ada@example.com>", "{list}");
+}
+
+#[test]
+fn offer_that_another_one_replaces_is_reported() {
+    let (world, hub) = shared();
+    second(&world, &hub);
+    let third = world.on("second").repo("third");
+    world.ok(&third, &["init", "--url", &hub]);
+    world.ok(&third, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "third"]);
+    world.ok(&third, &["sync"]);
+    let (fungal, other) = (world.path("fungal"), clone(&world, "third", &hub));
+    world.on("home").ok(&fungal, &["sync"]);
+    let offer = |to| ["contract", "transfer", "s3-access/s3-permissions", "--to", to];
+    world.ok(&fungal, &offer("access"));
+    world.on("third").ok(&other, &offer("third"));
+    world.on("home").ok(&fungal, &["sync"]);
+    let there = world.on("third").blue(&other, &["sync"]);
+    let here = world.on("home").blue(&fungal, &["sync"]);
+    let said = "another machine offered it at the same time";
+    let count = [&there, &here].iter().filter(|run| run.all().contains(said) && run.code == 1).count();
+    assert_eq!(count, 1, "{there} {here}");
+}
+
+/// No tree of a realm is checked out, so that both can be kept.
+#[test]
+fn names_that_differ_only_in_case_are_kept_and_reported() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let (fungal, twin) = (world.path("fungal"), contract("1.0.0").replace("owner: fungal", "owner: access"));
+    std::fs::rename(&hub, world.path("away.git")).unwrap();
+    for (home, repo, name, text) in [("home", "fungal", "item", contract("1.0.0")), ("second", "access", "Item", twin)]
+    {
+        let text = text.replace("name: s3-permissions", &format!("name: {name}"));
+        world.on(home).write(&format!("{repo}/.blue/contracts/s3-access/{name}.yaml"), &text);
+        world.commit(repo, "Item");
+    }
+    let shop = world.on("home").repo("one/shop");
+    world.ok(&shop, &["init", "--realm", REALM]);
+    let other = world.on("second").repo("two/Shop");
+    world.ok(&other, &["init", "--realm", REALM]);
+    std::fs::rename(world.path("away.git"), &hub).unwrap();
+    for (home, path) in [("home", &fungal), ("second", &access), ("home", &fungal)] {
+        world.on(home).ok(path, &["sync"]);
+    }
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    let check = world.blue(&access, &["check"]).exits(1);
+    let said = "s3-access/Item differs from s3-access/item of fungal only in case";
+    assert!(check.all().contains(said) && !check.all().contains("Shop"), "{check}");
+    let check = world.blue(&other, &["check", "--published"]).exits(1);
+    assert!(check.all().contains("the repository Shop differs from shop only in case"), "{check}");
+    world.ok(&other, &["realm", "admin", "rename", "Shop", "store"]);
+    world.ok(&access, &["contract", "retire", "s3-access/Item", "--reason", "renamed", "--force"]);
+    let check = world.blue(&access, &["check", "--all"]);
+    assert!(!check.all().contains("only in case"), "{check}");
+}
+
 #[test]
 fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
     let (world, hub) = shared();

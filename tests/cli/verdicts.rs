@@ -529,3 +529,33 @@ fn impact_of_a_pre_release_is_the_same_before_and_after_its_publication() {
         assert_eq!(impact(candidate), "broken", "{candidate:?}");
     }
 }
+
+/// The agreed value compares lists as sets.
+#[test]
+fn reordered_list_of_the_value_is_no_change() {
+    let world = World::pair();
+    let value =
+        |version: &str, list: &str| contract(version).replace(&format!("[\"jobs/*/masks/*\", \"v{version}\"]"), list);
+    for (version, list) in [("1.1.0", "[a, b, c]"), ("1.1.1", "[c, a, b]")] {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &value(version, list));
+        world.commit("fungal", version);
+    }
+    let name = "s3-access/s3-permissions";
+    let evolution = &world.stored("contracts/s3-permissions.json")["evolution"];
+    assert!(evolution.as_array().unwrap().iter().all(|one| one["version"] != "1.1.1"), "{evolution}");
+    let diff = world.json(&world.path("fungal"), &["contract", "diff", name, "1.1.0", "1.1.1"]);
+    assert_eq!(diff["changes"], json!([]), "{diff}");
+    let blame = world.ok(&world.path("fungal"), &["contract", "blame", name, "/value"]);
+    assert!(!blame.stdout.contains("1.1.1"), "{blame}");
+}
+
+#[test]
+fn release_is_what_a_change_of_a_pre_release_needs() {
+    let world = World::pair();
+    world.bump("2.0.0-rc.1");
+    let other = contract("2.0.0-rc.2").replace("type: string", "type: integer");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &other.replace("[\"jobs/*/masks/*\", \"v2.0.0-rc.2\"]", "[1]"));
+    let diff = ["contract", "diff", "s3-access/s3-permissions", "2.0.0-rc.1", "--worktree"];
+    let diff = world.ok(&world.path("fungal"), &diff);
+    assert!(diff.stdout.contains("needs version 2.0.0 or later: a pre-release promises nothing"), "{diff}");
+}

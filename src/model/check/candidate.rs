@@ -57,11 +57,18 @@ pub(super) fn unknown_domains(
         let file = contract.or_else(|| judged.candidate.bindings.get(domain).map(|declared| &declared.path));
         // A realm cannot have two domains whose names differ only in case.
         let meant = known.iter().find(|known| known.as_str().eq_ignore_ascii_case(domain.as_str()));
-        let rename = |meant| format!("rename {domain} to {meant} in the paths under .blue: case matters in names");
+        let near = nearest::nearest(domain, known).filter(|_| meant.is_none());
         let question = if meant.is_some() { String::new() } else { nearest::did_you_mean(domain, known) };
         let message = format!("the realm has no domain {domain}{question}");
         let finding = Finding::error("unknown-domain", message).domain(domain);
-        Finding { file: file.cloned(), resolution: meant.map(rename).into_iter().collect(), ..finding }
+        let rename = |meant| format!("rename {domain} to {meant} in the paths under .blue");
+        let create = format!("git blue realm admin domain --name {domain} --repos {}  # or create it", judged.repo);
+        let resolution = match (meant, near) {
+            (Some(meant), _) => vec![format!("{}: case matters in names", rename(meant))],
+            (None, Some(near)) => vec![rename(near), create],
+            (None, None) => Vec::new(),
+        };
+        Finding { file: file.cloned(), resolution, ..finding }
     });
     found.collect()
 }

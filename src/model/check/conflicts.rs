@@ -1,13 +1,14 @@
 //! Findings for unresolved conflicts: two machines wrote the same thing differently, or a commit broke a rule.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Finding, Severity};
+use super::{Finding, Severity, same_but_for_case};
 use crate::model::{
     candidate::contract_path,
     conflict::{Conflict, Standing},
     domain_summary::DomainSummary,
     name::{ContractName, DomainName, RepoName},
+    realm::Repo,
     set_aside::SetAside,
     version::{Level, Version},
 };
@@ -101,6 +102,15 @@ fn concerns(record: &SetAside, domain: &DomainSummary, me: &RepoName) -> bool {
 /// Returns findings for names shared by two repositories.
 pub(super) fn names(repos: &[RepoName]) -> impl Iterator<Item = Finding> {
     repos.iter().map(|repo| finding(&Conflict::Repo(repo.clone()), None, Standing::default()))
+}
+
+/// Returns findings for repositories whose names differ only in case: they joined on two machines at the same time.
+pub(super) fn names_but_for_case(repos: &BTreeMap<RepoName, Repo>) -> impl Iterator<Item = Finding> {
+    same_but_for_case(repos.keys()).into_iter().map(|(repo, twin)| {
+        let message = format!("the repository {repo} differs from {twin} only in case");
+        let rename = format!("git blue realm admin rename {repo} …  # choose another name, or rename {twin}");
+        Finding { resolution: vec![rename], ..Finding::error("name-collision", message).repo(repo) }
+    })
 }
 
 /// Returns findings for commits that broke a rule of the realm itself.

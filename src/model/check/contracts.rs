@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 
-use super::{Examination, Finding, imports, is_past};
+use super::{Examination, Finding, imports, is_past, same_but_for_case};
 use crate::model::{
     domain_summary::{ContractSummary, DomainSummary},
     domain_view::unreadable_bindings,
@@ -23,12 +23,15 @@ pub(super) fn check(
 ) {
     let importers = domain.all_importers();
     let are_known = unreadable_bindings(&domain.damage).next().is_none();
+    let in_use = domain.contracts.iter().filter(|(_, contract)| contract.retired.is_none()).map(|(name, _)| name);
+    let twins = same_but_for_case(in_use);
     for (name, contract) in &domain.contracts {
         let mut of_contract = Vec::new();
         // The owner of a retired contract may leave.
         if contract.retired.is_none() {
             of_contract.extend(owner(repos, domain, name, &contract.owner));
         }
+        of_contract.extend(twins.get(name).map(|twin| collision(domain, name, twin)));
         of_contract.extend(examination.findings.remove(name).unwrap_or_default());
         let importers = importers.get(name).map_or(0, Vec::len);
         of_contract.extend(life(domain, (name, contract), importers, today));
@@ -57,6 +60,18 @@ fn owner(
     } else {
         None
     }
+}
+
+/// Returns the finding for a contract whose name differs from another one only in case: two machines created them at the
+/// same time.
+fn collision(domain: &DomainSummary, name: &ContractName, twin: &ContractName) -> Finding {
+    let domain_name = &domain.info.name;
+    let owner = domain.owner(twin).map(|owner| format!(" of {owner}")).unwrap_or_default();
+    let message = format!("{domain_name}/{name} differs from {domain_name}/{twin}{owner} only in case");
+    let retire = format!(
+        "git blue contract retire {domain_name}/{name} --reason \"renamed\"  # or the other one, once it has another name"
+    );
+    Finding { resolution: vec![retire], ..Finding::error("name-collision", message) }
 }
 
 fn life(

@@ -140,6 +140,14 @@ fn standing(
                 Finding::error("missing-contract", message)
             }
         },
+        ImportResolution::Broken { current } if import.is_early(&current) => {
+            let wider =
+                range.widened(&current).map(|range| format!(", or write \"{range}\" if the code works with {current}"));
+            let wait = format!("wait until one is published{}", wider.unwrap_or_default());
+            let message = format!("{repo} imports {name}/{contract} {range}, of which no version is published");
+            let notes = uses(import).into_iter().chain([wait]);
+            Finding { version: Some(current), ..Finding::error("import-broken", message).notes(notes) }
+        }
         ImportResolution::Broken { current } => {
             let yanked = import.adapted().filter(|version| is_yanked(domain, import, version));
             let is_useless =
@@ -156,10 +164,13 @@ fn standing(
             Finding { version: Some(current), verdict, ..Finding::error("import-broken", message).notes(notes) }
         }
         ImportResolution::Behind { current, served } => {
-            let message = format!(
-                "{repo} imports {name}/{contract} {range}; {} {current}, but {served} is still served",
-                verb(&current)
-            );
+            let is_retired = domain.contracts.get(contract).is_some_and(|contract| contract.retired.is_some());
+            let end = if is_retired {
+                "and the contract is retired".to_owned()
+            } else {
+                format!("but {served} is still served")
+            };
+            let message = format!("{repo} imports {name}/{contract} {range}; {} {current}, {end}", verb(&current));
             let unnamed = verdict.and_then(|one| unnamed(domain, repo, import, one)).map(|finding| finding.message);
             let notes = unnamed.into_iter().chain(uses(import));
             Finding { version: Some(current), ..Finding::warning("import-behind", message).notes(notes) }

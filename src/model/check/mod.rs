@@ -294,7 +294,7 @@ impl<'a> Check<'a> {
             let finding = Finding { caused_by: Cause::AnotherRepository, ..finding };
             self.sort(finding, |finding| finding.severity == Severity::Error);
         }
-        for finding in conflicts::names(twice) {
+        for finding in conflicts::names(twice).chain(conflicts::names_but_for_case(self.input.repos)) {
             let finding = Finding { caused_by: Cause::AlreadyInTheRealm, ..finding };
             let judged = self.input.judged;
             self.sort(finding, |one| judged.iter().any(|judged| one.repo.as_ref() == Some(judged.repo)));
@@ -458,6 +458,16 @@ fn damaged(damage: &Damage) -> Finding {
         Subject::Domain(domain) => finding.domain(domain),
         Subject::Domains | Subject::Other => finding,
     }
+}
+
+/// Returns the names that differ from another one only in case, each with one of the others.
+fn same_but_for_case<'n, N: AsRef<str> + Ord>(names: impl Iterator<Item = &'n N>) -> BTreeMap<&'n N, &'n N> {
+    let mut groups = BTreeMap::<String, Vec<&N>>::new();
+    for name in names {
+        groups.entry(name.as_ref().to_ascii_lowercase()).or_default().push(name);
+    }
+    let twin = |group: &[&'n N], name: &'n N| group.iter().find(|other| **other != name).map(|other| (name, *other));
+    groups.values().flat_map(|group| group.iter().filter_map(|name| twin(group, name))).collect()
 }
 
 fn is_past(date: Option<Date>, today: Date) -> bool {

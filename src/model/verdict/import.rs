@@ -24,10 +24,19 @@ pub type States = BTreeMap<(RepoName, ContractName), ImportState>;
 pub enum ImportEffect {
     /// It holds: this is proved, or the range accepts the version and there is no verdict.
     Satisfied,
+    /// It holds, but only because an older version is still served: the range refuses the current one.
+    Behind,
     /// It does not hold: the range refuses the version, or a value exists that its code does not accept.
     Broken,
     /// The range accepts the version, but it is not known whether its code accepts all values.
     Unknown,
+}
+
+impl ImportEffect {
+    /// Returns whether the import gets a version that its code is known to accept.
+    pub fn holds(self) -> bool {
+        matches!(self, Self::Satisfied | Self::Behind)
+    }
 }
 
 /// The state of an import.
@@ -68,8 +77,16 @@ impl ImportState {
         match (self.resolution.resolved(), self.verdict.as_ref().map(|verdict| verdict.verdict)) {
             (None, _) | (_, Some(Outcome::Breaks)) => ImportEffect::Broken,
             (_, Some(Outcome::Unknown)) => ImportEffect::Unknown,
-            (_, Some(Outcome::Compatible) | None) => ImportEffect::Satisfied,
+            (_, Some(Outcome::Compatible) | None) => match self.resolution.served() {
+                Some(_) => ImportEffect::Behind,
+                None => ImportEffect::Satisfied,
+            },
         }
+    }
+
+    /// Returns whether the import gets a version that its code is known to accept.
+    pub fn holds(&self) -> bool {
+        self.effect().holds()
     }
 
     /// Returns whether the import is broken.
@@ -84,13 +101,12 @@ impl ImportState {
 
     /// Returns whether the import is proved to be satisfied, and gets everything that it expects.
     pub fn is_proved(&self) -> bool {
-        self.effect() == ImportEffect::Satisfied && !self.is_by_range() && !self.lacks_properties()
+        self.holds() && !self.is_by_range() && !self.lacks_properties()
     }
 
     /// Returns whether the import holds, but expects properties that are never sent.
     pub fn lacks_properties(&self) -> bool {
-        self.effect() == ImportEffect::Satisfied
-            && self.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty())
+        self.holds() && self.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty())
     }
 
     /// Returns whether the import accepts the current version, an older one, or none.

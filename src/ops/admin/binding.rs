@@ -72,7 +72,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
     let part = cycles::Part { domain: &request.domain, repo: &request.repo, binding: &wanted };
     let cycles = cycles::closed(&*here.store, &[part], None)?;
     let why = Message { repo: Some(&request.repo), ..Message::default() };
-    let decision = domain::change(ctx, &*here.store, &request.domain, Part::default(), why, |view| {
+    let part = Part { returning: Some((&request.repo, &wanted)), ..Part::default() };
+    let decision = domain::change(ctx, &*here.store, &request.domain, part, why, |view| {
         Ok(publish::binding(view, &request.repo, wanted.clone(), ctx.env.now())?)
     })?;
     let mut answer = Answer::new(BindingSet {

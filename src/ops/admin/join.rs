@@ -34,7 +34,7 @@ use crate::{
         Edit, Store,
         codec::{self, Config},
         layout,
-        overview::Overview,
+        overview::{Line, Overview},
         read,
     },
     wire::{Answer, RealmJoin, RemoteSync},
@@ -193,7 +193,8 @@ fn sync_steps(known: &KnownRealm, failed: Option<OpError>, remotes: &[RemoteSync
     steps
 }
 
-/// Returns the next steps of a repository that is in no domain, and none for another one.
+/// Returns the next steps of a repository that is in no domain, or has published nothing in its domains, and none for
+/// another one.
 ///
 /// # Errors
 /// Returns an error if the commit cannot be read.
@@ -205,7 +206,9 @@ pub fn first_steps(
     name: &RepoName,
 ) -> Result<Vec<String>, OpError> {
     let mut steps = Vec::new();
-    if overview.domains_of(name).next().is_some() {
+    if let Some(line) = overview.domains_of(name).next() {
+        let is_new = overview.domains_of(name).all(|line| !line.sources.contains_key(name));
+        steps.extend(is_new.then(|| first_of_member(line)));
         return Ok(steps);
     }
     if overview.count() > 0 {
@@ -219,6 +222,16 @@ pub fn first_steps(
         format!("git blue realm admin domain --name {domain} --repos {name}  # this repository has files for it")
     }));
     Ok(steps)
+}
+
+/// Returns the next step of a member of a domain that has published nothing.
+fn first_of_member(line: &Line) -> String {
+    let domain = &line.name;
+    if line.contracts == 0 {
+        format!("git blue contract new {domain}/…  # the name of the first contract")
+    } else {
+        format!("git blue contract list --domain {domain}  # list the contracts that can be imported")
+    }
 }
 
 /// Returns the domains of the realm for which HEAD has files, as in a clone that left the realm and joins again.

@@ -71,6 +71,8 @@ fn require_contract(ctx: &Ctx, acting: ActingRepo<'_>, at: &ContractRef) -> Resu
                 format!("{at} belongs to {}; only {} can export it, not {}", held.owner, held.owner, acting.repo);
             Err(OpError::no(ErrorCode::NotOwner, message).next(format!("git blue import {at}  # import it")))
         }
+        Ok(held) if held.retired.is_some() => Err(OpError::no(ErrorCode::Retired, format!("{at} is retired"))
+            .next(format!("git blue contract get {at}  # show why"))),
         Ok(_) => Ok(()),
         Err(error) if error.code == ErrorCode::UnknownContract => match Draft::Worktree.contract(ctx, at) {
             Ok(_) => Ok(()),

@@ -286,11 +286,6 @@ fn automatic(
     OpError::no(ErrorCode::CannotEdit, message).next(format!("{} to choose the version yourself", write(&own)))
 }
 
-/// Returns the command that bumps a contract, with its comment.
-pub fn step(at: &ContractRef) -> String {
-    format!("git blue contract bump {at} major  # later, for a breaking change; omit major to derive the level")
-}
-
 fn read_file(
     ctx: &Ctx,
     acting: ActingRepo<'_>,

@@ -18,7 +18,7 @@ use crate::{
     model::{
         binding::Binding,
         contract::{BrokenDirection, Contract},
-        diff::diff,
+        diff,
         name::{ContractFields, ContractRef},
         verdict::{Judge, VersionBump, declared, flow, needed_bump, values_compared},
         version::Version,
@@ -139,7 +139,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
         (_, DocumentSource::Realm) => after.evolution.retain(|entry| before.evolution.contains(entry)),
         _ => {}
     }
-    let (changes, bump) = (diff(&before, &after), needed_bump(&old, &new, &judge));
+    let (changes, bump) = (diff::of_contracts(&before, &after), needed_bump(&old, &new, &judge));
     let content_changed = !old.has_same_content(&new);
     let body = ContractDiff {
         old_origin,

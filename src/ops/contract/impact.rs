@@ -246,8 +246,14 @@ fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
 /// Returns what `me` can do about broken importers: a consumer can adapt its code, and the owner can keep serving older
 /// versions, which helps the consumers in `helped` only. Other repositories can do nothing.
 fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &ContractImpact) -> Vec<NextStep> {
-    let broken: Vec<_> = body.importers.iter().filter(|one| one.state == ImportStanding::Broken).collect();
     let version = &body.version;
+    let is_early = |one: &&ImporterImpact| one.adapted_version.is_none() && one.version_req.is_above(version);
+    let broken = body.importers.iter().filter(|one| one.state == ImportStanding::Broken);
+    let (early, broken): (Vec<_>, Vec<_>) = broken.partition(is_early);
+    if let Some(mine) = early.iter().find(|one| one.repo == *me) {
+        let wait = format!("no version in {} is published: wait for one, or lower the range", mine.version_req);
+        return vec![NextStep::advice(format!("{wait} if the code works with {version}"))];
+    }
     let is_current = body.current_version.as_ref() == Some(version);
     if let Some(mine) = broken.iter().find(|one| one.repo == *me) {
         return vec![own_step(mine, version, is_current)];

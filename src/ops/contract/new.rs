@@ -119,8 +119,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         .next_all(samples.advice.into_iter().map(NextStep::advice))
         .next_if(!is_member, format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo))
         .next(format!("git add {paths} && git commit -m \"Add the contract {at}\"{}", ignored.unwrap_or_default()))
-        .next(format!("git blue import {at}  # in each consumer, once it is published"))
-        .next(super::bump::step(at));
+        .next(format!("git blue import {at}  # in each consumer, once it is published"));
     auto::with_push(ctx, (acting.realm, acting.store), is_realm_changed, answer)
 }
 

@@ -36,13 +36,15 @@ pub struct Origin {
     pub repo: Option<String>,
     /// The commit of that repository that made the change, as the message names it.
     pub source_commit: Option<String>,
+    /// The content that the commit introduced; `None` if it removed the path.
+    pub blob: Option<Oid>,
 }
 
-impl From<&CommitInfo> for Origin {
-    fn from(commit: &CommitInfo) -> Self {
+impl Origin {
+    fn new(commit: &CommitInfo, blob: Option<Oid>) -> Self {
         let (_, repo, source_commit) = message::parse(&commit.message);
         let (author, committer) = (commit.author.clone(), commit.committer.clone());
-        Self { time: commit.time, author, committer, repo, source_commit }
+        Self { time: commit.time, author, committer, repo, source_commit, blob }
     }
 }
 
@@ -117,8 +119,9 @@ impl<'p> Walk<'_, 'p> {
             newer = Some((commit, older));
         }
         if let Some((oldest, _)) = newer {
-            for at in open.into_values() {
-                self.origins[at].push(Origin::from(&oldest));
+            for (path, at) in open {
+                let blob = self.blob(&oldest.tree, path)?;
+                self.origins[at].push(Origin::new(&oldest, blob));
             }
         }
         Ok(others)
@@ -135,7 +138,8 @@ impl<'p> Walk<'_, 'p> {
         for (path, at) in brought {
             let sides = self.merged_sides(commit, path, self.paths[at].1)?;
             if sides.is_empty() {
-                self.origins[at].push(Origin::from(commit));
+                let blob = self.blob(&commit.tree, path)?;
+                self.origins[at].push(Origin::new(commit, blob));
             }
             for side in sides {
                 lines.entry(side).or_default().insert(path, at);

@@ -20,6 +20,7 @@ use crate::{
         binding::{Binding, Import},
         clock,
         content_cache::ContentCache,
+        contract::Contract,
         domain_summary::DomainSummary,
         name::{DomainName, ReaderName, RealmName, RepoName},
         notification::{Change, ChangeType},
@@ -471,10 +472,34 @@ impl Found {
         }
         let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.old)).collect();
         let origins = origins::origins(store, &line.tip, &paths)?;
-        let changes =
-            found.into_iter().zip(origins).map(|((difference, change), origins)| (difference, *change, origins));
-        Ok(Self { changes: changes.collect(), unreadable, is_silent })
+        let changes = found.into_iter().zip(origins).map(|((difference, change), origins)| {
+            let origins = that_made(store, &change, origins)?;
+            Ok((difference, *change, origins))
+        });
+        Ok(Self { changes: changes.collect::<Result<_, OpError>>()?, unreadable, is_silent })
     }
+}
+
+/// Returns the commits that made a change of one field, such as a retirement, if concurrent commits were merged.
+fn that_made(store: &dyn Store, change: &Change, mut origins: Vec<Origin>) -> Result<Vec<Origin>, OpError> {
+    if origins.len() < 2 || change.contract.is_none() {
+        return Ok(origins);
+    }
+    let mut made = Vec::new();
+    for origin in &origins {
+        let document = read::readable::<Contract>(store, origin.blob)?;
+        made.push(document.is_some_and(|document| match change.kind {
+            ChangeType::ContractRetired => document.retired.is_some(),
+            ChangeType::ContractDeprecated => document.deprecated == change.deprecated,
+            ChangeType::VersionYanked => change.yanked.iter().any(|one| document.yanked_reason(one).is_some()),
+            _ => true,
+        }));
+    }
+    if made.contains(&true) {
+        let mut made = made.into_iter();
+        origins.retain(|_| made.next().unwrap_or_default());
+    }
+    Ok(origins)
 }
 
 /// Returns what this machine sees for the first time in a domain's tree. Returns `None` if it has never seen the

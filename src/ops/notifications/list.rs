@@ -10,6 +10,7 @@ use crate::ops::{
         pending::{self, Pending, is_key, key},
     },
     realm::status,
+    repos::unknown,
     runs,
 };
 use crate::{
@@ -74,6 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
     let overview = Overview::open(acting.store)?;
+    unknown::refuse_variable(ctx, overview.repos().keys())?;
     let unreadable_domains = status::unreadable_domains(&overview);
     let pending = pending(ctx, acting, &overview, &request.reader)?;
     let forgotten_pending = pending.forgotten;

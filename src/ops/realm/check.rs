@@ -30,6 +30,7 @@ use crate::{
             verdict::{self, Upcoming},
         },
         ctx::{ActingRepo, Ctx, RealmContext},
+        domain,
         inboxes::{deliver, pending},
         pr::rfc,
         publish::{
@@ -445,6 +446,12 @@ fn judge(
                 domain.contracts.get(contract).is_none_or(|current| current.version != *version)
             });
             read::load_versions(store, &mut domain, &line.tree, &declared)?;
+            if let [one] = judged
+                && let Some(declared) = one.candidate.bindings.get(&line.name)
+            {
+                let returning = (one.repo, &declared.document);
+                domain.former_imports = domain::former_imports(store, &line.tip, &domain, returning)?;
+            }
             let upcoming = Upcoming::of(judged.iter().map(|judged| judged.candidate), &line.name);
             verdict::load_bases(store, &mut domain, &line.tree, None, &upcoming)?;
             if let Some(schemas) = check.check_with_candidate(&domain, examined) {

@@ -7,7 +7,7 @@ use super::status::{REPAIR, unreadable_domains};
 use crate::{
     error::OpError,
     model::{name::RepoName, verdict::ImportEffect},
-    ops::{Operation, admin::join, contract::verdict, ctx::Ctx, runs},
+    ops::{Operation, admin::join, contract::verdict, ctx::Ctx, repos::unknown, runs},
     store::overview::Overview,
     wire::{Answer, ImportReview, RealmReview},
 };
@@ -38,6 +38,7 @@ runs!(RealmReview, |ctx, _| run(ctx));
 pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     let acting = ctx.acting_repo()?;
     let overview = Overview::open(acting.store)?;
+    unknown::refuse_variable(ctx, overview.repos().keys())?;
     let (judge, writing) = (ctx.judge(), ctx.require_writable());
     let files = import::BindingFiles::of(acting.code)?;
     let (mut reviews, mut checked, mut by_range_only) = (Vec::new(), 0, 0);
@@ -97,6 +98,6 @@ fn rank(effect: ImportEffect) -> u8 {
     match effect {
         ImportEffect::Broken => 0,
         ImportEffect::Unknown => 1,
-        ImportEffect::Satisfied => 2,
+        ImportEffect::Satisfied | ImportEffect::Behind => 2,
     }
 }

@@ -38,7 +38,7 @@ use crate::{
             work_file,
         },
         realm::check,
-        repos::roots,
+        repos::{roots, unknown},
         runs, session,
         sync::{conflict, remote_status},
     },
@@ -139,6 +139,7 @@ pub struct Outcome {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let here = ctx.realm()?;
     let mut overview = Overview::open(&*here.store)?;
+    unknown::refuse_variable(ctx, overview.repos().keys())?;
     let writing = ctx.require_writable();
     let caught_up = match &writing {
         Ok(acting) => catch_up(ctx, *acting, &overview, request),

@@ -1,12 +1,14 @@
 //! The current name of a repository, and the error for one that the realm does not have.
 
 use crate::{
+    env::REPO,
     error::{ErrorCode, OpError},
     locate::renamed,
     model::{
         name::{RealmName, RepoName},
         nearest::did_you_mean,
     },
+    ops::ctx::Ctx,
     store::Store,
 };
 
@@ -29,6 +31,21 @@ pub fn error<'r>(
         return renamed::was_renamed(name, &newer).next(format!("use the name {newer}"));
     }
     absent(realm, name, &did_you_mean(name, known))
+}
+
+/// Refuses a repository that GIT_BLUE_REPO names, and the realm does not have: the answer would be that there is nothing to
+/// do. `known` are those that it has.
+///
+/// # Errors
+/// Returns an error if there is no such repository.
+pub fn refuse_variable<'r>(ctx: &Ctx, known: impl Iterator<Item = &'r RepoName> + Clone) -> Result<(), OpError> {
+    let here = ctx.realm()?;
+    let Some(repo) = here.repo.as_ref().filter(|_| ctx.env.text(REPO).is_some()) else { return Ok(()) };
+    if known.clone().any(|name| name == repo) {
+        return Ok(());
+    }
+    let error = absent(&here.realm, repo, &did_you_mean(repo, known));
+    Err(OpError { next_steps: vec!["unset GIT_BLUE_REPO".into()], ..error })
 }
 
 fn absent(realm: &RealmName, name: &RepoName, question: &str) -> OpError {

@@ -12,6 +12,7 @@ use crate::{
         oid::Oid,
         set_aside::SetAside,
         text::comma_separated_at_most,
+        transfer::{Transfer, Transfers},
         version::Version,
     },
     store::{
@@ -21,6 +22,7 @@ use crate::{
         merge::{self, Overrides},
         read,
         remote::Listing,
+        unless_damaged,
     },
     wire::{RefUpdate, RemoteSync, SyncConflict, SyncProblem},
 };
@@ -113,6 +115,9 @@ impl Syncing<'_> {
             if let Outcome::Moved(old, new, update, conflicts) = self.merge_until_won(&name, &theirs)? {
                 report.received.push(line(&name, old, Some(new), update));
                 let tree = self.store.commit(&new)?.tree;
+                for problem in self.replaced_offers(&name, old, &theirs, &tree)? {
+                    add(report, problem);
+                }
                 let recorded = self.newly_recorded(&name, old, &tree)?;
                 let conflicts: BTreeSet<_> = conflicts.into_iter().chain(recorded).collect();
                 report.conflicts.extend(conflicts.into_iter().map(|one| self.reported(&name, &tree, one)));
@@ -188,6 +193,45 @@ impl Syncing<'_> {
             return Ok(Some(SyncProblem { next_step: Some(next_step), ..problem }));
         }
         Ok(None)
+    }
+
+    /// Returns a problem for each offer of a contract that this machine made while another one offered the contract to
+    /// another repository.
+    fn replaced_offers(
+        &self,
+        name: &StoreRef,
+        old: Option<Oid>,
+        theirs: &Oid,
+        tree: &Oid,
+    ) -> Result<Vec<SyncProblem>, OpError> {
+        let (Some(old), Some(domain)) = (old, name.domain()) else { return Ok(Vec::new()) };
+        let relation = Relation::of(self.store, &old, theirs)?;
+        // Whoever has the commits of this machine replaced the offer on purpose.
+        if relation.is_contained {
+            return Ok(Vec::new());
+        }
+        let last = |tree: &Oid, contract: &ContractName| -> Result<Option<Transfer>, OpError> {
+            let record: Option<Transfers> =
+                unless_damaged(read::file(self.store, name, tree, &layout::transfers(contract)))?;
+            Ok(record.and_then(|record| record.transfers.last().cloned()))
+        };
+        let bases = relation.bases.iter().map(|base| Ok(self.store.commit(base)?.tree));
+        let bases = bases.collect::<Result<Vec<_>, StoreError>>()?;
+        let before = self.store.commit(&old)?.tree;
+        let mut problems = Vec::new();
+        for file in read::folder(self.store, &before, layout::TRANSFERS)? {
+            let Some(contract) = layout::stem(&file.name) else { continue };
+            let (Some(own), Some(now)) = (last(&before, &contract)?, last(tree, &contract)?) else { continue };
+            let known = bases.iter().map(|base| last(base, &contract)).collect::<Result<Vec<_>, _>>()?;
+            if own.from == now.from && own.to != now.to && !known.contains(&Some(own.clone())) {
+                let message = format!(
+                    "{domain}/{contract} is offered to {}, not to {}: another machine offered it at the same time",
+                    now.to, own.to
+                );
+                problems.push(problem("offer-replaced", Some(name), message));
+            }
+        }
+        Ok(problems)
     }
 
     /// Returns the open conflicts in the tree of a ref, except for those that were recorded at the commit `old`.

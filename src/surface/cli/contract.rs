@@ -343,7 +343,7 @@ fn facts(body: &ContractGet) -> Vec<Vec<Word>> {
     if contract.flow == Flow::ConsumerToProvider {
         facts.push(vec![plain("flow"), plain("consumer-to-provider: consumers send it")]);
     }
-    if !contract.supported.is_empty() {
+    if !contract.supported.is_empty() && contract.retired.is_none() {
         facts.push(vec![plain("still served"), plain(comma_separated(&contract.supported))]);
     }
     if let Some(script) = &contract.validation.importer {

@@ -235,7 +235,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         text.line(&[styled("  error:", Style::Red), plain(unknown), styled("[damaged]", Style::Dim)]);
     }
     let row = |one: &ImporterImpact| {
-        let verdict = impact_word(one);
+        let verdict = impact_word(one, body.retired.is_some());
         let adapted = one.adapted_version.as_ref().filter(|adapted| **adapted != body.version);
         let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
         let already =
@@ -259,12 +259,13 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
 }
 
 /// Returns one word for what a version means to one importer.
-fn impact_word(one: &ImporterImpact) -> Word {
+fn impact_word(one: &ImporterImpact, is_retired: bool) -> Word {
     let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
     match (one.state, &one.resolved_version, outcome) {
         (ImportStanding::Broken, Some(_), _) => styled("broken, although in range", Style::Red),
         (ImportStanding::Broken, ..) => styled("broken", Style::Red),
         (_, _, Some(Outcome::Unknown)) => styled("unknown", Style::Yellow),
+        (ImportStanding::Behind, ..) if is_retired => styled("behind", Style::Yellow),
         (ImportStanding::Behind, Some(served), _) => styled(format!("behind: {served} is still served"), Style::Yellow),
         _ if one.judged_by == JudgedBy::VersionRange => styled("accepted (judged by version range only)", Style::Green),
         _ if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {

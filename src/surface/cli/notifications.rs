@@ -202,6 +202,7 @@ fn in_short(one: &Notification) -> String {
     let meaning = match one.import_state {
         Some(ImportEffect::Broken) => ": your import is broken",
         Some(ImportEffect::Unknown) => ": it is unknown whether your import holds",
+        Some(ImportEffect::Behind) => ": your import is behind",
         Some(ImportEffect::Satisfied) | None => "",
     };
     format!("{}{meaning}", one.phrase())
@@ -294,21 +295,23 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = |tail: &str| format!("your import{range} {tail}");
     let still = if one.change_type == ChangeType::ContractAdded { "" } else { "still " };
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
-    let served = one.served_version.as_ref().map(|served| range(&format!("is behind: {served} is still served")));
-    Some(match (one.import_state?, served) {
-        (ImportEffect::Satisfied, _) if one.is_withdrawn() => styled(range("relies on it"), Style::Yellow),
-        (ImportEffect::Satisfied, Some(behind)) => styled(behind, Style::Yellow),
-        (ImportEffect::Satisfied, None) if one.judged_by == Some(JudgedBy::VersionRange) => {
+    Some(match one.import_state? {
+        effect if effect.holds() && one.is_withdrawn() => styled(range("relies on it"), Style::Yellow),
+        ImportEffect::Behind => {
+            let served = one.served_version.as_ref().map(|served| format!(": {served} is still served"));
+            styled(range(&format!("is behind{}", served.unwrap_or_default())), Style::Yellow)
+        }
+        ImportEffect::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
             styled(range(&format!("{still}accepts it (judged by version range only)")), Style::Green)
         }
-        (ImportEffect::Satisfied, None) if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {
+        ImportEffect::Satisfied if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {
             styled(range(&format!("{still}holds{file}{shown}")), Style::Yellow)
         }
-        (ImportEffect::Satisfied, None) => styled(range(&format!("{still}holds")), Style::Green),
-        (ImportEffect::Unknown, _) => {
+        ImportEffect::Satisfied => styled(range(&format!("{still}holds")), Style::Green),
+        ImportEffect::Unknown => {
             let why = one.verdict.as_ref().map_or("it is unknown whether it breaks".to_owned(), Judged::phrase);
             styled(range(&format!("accepts it{file}, but {why}")), Style::Yellow)
         }
-        (ImportEffect::Broken, _) => styled(range(&format!("is broken{file}{shown}")), Style::Red),
+        ImportEffect::Broken => styled(range(&format!("is broken{file}{shown}")), Style::Red),
     })
 }

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::{name::ContractRef, text::count},
-    ops::{contract, ctx::Ctx, realm},
+    model::text::count,
+    ops::{ctx::Ctx, realm},
     wire::{Answer, ImportStanding, RealmStatus},
 };
 
@@ -67,11 +67,6 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
     }
     let steps = answer.next_steps.iter().filter(|step| !realm::status::starts_a_session(step));
     let mut steps: Vec<_> = steps.take(MAX_STEPS).cloned().collect();
-    if let (true, None, Some(own)) = (shown.is_empty(), &body.read_only, body.own_contracts.first()) {
-        steps.push(
-            contract::bump::step(&ContractRef { domain: own.domain.clone(), contract: own.contract.clone() }).into(),
-        );
-    }
     if !shown.is_empty() || body.total > 0 || steps.is_empty() {
         steps.push("git blue status  # show the details".into());
     }

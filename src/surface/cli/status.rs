@@ -303,6 +303,9 @@ fn import(import: &ImportStatus) -> Vec<Word> {
             styled(format!("behind: the current version is {now}, {said}"), Style::Yellow)
         }
         _ if import.current_version.is_none() => styled("broken: no release is published", Style::Red),
+        _ if import.retired => {
+            styled(format!("broken: the current version is {now}, and the contract is retired"), Style::Red)
+        }
         _ => styled(format!("broken: the current version is {now}"), Style::Red),
     };
     let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());

@@ -144,6 +144,9 @@ fn counts(entries: &[Entry]) -> String {
 /// Returns the version that a change requires, and why. Returns `None` if nothing changed.
 pub fn needs(body: &ContractDiff) -> Option<String> {
     let bump = body.bump?;
+    if body.old_version.is_prerelease() {
+        return Some(format!("version {} or later: a pre-release promises nothing", body.old_version.release()));
+    }
     let is_same = |readings: &BothReadings| readings.lenient.is_compatible() && readings.strict.is_compatible();
     let has_same_values = body.compared.as_ref().is_none_or(|both| is_same(&both.backwards) && is_same(&both.forwards));
     let why = match bump {

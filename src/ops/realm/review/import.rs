@@ -15,7 +15,7 @@ use crate::{
         range::Range,
         review::{Changes, fields_at},
         successor::Successor,
-        verdict::{self, Basis, ImportEffect, ImportState, Judge, Outcome, Verdict},
+        verdict::{self, Basis, ImportState, Judge, Outcome, Verdict},
         version::Version,
     },
     ops::publish::references::Reference,
@@ -42,7 +42,7 @@ pub struct Review {
 /// adapted to the current version.
 pub fn is_due(import: &Import, state: &ImportState) -> bool {
     let is_moved = state.resolution.current().is_some_and(|current| import.adapted() != Some(current));
-    state.effect() != ImportEffect::Satisfied || is_moved
+    !state.holds() || is_moved
 }
 
 /// The bindings of the user's repository, in the working tree, or at HEAD if there is no working tree.
@@ -271,6 +271,9 @@ impl Domain<'_> {
         let is_yanked = self.summary.contracts.get(&body.contract).is_some_and(ContractSummary::is_yanked);
         if is_yanked {
             return format!("git blue contract get {at}  # {new} was yanked: see why, and wait for a newer version");
+        }
+        if body.old_version.is_none() && body.version_req.is_above(new) {
+            return format!("wait for a version in {}, which {place} asks for: none is published", body.version_req);
         }
         let code = code(&body.binding);
         let code = expects.map_or(code.clone(), |expects| format!("{code} and {expects}"));

@@ -259,11 +259,12 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
             }
             (one.also_phrase())
             @match one.import_state {
-                Some(ImportEffect::Satisfied) if one.is_withdrawn() => { " " (badge(Tone::Warn, "import relies on it")) }
+                Some(effect) if effect.holds() && one.is_withdrawn() => { " " (badge(Tone::Warn, "import relies on it")) }
                 Some(ImportEffect::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
                     " " (badge(Tone::Good, "in range"))
                 }
                 Some(ImportEffect::Satisfied) => { " " (badge(Tone::Good, "import holds")) }
+                Some(ImportEffect::Behind) => { " " (badge(Tone::Warn, "import behind")) }
                 Some(ImportEffect::Unknown) => { " " (badge(Tone::Warn, "effect unknown")) }
                 Some(ImportEffect::Broken) => { " " (badge(Tone::Bad, "import broken")) }
                 None => {}
@@ -286,10 +287,12 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
 
 fn verb(one: &Notification) -> &'static str {
     match one.change_type {
+        ChangeType::ContractAdded if one.is_back() => "published again",
         ChangeType::ContractAdded => "added",
         ChangeType::VersionChanged if one.is_changed_and_taken_over() => "took over",
         ChangeType::VersionChanged if one.rollback => "rolled back",
         ChangeType::VersionChanged => "changed",
+        ChangeType::ContractRetired if one.is_retired_and_taken_over() => "took over the retired",
         ChangeType::ContractRetired => "retired",
         ChangeType::ContractDeprecated if one.deprecated.is_none() => "withdrew the deprecation of",
         ChangeType::ContractDeprecated => "deprecated",
