@@ -106,7 +106,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::OpError;
-pub use crate::error::{NextStep, Problem};
+pub use crate::error::{CliOption, NextStep, Problem};
 
 /// A successful answer: `status`, the fields of the operation, and the next steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
