@@ -6,6 +6,8 @@ use super::{
     contract::{Contract, Evolution, UNDECIDED, Values},
     diff::{self, Difference, Kind},
     domain_view::DomainView,
+    json::Json,
+    text::cut,
     verdict::{Judge, Outcome, VersionBump, flow, needed_bump},
     version::Version,
 };
@@ -34,12 +36,8 @@ pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_
 /// Returns the changes of a version since the previous one. Returns `None` if only descriptive text changed. A version
 /// that breaks a promise is not compatible, even if importers keep working.
 fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evolution> {
-    let differences = |part: &str, old: &Contract, new: &Contract| -> Vec<String> {
-        let [old, new] = [old, new].map(|one| if part == "schema" { &one.schema } else { &one.value });
-        diff::diff(old, new).iter().map(|one| phrase(part, one)).collect()
-    };
-    let mut changes = differences("schema", held, document);
-    changes.extend(differences("value", held, document));
+    let mut changes = differences("schema", &held.schema, &document.schema);
+    changes.extend(differences("value", &held.value, &document.value));
     changes.extend(of_rules(held, document));
     if let Some(more @ 1..) = changes.len().checked_sub(MAX_CHANGES) {
         changes.truncate(MAX_CHANGES);
@@ -57,6 +55,10 @@ fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evoluti
     changes.extend((outcome == Some(Outcome::Unknown)).then(|| UNDECIDED.to_owned()));
     let compatible = outcome.is_none_or(|outcome| outcome == Outcome::Compatible);
     Some(Evolution { version: document.version.clone(), changes, compatible })
+}
+
+fn differences(part: &str, old: &Json, new: &Json) -> Vec<String> {
+    diff::diff(old, new).iter().map(|one| phrase(part, one)).collect()
 }
 
 /// Returns the changes of the owner's promises.
@@ -81,7 +83,5 @@ fn phrase(part: &str, one: &Difference) -> String {
         Kind::Removed => "removes",
         Kind::Changed => "changes",
     };
-    let place: String = one.pointer.chars().take(MAX_PLACE).collect();
-    let dots = if place.len() < one.pointer.len() { "…" } else { "" };
-    format!("{verb} {part}{place}{dots}")
+    format!("{verb} {part}{}", cut(&*one.pointer, MAX_PLACE))
 }
