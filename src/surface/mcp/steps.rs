@@ -157,7 +157,7 @@ const FORMS: &[Form] = &[
     (&contract::get::OPERATION, &[("--version", Word::Text("version"))], &[Position::Contract]),
     (
         &contract::diff::OPERATION,
-        &[("--worktree", Word::Is("new_version", "worktree"))],
+        &[("--worktree", Word::Flag("worktree"))],
         &[Position::Contract, Position::Text("old_version"), Position::Text("new_version")],
     ),
     (
