@@ -328,19 +328,21 @@ impl Work<'_> {
         gone.collect()
     }
 
-    /// Returns the part of a domain that this commit concerns, with the domain's tip.
+    /// Calls `read` with the part of a domain that this commit concerns.
+    fn with_part<T>(&self, name: &DomainName, read: impl FnOnce(Part<'_>) -> T) -> T {
+        read(Part {
+            contracts: Some(&self.contracts(name)),
+            published: &self.wanted(name),
+            bases: Some(&self.changed(name)),
+            upcoming: Upcoming::of([self.candidate], name),
+            returning: self.returning(name),
+        })
+    }
+
+    /// Reads the part of a domain that this commit concerns, and returns it with the domain's tip.
     fn load(&self, name: &DomainName) -> Result<(Oid, DomainView), OpError> {
         let tip = domain::tip(self.store(), name).map_err(|error| self.offer_to_create(name, error))?;
-        let (contracts, changed) = (self.contracts(name), self.changed(name));
-        let upcoming = Upcoming::of([self.candidate], name);
-        let part = Part {
-            contracts: Some(&contracts),
-            published: &self.wanted(name),
-            bases: Some(&changed),
-            upcoming,
-            returning: self.returning(name),
-        };
-        let view = domain::load(self.store(), name, &tip, &part)?;
+        let view = self.with_part(name, |part| domain::load(self.store(), name, &tip, &part))?;
         if !view.info.has_member(self.acting.repo)
             && self.candidate.domains().contains(name)
             && let Some(removal) = Removal::of(self.store(), name, self.acting.repo)?
@@ -485,16 +487,7 @@ impl Work<'_> {
         let changed_by = self.changed_by(name, &decision)?;
         let (repo, source) = (Some(self.acting.repo), Some(self.commit));
         let why = Message { repo, source, reason, changed_by, ..Message::default() };
-        let (contracts, changed) = (self.contracts(name), self.changed(name));
-        let upcoming = Upcoming::of([self.candidate], name);
-        let part = Part {
-            contracts: Some(&contracts),
-            published: &self.wanted(name),
-            bases: Some(&changed),
-            upcoming,
-            returning: self.returning(name),
-        };
-        domain::carry_out(self.ctx, self.store(), name, (part, why), decision, &mut |view| {
+        let mut decide = |view: &DomainView| {
             let lineage = self.require_successor(view)?;
             // Other domains of this commit may be written already.
             let effect = format!("nothing was published in {name}");
@@ -503,8 +496,9 @@ impl Work<'_> {
                 .map_err(|refusals| refused(self.code, self.commit, self.candidate, refusals, &effect))?;
             *effects = DecisionEffects::of(view, &decision, self.judge);
             Ok(decision)
-        })
-        .map(drop)
+        };
+        self.with_part(name, |part| domain::carry_out(self.ctx, self.store(), name, (part, why), decision, &mut decide))
+            .map(drop)
     }
 
     /// Returns who made the changes to a domain, as it was at `tip`. A rollback is made by the one who publishes it.
