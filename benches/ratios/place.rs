@@ -79,12 +79,16 @@ fi
 
 /// Starts processes that add contracts to the domain `many`.
 const WRITE: &str = r#"
+writers=
 for process in $(seq "$1"); do
 	for write in $(seq "$2"); do
 		git blue realm admin contract --domain many --name "c$$-$process-$write" --owner fungal --quiet >/dev/null || exit 1
 	done &
+	writers="$writers $!"
 done
-wait
+for writer in $writers; do
+	wait "$writer" || exit 1
+done
 "#;
 
 impl Place {

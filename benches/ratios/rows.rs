@@ -56,7 +56,7 @@ pub const ROWS: &[Row] = &[
         runs: 60,
     },
     Row {
-        name: "status, just after a change",
+        name: "status, refs listed again",
         before: "touch home/.blue/realms/aperture.git/refs/blue/domains",
         measured: side("", "fungal", STATUS),
         floor: REV_PARSE,

@@ -153,6 +153,7 @@ fn retiring_an_imported_contract_needs_force() {
 fn retires_an_unused_contract_without_force() {
     let world = World::solo();
     world.ok(&world.path("fungal"), &["contract", "retire", NAME, "--reason", "never used"]);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["retired"]["reason"], "never used");
 }
 
 #[test]

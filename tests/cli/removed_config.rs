@@ -24,8 +24,7 @@ fn deleting_the_name_fails_the_pull_request() {
         [&["check"][..], &["check", "--base", "main"], &["check", "--worktree"], &["check", "--realm-path", &store]]
     {
         let run = world.blue(&fungal, args).exits(1);
-        let says =
-            ".blue/config.yaml: error: it is deleted: without it, nothing of fungal is published once this is merged";
+        let says = ".blue/config.yaml: error: it is deleted: without it, nothing of fungal is published once this is merged [config-removed]";
         assert!(run.stdout.contains(says), "{args:?}: {run}");
     }
     // Whoever names the repository does without the file.

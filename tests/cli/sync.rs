@@ -522,7 +522,7 @@ fn commit_does_not_wait_for_a_sync_in_the_background() {
     let (world, _) = shared();
     let config = world.path("home/gitconfig").display().to_string();
     world.git(&world.root(), &["config", "--file", &config, "blue.autoSync", "true"]);
-    world.script("hub.git/hooks/pre-receive", "#!/bin/sh\nexec sleep 40\n");
+    world.script("hub.git/hooks/pre-receive", "#!/bin/sh\nwhile [ -d hooks ]; do sleep 0.2; done\n");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
     let mut command = world.command("sh", &world.path("fungal"));
     command.args(["-c", "exec 5>&1; git commit --quiet -a -m 'Paths 1.1.0'"]);

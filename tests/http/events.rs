@@ -1,7 +1,7 @@
 //! Events arrive as changes happen, once, and after reconnecting too.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, ErrorKind, Write as _},
     net::TcpStream,
     time::Duration,
 };
@@ -75,7 +75,14 @@ impl Listener {
     fn is_silent(&mut self) -> bool {
         self.0.get_ref().set_read_timeout(Some(Duration::from_millis(1_500))).unwrap();
         let mut rest = String::new();
-        while self.0.read_line(&mut rest).is_ok_and(|length| length > 0) {}
+        let end = loop {
+            match self.0.read_line(&mut rest) {
+                Ok(0) => panic!("the stream ended: {rest}"),
+                Ok(_) => {}
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(end.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{end}");
         !rest.contains("event:")
     }
 }
