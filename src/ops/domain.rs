@@ -297,11 +297,11 @@ pub fn former_imports(
     tip: &Oid,
     view: &DomainView,
     (repo, binding): (&RepoName, &Binding),
-) -> Result<Vec<Import>, OpError> {
+) -> Result<Vec<Import>, StoreError> {
     let held = view.bindings.get(repo);
     let is_new = |name: &&ContractName| held.is_none_or(|held| held.import(name).is_none());
     let new = binding.imports.iter().map(|import| &import.contract).filter(is_new).cloned().collect();
-    Ok(former::imports(store, (&view.info.name, tip), repo, new)?)
+    former::imports(store, (&view.info.name, tip), repo, new)
 }
 
 /// Returns the commit that applies `changes`.

@@ -216,10 +216,10 @@ fn misbehaving_forge_is_reported_without_secrets() {
             "{\"message\": \"You have exceeded a secondary rate limit. Please wait a few minutes.\"}",
             "is limiting requests",
         ),
-        (200, "content-type: text/html\r\n", "<html>log in</html>", "sent a response that cannot be read"),
-        (200, "", "", "sent a response that cannot be read"),
-        (200, "", "{\"a\": 1}", "sent a response that cannot be read"),
-        (200, "", "[{\"number\": -1}]", "sent a response that cannot be read"),
+        (200, "content-type: text/html\r\n", "<html>log in</html>", "sent an unreadable response"),
+        (200, "", "", "sent an unreadable response"),
+        (200, "", "{\"a\": 1}", "sent an unreadable response"),
+        (200, "", "[{\"number\": -1}]", "sent an unreadable response"),
         (422, "", "{\"message\": \"x\u{1b}[31m\"}", "refused (422)"),
     ] {
         for _ in 0..4 {
@@ -313,7 +313,7 @@ fn redirect_to_another_origin_is_not_followed() {
         // One request for each repository.
         (0..4).for_each(|_| forge.instead(status, &format!("location: {other}/x\r\n"), "{}"));
         let said = of(&ask(), "blue")["pr_problem"].clone();
-        assert_eq!(said, format!("{HOST} redirects to {other}, and its token is not sent there"), "{status}");
+        assert_eq!(said, format!("{HOST} redirects to {other}; its token was not sent there"), "{status}");
     }
     assert_eq!(*seen.lock().unwrap(), 0, "nobody came");
     let (same, local) = (forge.url.clone(), other.replace("127.0.0.1", "localhost"));

@@ -156,7 +156,7 @@ fn oversized_content_is_reported() {
     let blob = hub.object("blob", &vec![b' '; 17 << 20]);
     let tree = hub.tree(&format!("100644 blob {blob}\ts3-permissions.json\0"));
     hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
-    hub.refuses("more than 16 MiB");
+    hub.refuses("over the limit of 16 MiB");
 }
 
 #[test]
@@ -387,7 +387,7 @@ fn commit_with_a_huge_message_is_refused() {
     let arguments = ["commit-tree", "-p", DOMAIN_REF, "-F", message.to_str().unwrap(), &tree];
     let commit = world.line(&hub.path, &arguments);
     world.git(&hub.path, &["update-ref", DOMAIN_REF, &commit]);
-    let run = hub.refuses(&format!("the commit {commit} cannot be read: it has"));
+    let run = hub.refuses(&format!("the commit {commit} cannot be read: it is"));
     let fungal = world.path("fungal");
     world.finish_shell(&fungal, &world.next_step(&run)).exits(0);
     world.ok(&fungal, &["sync"]);

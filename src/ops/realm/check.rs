@@ -450,7 +450,12 @@ fn judge(
                 && let Some(declared) = one.candidate.bindings.get(&line.name)
             {
                 let returning = (one.repo, &declared.document);
-                domain.former_imports = domain::former_imports(store, &line.tip, &domain, returning)?;
+                match domain::former_imports(store, &line.tip, &domain, returning) {
+                    Ok(imports) => domain.former_imports = imports,
+                    // A realm that was fetched for this check lacks its history.
+                    Err(StoreError::Missing { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
             }
             let upcoming = Upcoming::of(judged.iter().map(|judged| judged.candidate), &line.name);
             verdict::load_bases(store, &mut domain, &line.tree, None, &upcoming)?;
