@@ -146,9 +146,6 @@ fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d
     }
 }
 
-/// The step on a branch that must not have the later versions.
-const OLDER_LINE: &str = "or, for a patch of an older version, add a contract of its own on the publishing branch";
-
 /// Returns the steps if the files have an older version than the realm, as after `git revert`. `needed` is the version that
 /// they need to be newer.
 fn steps_down(at: &str, current: &Version, needed: Option<&Version>) -> Vec<String> {
@@ -191,10 +188,7 @@ fn refused(
         }
         _ => String::new(),
     };
-    let version = Some(&declared.document.version).filter(|version| !version.is_auto());
-    let is_older_line =
-        current.zip(version).is_some_and(|(current, own)| current.version.semver().major > own.semver().major);
-    let older_line = merge.filter(|_| is_older_line).map(|_| OLDER_LINE);
+    let older_line = current.and_then(|current| candidate.of_older_line(name, current));
     let removal = refusal.remove_file(&declared.path).filter(|_| merge.is_none());
     let given_up = if removal.is_none() && merge.is_none() { refusal.of_given_up() } else { Vec::new() };
     let is_undecided = given_up.is_empty()
