@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The sources of the engine. Answers that were cached by an engine built from other sources are ignored.
-const ENGINE: [&str; 2] = ["Cargo.toml", "src/model"];
+const ENGINE: [&str; 3] = ["Cargo.toml", "Cargo.lock", "src/model"];
 
 #[expect(clippy::disallowed_methods, reason = "cargo tells the target in variables")]
 fn main() -> io::Result<()> {

@@ -420,7 +420,7 @@ impl Repository {
     /// # example.commit("fungal", "2.0.0");
     /// let preview = machine.repository(example.folder("fungal"))?.preview()?.body;
     /// let change = &preview.published[0];
-    /// assert_eq!((&*change.change, change.broken), ("updated", 1));
+    /// assert_eq!((change.change, change.broken), (git_blue::wire::ChangeKind::Updated, 1));
     /// # Ok::<(), git_blue::Error>(())
     /// ```
     pub fn preview(&self) -> Result<Answer<ContractPublish>, Error> {

@@ -4,7 +4,10 @@ use std::{borrow::Cow, fmt, io, path::Path, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::model::{error_code::ErrorCode, next_step::NextStep};
+pub use crate::model::{
+    error_code::ErrorCode,
+    next_step::{CliOption, NextStep},
+};
 
 use crate::{
     model::{

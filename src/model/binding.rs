@@ -128,10 +128,9 @@ impl Import {
 
     /// Returns the version that the repository's code is adapted to: the one that was current when the import was last
     /// edited, or the one that the repository has named since; for an import that was written before any version
-    /// satisfied it, the first one that did. A binding stored by an older release only has the
-    /// version that the range resolved to at the time.
+    /// satisfied it, the first one that did.
     pub fn adapted(&self) -> Option<&Version> {
-        self.adapted_version.as_ref().or(self.resolved_version.as_ref())
+        self.adapted_version.as_ref()
     }
 
     /// Returns whether it was written for a version that is still to come.

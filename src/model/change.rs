@@ -9,6 +9,8 @@ use super::{
     transfer::Transfers,
     version::Version,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// One change to a domain.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,18 +87,56 @@ pub enum Event {
     Unbound(RepoName),
 }
 
-impl Event {
-    /// Returns the name of this kind of event, the same in text and JSON.
-    pub fn kind(&self) -> &'static str {
+/// The kind of an [`Event`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeKind {
+    /// A contract's first version.
+    Added,
+    /// A new current version.
+    Updated,
+    /// A rollback to a lower version.
+    RolledBack,
+    /// A version that does not become current.
+    PreRelease,
+    /// New fields under the same version.
+    Described,
+    /// A new owner.
+    TakenOver,
+    /// A binding was written.
+    Bound,
+    /// A binding was removed.
+    Unbound,
+}
+
+impl ChangeKind {
+    /// Returns its word in JSON and in texts.
+    pub fn word(self) -> &'static str {
         match self {
-            Self::Added(..) => "added",
-            Self::Updated(..) => "updated",
-            Self::RolledBack(..) => "rolled-back",
-            Self::Prerelease(..) => "pre-release",
-            Self::Described(..) => "described",
-            Self::TakenOver(..) => "taken-over",
-            Self::Bound(_) => "bound",
-            Self::Unbound(_) => "unbound",
+            Self::Added => "added",
+            Self::Updated => "updated",
+            Self::RolledBack => "rolled-back",
+            Self::PreRelease => "pre-release",
+            Self::Described => "described",
+            Self::TakenOver => "taken-over",
+            Self::Bound => "bound",
+            Self::Unbound => "unbound",
+        }
+    }
+}
+
+impl Event {
+    /// Returns the kind of this event.
+    pub fn kind(&self) -> ChangeKind {
+        match self {
+            Self::Added(..) => ChangeKind::Added,
+            Self::Updated(..) => ChangeKind::Updated,
+            Self::RolledBack(..) => ChangeKind::RolledBack,
+            Self::Prerelease(..) => ChangeKind::PreRelease,
+            Self::Described(..) => ChangeKind::Described,
+            Self::TakenOver(..) => ChangeKind::TakenOver,
+            Self::Bound(_) => ChangeKind::Bound,
+            Self::Unbound(_) => ChangeKind::Unbound,
         }
     }
 

@@ -135,7 +135,7 @@ fn of_evolution(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Optio
 
 /// Returns a remark on a patch version that changes which values are valid, or what is promised.
 fn of_patch(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Option<Remark> {
-    let (name, old, new, needs) = (&after.name, &before.version, &after.version, before.version.bump(false));
+    let (name, old, new, needs) = (&after.name, &before.version, &after.version, before.version.next_compatible());
     let is_patch = new > old && new.release() < needs;
     let is_too_small = is_patch && needed_bump(before, after, judge) == VersionBump::Minor;
     let message =
@@ -254,7 +254,7 @@ fn of_promise(
             format!("{name} {old} -> {new} breaks {}, which was approved: {}", promise.directions(), approval.reason);
         remarks.push(("break-approved", message));
     } else if is_broken && new.is_prerelease() {
-        let (directions, shown, needs) = (promise.directions(), promise.phrase(), old.bump(true));
+        let (directions, shown, needs) = (promise.directions(), promise.phrase(), old.next_breaking());
         let message = format!("{name} {old} -> {new} breaks {directions}: {shown}; its release requires {needs}");
         remarks.push(("breaks-promise", message));
     }

@@ -6,6 +6,7 @@ use super::{
     contract::{Contract, Evolution, UNDECIDED, Values},
     diff::{self, Difference, Kind},
     domain_view::DomainView,
+    text::cut,
     verdict::{Judge, Outcome, VersionBump, flow, needed_bump},
     version::Version,
 };
@@ -79,7 +80,5 @@ fn phrase(part: &str, one: &Difference) -> String {
         Kind::Removed => "removes",
         Kind::Changed => "changes",
     };
-    let place: String = one.pointer.chars().take(MAX_PLACE).collect();
-    let dots = if place.len() < one.pointer.len() { "…" } else { "" };
-    format!("{verb} {part}{place}{dots}")
+    format!("{verb} {part}{}", cut(&*one.pointer, MAX_PLACE))
 }

@@ -38,13 +38,30 @@ pub enum NextStep {
     Advice {
         /// The advice.
         reason: String,
+        /// The option of the command line that the advice names.
+        #[serde(skip)]
+        option: Option<CliOption>,
     },
+}
+
+/// An option of the command line for which other interfaces have something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CliOption {
+    /// `-C DIR`: the folder of the repository.
+    Folder,
+    /// `--repo NAME`: the name of the repository in the realm.
+    Repo,
 }
 
 impl NextStep {
     /// Creates a step that is advice rather than a command.
     pub fn advice(text: impl Into<String>) -> Self {
-        Self::Advice { reason: text.into() }
+        Self::Advice { reason: text.into(), option: None }
+    }
+
+    /// Creates a step that advises to pass an option of the command line.
+    pub fn option(option: CliOption, text: impl Into<String>) -> Self {
+        Self::Advice { reason: text.into(), option: Some(option) }
     }
 
     /// Returns the command, if the step is one.
@@ -98,7 +115,7 @@ impl NextStep {
     /// Returns the reason for a command, or the advice.
     pub fn reason(&self) -> &str {
         match self {
-            Self::Tool { reason, .. } | Self::Command { reason, .. } | Self::Advice { reason } => reason,
+            Self::Tool { reason, .. } | Self::Command { reason, .. } | Self::Advice { reason, .. } => reason,
         }
     }
 }
@@ -109,7 +126,7 @@ impl fmt::Display for NextStep {
         match self {
             Self::Tool { tool, arguments, .. } => write!(f, "{tool} {}", Value::Object(arguments.clone()))?,
             Self::Command { command, .. } => f.write_str(command)?,
-            Self::Advice { reason } => return f.write_str(reason),
+            Self::Advice { reason, .. } => return f.write_str(reason),
         }
         match self.reason() {
             "" => Ok(()),

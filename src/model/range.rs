@@ -50,12 +50,12 @@ impl Range {
     pub fn compatible(version: &Version) -> Self {
         let v = version.semver();
         let lower = if v.major > 0 { (v.major, 0) } else { (0, v.minor) };
-        Self::between(&semver::Version::new(lower.0, lower.1, 0), Some(version.bump(true).semver()))
+        Self::between(&semver::Version::new(lower.0, lower.1, 0), Some(version.next_breaking().semver()))
     }
 
     /// Returns the range of compatible versions starting at `version`: `>=2.3.1, <3.0.0` for 2.3.1.
     pub fn since(version: &Version) -> Self {
-        Self::between(version.semver(), Some(version.bump(true).semver()))
+        Self::between(version.semver(), Some(version.next_breaking().semver()))
     }
 
     /// Returns the range of `version` and all later ones: `>=2.3.1`.
@@ -81,7 +81,7 @@ impl Range {
             return None;
         }
         let (lower, upper) = self.bounds();
-        let upper = upper.map(|upper| upper.max(version.bump(true).semver().clone()));
+        let upper = upper.map(|upper| upper.max(version.next_breaking().semver().clone()));
         Some(Self::between(&lower.min(version.semver().clone()), upper.as_ref()))
     }
 

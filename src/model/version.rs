@@ -129,14 +129,14 @@ impl Version {
         })
     }
 
-    /// Returns the next version for a change that may be `breaking`. Below 1.0.0, a breaking change raises the minor
-    /// number, as in cargo and npm.
-    pub fn bump(&self, breaking: bool) -> Self {
-        self.raised(match (breaking, self.0.major) {
-            (true, 0) | (false, 1..) => Level::Minor,
-            (true, _) => Level::Major,
-            (false, 0) => Level::Patch,
-        })
+    /// Returns the next version for a breaking change. Below 1.0.0, that raises the minor number, as in cargo and npm.
+    pub fn next_breaking(&self) -> Self {
+        self.raised(if self.0.major == 0 { Level::Minor } else { Level::Major })
+    }
+
+    /// Returns the next version for a compatible change.
+    pub fn next_compatible(&self) -> Self {
+        self.raised(if self.0.major == 0 { Level::Patch } else { Level::Minor })
     }
 }
 
@@ -226,13 +226,13 @@ mod tests {
 
     #[test]
     fn breaking_changes_below_1_0_0_bump_the_minor_number() {
-        assert_eq!(v("1.4.2").bump(false), v("1.5.0"));
-        assert_eq!(v("1.4294967295.0").bump(false), v("2.0.0"));
-        assert_eq!(v("0.0.4294967295").bump(false), v("0.1.0"));
-        assert_eq!(v("4294967295.0.0").bump(true).bump(true), v("4294967295.4294967295.4294967295"));
-        assert_eq!(v("1.4.2").bump(true), v("2.0.0"));
-        assert_eq!(v("0.4.2").bump(false), v("0.4.3"));
-        assert_eq!(v("0.4.2").bump(true), v("0.5.0"));
+        assert_eq!(v("1.4.2").next_compatible(), v("1.5.0"));
+        assert_eq!(v("1.4294967295.0").next_compatible(), v("2.0.0"));
+        assert_eq!(v("0.0.4294967295").next_compatible(), v("0.1.0"));
+        assert_eq!(v("4294967295.0.0").next_breaking().next_breaking(), v("4294967295.4294967295.4294967295"));
+        assert_eq!(v("1.4.2").next_breaking(), v("2.0.0"));
+        assert_eq!(v("0.4.2").next_compatible(), v("0.4.3"));
+        assert_eq!(v("0.4.2").next_breaking(), v("0.5.0"));
     }
 
     #[test]

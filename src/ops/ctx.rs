@@ -12,7 +12,7 @@ use super::{
 pub use crate::locate::RealmContext;
 use crate::{
     env::Env,
-    error::{ErrorCode, OpError},
+    error::{CliOption, ErrorCode, NextStep, OpError},
     locate,
     machine::{
         home::{Home, KnownRealm},
@@ -147,7 +147,8 @@ impl Ctx {
             } else {
                 "this directory is not in a repository of the realm"
             };
-            OpError::cannot(ErrorCode::NotInRepo, message).next("change to a repository of the realm, or pass -C DIR")
+            OpError::cannot(ErrorCode::NotInRepo, message)
+                .next(NextStep::option(CliOption::Folder, "change to a repository of the realm, or pass -C DIR"))
         })?;
         Ok(ActingRepo { realm: &here.realm, store: &*here.store, repo, code: self.code.as_ref() })
     }
@@ -199,7 +200,8 @@ impl Ctx {
             } else {
                 format!("{} is not in a git repository", self.env.cwd().display())
             };
-            OpError::cannot(ErrorCode::NotInGit, message).next("change to a repository, or pass -C DIR")
+            OpError::cannot(ErrorCode::NotInGit, message)
+                .next(NextStep::option(CliOption::Folder, "change to a repository, or pass -C DIR"))
         })
     }
 

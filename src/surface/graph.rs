@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     model::name::RepoName,
-    wire::{ContractTopology, ImportStanding, ImportTopology, RealmTopology},
+    wire::{ContractTopology, ImportHealth, ImportStanding, ImportTopology, RealmTopology},
 };
 
 /// Returns the graph in the DOT language of Graphviz.
@@ -102,9 +102,9 @@ fn label(contract: &ContractTopology) -> String {
 }
 
 fn reason(import: &ImportTopology) -> String {
-    match import.word() {
-        "current" => import.version_req.to_string(),
-        state => format!("{} {state}", import.version_req),
+    match import.health() {
+        ImportHealth::Current => import.version_req.to_string(),
+        health => format!("{} {}", import.version_req, health.word()),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     model::{
         binding::UsedIn, candidate::CONTRACTS, change::phrase_of_field, name::RepoName, text::comma_separated_at_most,
     },
-    wire::{ContractPublish, Published},
+    wire::{ChangeKind, ContractPublish, Published},
 };
 
 /// The maximum number of repositories that one line names.
@@ -22,13 +22,13 @@ pub const UNSHARED: &str = "not pushed yet: git blue sync";
 
 /// Returns the summary, if there is anything to report.
 pub fn line(body: &ContractPublish) -> Option<String> {
-    let (unbound, rest): (Vec<_>, Vec<_>) = body.published.iter().partition(|one| one.change == "unbound");
-    let (described, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|one| one.change == "described");
+    let (unbound, rest): (Vec<_>, Vec<_>) = body.published.iter().partition(|one| one.change == ChangeKind::Unbound);
+    let (described, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|one| one.change == ChangeKind::Described);
     let mut parts = Vec::new();
     if !rest.is_empty() {
-        let circle =
+        let cycle =
             body.cycles.first().map(|cycle| format!(", which closes a dependency cycle: {cycle}")).unwrap_or_default();
-        parts.push(format!("published {}{circle}", phrases(rest.into_iter())));
+        parts.push(format!("published {}{cycle}", phrases(rest.into_iter())));
     }
     if !described.is_empty() {
         parts.push(format!("updated {}", phrases(described.into_iter())));
@@ -155,7 +155,7 @@ mod tests {
         Published {
             domain: "s3".parse().unwrap(),
             contract: Some(format!("c{at}").parse().unwrap()),
-            change: "added".into(),
+            change: ChangeKind::Added,
             old_version: None,
             new_version: Some("1.0.0".parse().unwrap()),
             fields: Vec::new(),

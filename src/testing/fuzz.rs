@@ -193,7 +193,7 @@ fn session(bytes: &[u8]) -> bool {
 
 fn version(bytes: &[u8]) -> bool {
     if let Some(Ok(version)) = text(bytes).map(Version::from_str) {
-        assert!(version.bump(true) > version && version.bump(false) > version, "{version} cannot be bumped");
+        assert!(version.next_breaking() > version && version.next_compatible() > version, "{version} cannot be bumped");
     }
     typed::<Version>(bytes)
 }
@@ -213,7 +213,7 @@ fn document<T: PartialEq + Debug>(
 
 fn yaml_contract(bytes: &[u8]) -> bool {
     let name: ContractName = "paths".parse().expect("it is a name");
-    let _ = codec::contract_lines(bytes, true);
+    let _ = codec::contract_lines(bytes);
     document(bytes, |bytes| codec::contract(bytes, &name), |read| codec::render(&codec::Typed::from(read)))
 }
 

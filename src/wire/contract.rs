@@ -1,7 +1,5 @@
 //! Contracts: `contract_get`, `contract_list`, `contract_log`, and the operations that mark contracts.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -186,9 +184,40 @@ pub struct ContractLine {
     pub owner: Option<RepoName>,
     /// The number of repositories that import the contract.
     pub importers: usize,
-    /// `active`, `deprecated`, `yanked` (the current version), `retired`, `pre-release` or `damaged`.
-    #[schemars(extend("enum" = ["active", "deprecated", "yanked", "retired", "pre-release", "damaged"]))]
-    pub state: Cow<'static, str>,
+    /// Whether the contract can be relied on.
+    pub state: ContractState,
+}
+
+/// Whether a contract can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContractState {
+    /// It has a current version.
+    Active,
+    /// It is still served, but should be replaced.
+    Deprecated,
+    /// Its current version was withdrawn.
+    Yanked,
+    /// It is no longer served.
+    Retired,
+    /// It has only pre-releases.
+    PreRelease,
+    /// It cannot be read.
+    Damaged,
+}
+
+impl ContractState {
+    /// Returns its word in JSON and in texts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Deprecated => "deprecated",
+            Self::Yanked => "yanked",
+            Self::Retired => "retired",
+            Self::PreRelease => "pre-release",
+            Self::Damaged => "damaged",
+        }
+    }
 }
 
 /// The answer of `contract_log`.

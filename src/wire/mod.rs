@@ -64,7 +64,7 @@ pub use compat::{
 };
 pub use contract::{
     ContractAdapted, ContractApproved, ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList,
-    ContractLog, ContractMarked, ContractTransfer, Relationship,
+    ContractLog, ContractMarked, ContractState, ContractTransfer, Relationship,
 };
 pub use daemon::{Daemon, DaemonOpen, DaemonToken};
 pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared};
@@ -75,7 +75,7 @@ pub use notification::{
 };
 pub use page::{DEFAULT_LIMIT, PageRequest, UnknownCursor, page, page_unsorted};
 pub use prime::Prime;
-pub use publish::{Broken, ContractPublish, Published};
+pub use publish::{Broken, ChangeKind, ContractPublish, Published};
 pub use pull::{
     CommentOutcome, ImportConflict, MergeAction, MergeStep, PrComment, PrCreate, PrCreated, PrPrepare, PrRepo,
     PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews, PullState,
@@ -95,7 +95,7 @@ pub use sync::{
     SyncConflict, SyncProblem,
 };
 pub use timeline::{ContractTimeline, TimelineEntry, TimelineRealm};
-pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
+pub use topology::{ContractTopology, DomainTopology, ImportHealth, ImportTopology, RealmTopology};
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
 pub use worktree::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState};
@@ -106,7 +106,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::OpError;
-pub use crate::error::{NextStep, Problem};
+pub use crate::error::{CliOption, NextStep, Problem};
 
 /// A successful answer: `status`, the fields of the operation, and the next steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

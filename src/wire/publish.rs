@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::model::effects::{Broken, Remark};
+pub use crate::model::{
+    change::ChangeKind,
+    effects::{Broken, Remark},
+};
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
@@ -41,9 +44,8 @@ pub struct Published {
     pub domain: DomainName,
     /// The contract; null for a binding.
     pub contract: Option<ContractName>,
-    /// `added`, `updated`, `rolled-back`, `pre-release`, `described`, `taken-over`, `bound` or `unbound`.
-    #[schemars(extend("enum" = ["added", "updated", "rolled-back", "pre-release", "described", "taken-over", "bound", "unbound"]))]
-    pub change: Cow<'static, str>,
+    /// What happened.
+    pub change: ChangeKind,
     /// The old version.
     pub old_version: Option<Version>,
     /// The new version.

@@ -1,7 +1,5 @@
 //! Realms: `realm_status`, `realm_list` and `realm_log`.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +10,7 @@ use crate::model::{
     contract::Deprecated,
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
-    publish_policy::PolicySource,
+    publish_policy::{Policy, PolicySource},
     range::Range,
     rank::Rank,
     text::comma_separated_at_most,
@@ -102,8 +100,8 @@ pub struct Unpublished {
     pub commit: Oid,
     /// The domains that the commit changes.
     pub domains: Vec<String>,
-    /// The publishing policy: `commit`, `pushed`, `ci` or `off`.
-    pub policy: Cow<'static, str>,
+    /// The publishing policy.
+    pub policy: Policy,
     /// The source of the policy.
     #[serde(default)]
     pub policy_source: PolicySource,
@@ -125,8 +123,8 @@ impl Unpublished {
     /// Returns the setting that the policy comes from, with its value.
     pub fn setting(&self) -> String {
         match self.policy_source {
-            PolicySource::ConfigFile => format!("publish is {} in .blue/config.yaml", self.policy),
-            PolicySource::GitConfig | PolicySource::Default => format!("blue.publish is {}", self.policy),
+            PolicySource::ConfigFile => format!("publish is {} in .blue/config.yaml", self.policy.word()),
+            PolicySource::GitConfig | PolicySource::Default => format!("blue.publish is {}", self.policy.word()),
         }
     }
 }

@@ -92,11 +92,40 @@ pub struct ImportTopology {
 }
 
 impl ImportTopology {
-    /// Returns the word for its state: `current`, `behind`, `broken`, or `unknown` if its range accepts a version that
-    /// may break its code.
-    pub fn word(&self) -> &'static str {
+    /// Returns its state, considering whether the version may break its code.
+    pub fn health(&self) -> ImportHealth {
         let is_unknown = self.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Unknown);
-        if is_unknown && self.state == ImportStanding::Current { "unknown" } else { self.state.word() }
+        match self.state {
+            ImportStanding::Current if is_unknown => ImportHealth::Unknown,
+            ImportStanding::Current => ImportHealth::Current,
+            ImportStanding::Behind => ImportHealth::Behind,
+            ImportStanding::Broken => ImportHealth::Broken,
+        }
+    }
+}
+
+/// The state of an import, from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ImportHealth {
+    /// Its range accepts the current version.
+    Current,
+    /// Its range accepts an older version, which is still served.
+    Behind,
+    /// Its range accepts a version that may break its code.
+    Unknown,
+    /// Its range accepts no version that is served, or the version breaks its code.
+    Broken,
+}
+
+impl ImportHealth {
+    /// Returns its word in texts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Behind => "behind",
+            Self::Unknown => "unknown",
+            Self::Broken => "broken",
+        }
     }
 }
 

@@ -174,15 +174,17 @@ fn several_repositories() {
     client.told("realm_status", json!({}));
     let made = client.ok("realm_worktree_create", json!({"rfc": "rfc-0042-new-api"}));
     shown(&world, "realm_worktree_create", &made);
-    let again = client.call("worktree_create", json!({"rfc": "rfc-0042-new-api", "repos": ["fungal"]}));
+    let again = client.call("realm_worktree_create", json!({"rfc": "rfc-0042-new-api", "repos": ["fungal"]}));
     assert_eq!(again["structuredContent"]["reused"], json!(["fungal"]));
     shown(&world, "realm_pr_status", &client.ok("realm_pr_status", json!({"rfc": "rfc-0042-new-api"})));
-    assert_eq!(client.call("pr_status", json!({}))["structuredContent"]["current_repo"], "access");
     assert_eq!(client.fails("realm_worktree_create", json!({"rfc": "../../x"}))["code"], "usage");
     let failure = client.fails("session_start", json!({"active_rfc": "../x"}));
     assert!(failure["message"].as_str().unwrap().starts_with("active_rfc: "), "{failure}");
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &["--read-only"], &[]);
-    assert_eq!(client.refusal("tools/call", json!({"name": "worktree_create", "arguments": {"rfc": "x"}})).0, -32602);
+    assert_eq!(
+        client.refusal("tools/call", json!({"name": "realm_worktree_create", "arguments": {"rfc": "x"}})).0,
+        -32602
+    );
 }
 
 #[test]

@@ -2,21 +2,18 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use super::{Cause, Finding, files};
+use super::{Cause, Finding, files, refused::Refused};
 use crate::model::{
     binding::Binding,
-    candidate::{self, Candidate, Declared, Judged, imported_name},
+    candidate::{self, Judged, imported_name},
     change::DomainChange,
-    contract::Contract,
     domain_view::{Damage, DomainView},
-    fault::Fault,
     name::{ContractName, DomainName, RepoName},
     nearest, next_version,
-    publish::{self, Direction, Reason, Refusal},
+    publish::{self, Direction},
     range::Range,
     text::shell_word,
     verdict::{Judge, Verdict},
-    version::Version,
 };
 
 /// Returns findings for files that could not be read, for stray files, and for files that the commit will lack.
@@ -100,18 +97,16 @@ pub(super) fn apply_candidate<'d>(
                 break;
             }
             let document = &*next_version::settled(domain, &declared.document, judge);
-            match publish::ignoring_promise(domain, one.repo, document, Direction::Forward, judge) {
+            let refusal = match publish::ignoring_promise(domain, one.repo, document, Direction::Forward, judge) {
                 Ok(decision) => {
                     changes.extend(decision.changes);
                     // A document that breaks a promise is applied anyway, so that the broken imports are found.
-                    let broken = publish::check_promise(domain, &declared.document, judge).err().into_iter();
-                    let refused = |refusal| refused((domain, one.candidate), contract, declared, refusal, judge);
-                    findings.extend(broken.flat_map(refused));
+                    publish::check_promise(domain, &declared.document, judge).err()
                 }
-                Err(refusal) => {
-                    findings.extend(refused((domain, one.candidate), contract, declared, refusal, judge));
-                }
-            }
+                Err(refusal) => Some(refusal),
+            };
+            let refused = |refusal| Refused::new((domain, one.candidate), (contract, declared), refusal);
+            findings.extend(refusal.into_iter().flat_map(|refusal| refused(refusal).findings(judge)));
         }
         in_files_of(one.repo, &mut findings[before..]);
     }
@@ -144,157 +139,6 @@ fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d
         [] => domain,
         changes => Cow::Owned(publish::overlay(&domain, changes)),
     }
-}
-
-/// Returns the steps if the files have an older version than the realm, as after `git revert`. `needed` is the version that
-/// they need to be newer.
-fn steps_down(at: &str, current: &Version, needed: Option<&Version>) -> Vec<String> {
-    let parts = |version: &Version| (version.semver().major, version.semver().minor);
-    let level = needed.map(|needed| match (parts(needed), parts(current)) {
-        ((major, _), (held, _)) if major != held => "major",
-        ((_, minor), (_, held)) if minor != held => "minor",
-        _ => "patch",
-    });
-    let bump = level.map(|level| format!("git blue contract bump {at} {level}  # or publish it as a newer version"));
-    let rollback =
-        "git blue contract publish --rollback --reason \"…\"  # once the publishing branch has it: publish it again";
-    [rollback.to_owned()].into_iter().chain(bump).collect()
-}
-
-/// Converts a refusal to findings. A branch that only lacks recently published changes is not reported as broken.
-fn refused(
-    (domain, candidate): (&DomainView, &Candidate),
-    contract: &ContractName,
-    declared: &Declared<Contract>,
-    refusal: Refusal,
-    judge: &Judge<'_>,
-) -> Vec<Finding> {
-    let name = &domain.info.name;
-    let line = declared.lines.get(refusal.field().unwrap_or("version")).copied();
-    // If the version went down, suggest the one that the content needs.
-    let needed =
-        || Some(next_version::needed(domain, domain.contracts.get(contract)?, &declared.document, judge).version);
-    let bump = match *refusal.reason {
-        Reason::Down { .. } => needed(),
-        _ => refusal.bump().cloned(),
-    };
-    let current = domain.contracts.get(contract).filter(|_| refusal.field() == Some("version"));
-    let merge = current.and_then(|current| candidate.merge_first(name, current));
-    // What the branch lacks counts as removed, so that the message may name too high a version.
-    let unless_older = match current.map(|current| &current.version) {
-        Some(version) if merge.is_some() => format!("; this branch lacks the published {version}: merge it first"),
-        Some(version) if candidate.unknown.contains(name) => {
-            format!("; this shallow clone cannot tell whether the branch lacks {version}: git fetch --unshallow")
-        }
-        _ => String::new(),
-    };
-    let older_line = current.and_then(|current| candidate.of_older_line(name, current));
-    let removal = refusal.remove_file(&declared.path).filter(|_| merge.is_none());
-    let given_up = if removal.is_none() && merge.is_none() { refusal.of_given_up() } else { Vec::new() };
-    let is_undecided = given_up.is_empty()
-        && matches!(&*refusal.reason, Reason::Republished { needed, .. } if needed.if_breaking.is_some());
-    let levels = [("major", "if it may break consumers, which is unknown"), ("minor", "if it does not")];
-    let levels = levels.map(|(level, when)| format!("git blue contract bump {name}/{contract} {level}  # {when}"));
-    let levels = levels.into_iter().filter(|_| is_undecided && merge.is_none());
-    // The file is from before the owner changed the contract.
-    let is_offered = publish::is_offered(domain, &declared.document.owner, contract);
-    let going_down = match &*refusal.reason {
-        Reason::Down { is_published: true, .. } if is_offered => {
-            let to = &declared.document.owner;
-            let write = candidate::write_file_of(to, name, contract, &candidate.up);
-            vec![format!(
-                "{write}  # the file lacks what the owner changed; committing the new one accepts the contract"
-            )]
-        }
-        Reason::Down { current, is_published: true, .. }
-            if !candidate.behind.contains_key(name) && !candidate.unknown.contains(name) =>
-        {
-            steps_down(&format!("{name}/{contract}"), current, bump.as_ref())
-        }
-        _ => Vec::new(),
-    };
-    let resolution: Vec<_> = merge
-        .into_iter()
-        .chain(older_line)
-        .map(str::to_owned)
-        .chain(removal)
-        .chain(given_up)
-        .chain(levels)
-        .chain(going_down)
-        .collect();
-    let place = |finding: Finding| {
-        let finding = finding.domain(name).contract(contract).at(&declared.path, line);
-        Finding { bump: bump.clone(), resolution: resolution.clone(), ..finding }
-    };
-    match &*refusal.reason {
-        Reason::Down { version, current, is_published: true, .. } => {
-            // If the files never had the newer version, this is not a downgrade.
-            let message = |what| format!("{name}/{contract} is {version} here and {current} in the realm; {what}");
-            let finding = if candidate.behind.contains_key(name) {
-                Finding::warning("behind", message("merge the newer versions".to_owned()))
-            } else if candidate.unknown.contains(name) {
-                let unshallow = "this shallow clone cannot tell which is newer: git fetch --unshallow";
-                Finding::warning("behind", message(unshallow.to_owned()))
-            } else {
-                // Publishing refuses the whole commit.
-                let what = if is_offered {
-                    "take its content from the realm to accept it".to_owned()
-                } else {
-                    format!("publish it with --rollback, or write a version above {current}")
-                };
-                Finding::error(refusal.code(), message(what))
-            };
-            vec![place(finding)]
-        }
-        Reason::Republished { version, .. } if is_newer((domain, candidate), contract, version) => {
-            let message = format!(
-                "{name}/{contract} {version} was published with different content in the meantime: merge the published \
-                 commit, then raise the version"
-            );
-            vec![place(Finding::error(refusal.code(), message))]
-        }
-        // Callers that have the file add the lines.
-        Reason::Invalid(faults) | Reason::Undecided(faults) => faults
-            .iter()
-            .map(|Fault { pointer, message }| Finding {
-                line: None,
-                place: Some(pointer.clone()),
-                ..place(Finding::error(refusal.code(), format!("{name}/{contract}: {message}")))
-            })
-            .collect(),
-        Reason::BreaksPromise { promise, version, current, bump } => promise
-            .each()
-            .map(|broken| {
-                let verdict = broken.broken.first().cloned();
-                let reason = Reason::BreaksPromise {
-                    current: current.clone(),
-                    version: version.clone(),
-                    bump: bump.clone(),
-                    promise: Box::new(broken),
-                };
-                let broken = Refusal { reason: Box::new(reason), ..refusal.clone() };
-                let finding = place(Finding::error(refusal.code(), format!("{broken}{unless_older}")));
-                let line = declared.line(verdict.as_ref());
-                let place = verdict.as_ref().and_then(Verdict::place);
-                let fingerprint = Some(promise.fingerprint());
-                Finding { line, place, verdict, version: Some(version.clone()), fingerprint, ..finding }
-            })
-            .collect(),
-        Reason::UndecidedVersion { minor, major, .. } => {
-            let finding = place(Finding::error(refusal.code(), format!("{refusal}{unless_older}")));
-            vec![Finding { version: Some(minor.clone()), bump: Some(major.clone()), ..finding }]
-        }
-        _ => vec![place(Finding::error(refusal.code(), format!("{refusal}{unless_older}")))],
-    }
-}
-
-/// Returns whether a version was published after these files diverged from the published ones, which did not have its
-/// content then.
-fn is_newer((domain, candidate): (&DomainView, &Candidate), contract: &ContractName, version: &Version) -> bool {
-    let name = &domain.info.name;
-    let before = candidate.before.get(&(name.clone(), contract.clone())).filter(|before| before.version == *version);
-    let hash = |document: &Contract| document.computed_content_hash();
-    candidate.behind.contains_key(name) && before.map(hash) != domain.document(contract, version).map(hash)
 }
 
 /// Returns findings for files that bindings name but the commit does not contain.
@@ -390,7 +234,12 @@ mod tests {
     };
 
     use super::*;
-    use crate::model::{domain::Domain, schema::Budget};
+    use crate::model::{
+        candidate::{Candidate, Declared},
+        contract::Contract,
+        domain::Domain,
+        schema::Budget,
+    };
 
     #[test]
     fn cancelled_request_judges_no_further_contract() {

@@ -12,6 +12,7 @@ mod examination;
 mod files;
 mod finding;
 mod imports;
+mod refused;
 
 use std::collections::{BTreeMap, BTreeSet};
 

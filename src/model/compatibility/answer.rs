@@ -385,8 +385,8 @@ impl VersionBump {
     /// Returns the version after this bump. Below 1.0.0, a breaking change only raises the minor number.
     pub fn after(self, version: &Version) -> Version {
         match self {
-            Self::Major => version.bump(true),
-            Self::Minor | Self::Unknown => version.bump(false),
+            Self::Major => version.next_breaking(),
+            Self::Minor | Self::Unknown => version.next_compatible(),
             Self::Patch => version.raised(Level::Patch),
         }
     }

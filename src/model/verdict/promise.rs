@@ -24,7 +24,7 @@ impl Promise {
     /// Returns the promises of `held` and of the document itself that the document breaks. Returns `None` if its
     /// version allows breaks, or if it keeps all promises.
     pub fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Self> {
-        if document.version <= held.version || document.version.release() >= held.version.bump(true) {
+        if document.version <= held.version || document.version.release() >= held.version.next_breaking() {
             return None;
         }
         let of_schemas = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));

@@ -6,7 +6,7 @@ use claim::Claim;
 
 use crate::{
     env,
-    error::{ErrorCode, NextStep, OpError},
+    error::{CliOption, ErrorCode, NextStep, OpError},
     locate::{self, CONFIG, config::same_realm, open, proposed, renamed, unknown},
     machine::home::{Home, KnownRealm, recordable},
     model::{
@@ -81,7 +81,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
 fn refuse_store(ctx: &Ctx, code: &CodeRepo) -> Result<(), OpError> {
     let Some(realm) = locate::of_store(&ctx.home, code)? else { return Ok(()) };
     let message = format!("{} is the store of the realm {realm}", code.common_dir().display());
-    Err(OpError::cannot(ErrorCode::NotInGit, message).next("change to a repository of yours, or pass -C DIR"))
+    Err(OpError::cannot(ErrorCode::NotInGit, message)
+        .next(NextStep::option(CliOption::Folder, "change to a repository of yours, or pass -C DIR")))
 }
 
 /// Joins the realm.

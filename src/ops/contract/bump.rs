@@ -501,5 +501,5 @@ fn kept(view: &DomainView, published: &Contract, own: &Version, wanted: Version)
 
 /// Returns whether a step between two versions announces a breaking change, which the pre-release of one does too.
 fn is_break(from: &Version, to: &Version) -> bool {
-    to.release() >= from.bump(true)
+    to.release() >= from.next_breaking()
 }

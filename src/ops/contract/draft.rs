@@ -109,7 +109,7 @@ impl Draft {
     /// Returns an error if the files do not contain it.
     pub fn located(&self, ctx: &Ctx, at: &ContractRef, pointers: Vec<String>) -> Result<DraftFile, OpError> {
         let (files, path, bytes) = self.read(ctx, at)?;
-        let lines = codec::contract_lines(&bytes, true);
+        let lines = codec::contract_lines(&bytes);
         let refers = codec::contract(&bytes, &at.contract).is_ok_and(|contract| references::refers(&contract));
         let pointers = if refers { pointers } else { Vec::new() };
         let places = pointers.into_iter().map(|pointer| {

@@ -8,7 +8,7 @@ use crate::{
     },
     ops::{Operation, ctx::Ctx, realm::status, runs},
     store::overview::{Line, Overview},
-    wire::{Answer, ContractLine, ContractList, PageRequest, page},
+    wire::{Answer, ContractLine, ContractList, ContractState, PageRequest, page},
 };
 
 /// The operation's entry in the table of operations.
@@ -123,12 +123,12 @@ fn line(domain: &DomainSummary, name: &ContractName) -> ContractLine {
     let contract = domain.contracts.get(name);
     let newest = || domain.versions.get(name).and_then(|versions| versions.last());
     let state = match contract {
-        Some(contract) if contract.retired.is_some() => "retired",
-        Some(contract) if contract.is_yanked() => "yanked",
-        Some(contract) if contract.deprecated.is_some() => "deprecated",
-        Some(_) => "active",
-        None if domain.is_damaged(name) => "damaged",
-        None => "pre-release",
+        Some(contract) if contract.retired.is_some() => ContractState::Retired,
+        Some(contract) if contract.is_yanked() => ContractState::Yanked,
+        Some(contract) if contract.deprecated.is_some() => ContractState::Deprecated,
+        Some(_) => ContractState::Active,
+        None if domain.is_damaged(name) => ContractState::Damaged,
+        None => ContractState::PreRelease,
     };
     ContractLine {
         domain: domain.info.name.clone(),
@@ -136,6 +136,6 @@ fn line(domain: &DomainSummary, name: &ContractName) -> ContractLine {
         version: contract.map(|contract| &contract.version).or_else(newest).cloned(),
         owner: domain.owner(name).cloned(),
         importers: domain.importers(name).count(),
-        state: state.into(),
+        state,
     }
 }

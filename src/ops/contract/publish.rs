@@ -3,46 +3,33 @@
 //! Every decision is made twice: first for all domains together, so that a refusal stops the whole
 //! commit, and again under the lock of each domain.
 
+mod decision;
+mod lineage;
 mod refused;
 mod restored;
+mod work;
 
-use std::collections::BTreeSet;
-
+use decision::DecisionEffects;
 use refused::{NOTHING, refused, unreadable};
 use restored::restored;
+use work::{MissingFile, Work};
 
-use super::verdict::Upcoming;
 use crate::{
-    error::{ErrorCode, NextStep, OpError},
-    model::{
-        binding::Binding,
-        candidate::{Candidate, Judged},
-        change::DomainChange,
-        domain::Source,
-        domain_view::{DomainView, Subject},
-        name::{ContractName, DomainName, RepoName},
-        oid::Oid,
-        publish::{self, Decision, Direction, Refusal},
-        verdict::Judge,
-        version::Version,
-    },
+    error::{ErrorCode, OpError},
+    model::{domain::Source, name::DomainName, oid::Oid, publish::Direction},
     ops::{
         Operation,
         ctx::{ActingRepo, Ctx},
-        domain::{self, Part},
-        message::Message,
         publish::{
             behind,
             candidate::{self, Sources},
-            changed_by::{self, ChangedBy},
-            cycles, publish_log, published, publishing_branch,
-            removal::Removal,
+            publish_log, publishing_branch,
         },
         sync::auto,
     },
     repo::{CodeRepo, blue_files::Files},
     store::{
-        Store, StoreRef, layout,
+        StoreRef, layout,
         overview::{Line, Overview},
         read, unless_damaged,
     },
@@ -171,29 +158,6 @@ pub fn publish(
     Ok(answer)
 }
 
-/// The consequences of a decision, computed while the domain that it was made for is still loaded.
-#[derive(Default)]
-struct DecisionEffects {
-    /// Whether anything will be written.
-    is_change: bool,
-    published: Vec<Published>,
-}
-
-impl DecisionEffects {
-    fn of(view: &DomainView, decision: &Decision, judge: &Judge<'_>) -> Self {
-        let after = publish::overlay(view, &decision.changes);
-        let published = decision.events.iter().map(|event| published::describe((view, &after), event, judge)).collect();
-        Self { is_change: !decision.changes.is_empty(), published }
-    }
-}
-
-/// A contract that the realm still offers, but whose file is not in the commit.
-struct MissingFile {
-    domain: DomainName,
-    contract: ContractName,
-    path: String,
-}
-
 /// Returns the last published commit of the repository in each domain.
 ///
 /// # Errors
@@ -255,278 +219,6 @@ fn require_publishing_branch(
         }
     }
     Err(error.next_all(publishing_branch::checked_out(code)?))
-}
-
-/// The relation of a commit to the previously published one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lineage {
-    /// A descendant of the published commit, or the first published commit.
-    Grew,
-    /// A replacement for the published commit: the branch was amended, rebased or reset.
-    Replaced,
-}
-
-/// The publication of one commit.
-struct Work<'a> {
-    ctx: &'a Ctx,
-    acting: ActingRepo<'a>,
-    code: &'a CodeRepo,
-    commit: &'a Oid,
-    branch: &'a str,
-    candidate: &'a Candidate,
-    direction: Direction,
-    judge: &'a Judge<'a>,
-}
-
-impl Work<'_> {
-    fn store(&self) -> &dyn Store {
-        self.acting.store
-    }
-
-    fn wanted(&self, name: &DomainName) -> Vec<(ContractName, Version)> {
-        let contracts = self.candidate.contracts_in(name);
-        contracts.map(|(contract, declared)| (contract.clone(), declared.document.version.clone())).collect()
-    }
-
-    /// Returns the contracts that the rules need: those that the commit declares, and those that it imports.
-    fn contracts(&self, name: &DomainName) -> BTreeSet<ContractName> {
-        let declared = self.candidate.contracts_in(name).map(|(contract, _)| contract.clone());
-        let binding = self.candidate.bindings.get(name).into_iter();
-        let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
-        let removed = self.candidate.removed_contracts.keys().filter(|(domain, _)| domain == name);
-        declared.chain(imported).chain(removed.map(|(_, contract)| contract.clone())).collect()
-    }
-
-    /// Returns the contracts whose importers are checked: those that changed, and the imports of a changed binding.
-    fn changed(&self, name: &DomainName) -> BTreeSet<ContractName> {
-        let contracts = self.candidate.contracts_in(name).filter(|(_, declared)| declared.changed);
-        let binding = self.candidate.bindings.get(name).filter(|declared| declared.changed).into_iter();
-        let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
-        contracts.map(|(contract, _)| contract.clone()).chain(imported).collect()
-    }
-
-    /// Returns the binding that may bring imports back, with its repository.
-    fn returning(&self, name: &DomainName) -> Option<(&RepoName, &Binding)> {
-        let declared = self.candidate.bindings.get(name).filter(|declared| declared.changed)?;
-        Some((self.acting.repo, &declared.document))
-    }
-
-    /// Returns contracts of this repository whose files were removed since the last published commit, but that are not
-    /// retired.
-    fn missing_files(&self, view: &DomainView) -> Vec<MissingFile> {
-        let domain = &view.info.name;
-        let removed = self.candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);
-        let served = removed.filter(|((_, contract), _)| {
-            let held = view.contracts.get(contract);
-            held.is_some_and(|held| held.owner == *self.acting.repo && held.retired.is_none())
-        });
-        let gone = served.map(|((_, contract), path)| MissingFile {
-            domain: domain.clone(),
-            contract: contract.clone(),
-            path: path.clone(),
-        });
-        gone.collect()
-    }
-
-    /// Returns the part of a domain that this commit concerns, with the domain's tip.
-    fn load(&self, name: &DomainName) -> Result<(Oid, DomainView), OpError> {
-        let tip = domain::tip(self.store(), name).map_err(|error| self.offer_to_create(name, error))?;
-        let (contracts, changed) = (self.contracts(name), self.changed(name));
-        let upcoming = Upcoming::of([self.candidate], name);
-        let part = Part {
-            contracts: Some(&contracts),
-            published: &self.wanted(name),
-            bases: Some(&changed),
-            upcoming,
-            returning: self.returning(name),
-        };
-        let view = domain::load(self.store(), name, &tip, &part)?;
-        if !view.info.has_member(self.acting.repo)
-            && self.candidate.domains().contains(name)
-            && let Some(removal) = Removal::of(self.store(), name, self.acting.repo)?
-        {
-            return Err(removal.refusal(self.store(), self.code, name, self.acting.repo)?);
-        }
-        Ok((tip, view))
-    }
-
-    /// Suggests the command that creates the domain, if this commit has files for it and its name is not likely
-    /// misspelled.
-    fn offer_to_create(&self, name: &DomainName, error: OpError) -> OpError {
-        if error.code != ErrorCode::UnknownDomain || error.next_steps.is_empty() {
-            return error;
-        }
-        let create = format!("git blue realm admin domain --name {name} --repos {}  # create it", self.acting.repo);
-        let steps = auto::before(self.store(), "created").into_iter().chain([create]);
-        OpError { next_steps: steps.map(NextStep::from).collect(), ..error }
-    }
-
-    /// Refuses to publish from a stale clone: the last published commit must be an ancestor of the new one, or have
-    /// been replaced in this clone. Whether it was dropped elsewhere, only the user knows, who then asks for a rollback.
-    fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
-        let Some(source) = view.sources.get(self.acting.repo) else {
-            return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
-        };
-        if self.code.is_ancestor(&source.commit, self.commit)? {
-            return Ok(Lineage::Grew);
-        }
-        let tip = self.code.reference(&format!("refs/heads/{}", self.branch))?;
-        // A published commit that is still on the branch was not replaced; the new commit is merely older.
-        if tip.map(|tip| self.code.is_ancestor(&source.commit, &tip)).transpose()?.unwrap_or_default() {
-            return self.require_rollback(view, source).map(|()| Lineage::Grew);
-        }
-        if self.code.replaced(self.branch, &source.commit)? || self.direction == Direction::Rollback {
-            return Ok(Lineage::Replaced);
-        }
-        if self.code.has(&source.commit) && self.code.is_ancestor(self.commit, &source.commit)? {
-            let (domain, published) = (&view.info.name, source.commit.short());
-            let message =
-                format!("{domain} was already published from {published}, which contains {}", self.commit.short());
-            let pull = behind::pull(self.code, self.branch, &source.commit, "get the published commit")?;
-            return Err(OpError::no(ErrorCode::OlderCommit, message).next(pull));
-        }
-        if self.code.is_shallow()? {
-            let (domain, commit) = (&view.info.name, source.commit.short());
-            let message = format!("{domain} was published from {commit}, which this shallow clone does not contain");
-            let pull = behind::pull(self.code, self.branch, &source.commit, "if that commit is newer")?;
-            let error = OpError::no(ErrorCode::Shallow, message).next(pull);
-            return Err(error.next("git fetch --unshallow  # otherwise, then publish again"));
-        }
-        let message = format!(
-            "{} was published from {}, which is not in the history of {}: fetch first, then merge it",
-            view.info.name,
-            source.commit.short(),
-            self.commit.short()
-        );
-        let reason = match behind::absent(self.acting, self.code, &view.info.name, &source.commit)? {
-            Some(absent) => format!("then publish again; if {absent} stays missing, it is not pushed yet"),
-            None => "then publish again".to_owned(),
-        };
-        let replace = behind::replace(self.code, self.branch, (self.commit, &source.commit))?;
-        // Merging what was removed from the history would bring it back.
-        let pull = if replace.is_some() && self.code.origin_url().is_none() && self.code.has(&source.commit) {
-            None
-        } else {
-            Some(behind::pull(self.code, self.branch, &source.commit, &reason)?)
-        };
-        Err(OpError::no(ErrorCode::FetchFirst, message)
-            .next_all(pull)
-            .next_all(replace)
-            .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
-    }
-
-    /// Refuses an older commit, unless the user asks for a rollback.
-    fn require_rollback(&self, view: &DomainView, source: &Source) -> Result<(), OpError> {
-        if self.direction == Direction::Rollback {
-            return Ok(());
-        }
-        let (domain, commit) = (&view.info.name, self.commit.short());
-        let message = format!("{domain} was already published from {}, and {commit} is older", source.commit.short());
-        let is_published = |(name, version): (_, &Version)| {
-            let is_known = || view.versions.get(name).is_some_and(|known| known.contains(version));
-            version.is_auto() || (!version.is_prerelease() && is_known())
-        };
-        let mut wanted = self.candidate.contracts_in(domain).map(|(name, one)| (name, &one.document.version));
-        Err(OpError::no(ErrorCode::OlderCommit, message).next(if wanted.all(is_published) {
-            format!("git blue contract publish --commit {commit} --rollback --reason \"…\"  # roll back")
-        } else {
-            "to bring its content back, commit it under new versions: not all of its versions were published".to_owned()
-        }))
-    }
-
-    /// Returns the newer commit that was published before, if this is a rollback to an older commit of the branch.
-    fn newer(&self, view: &DomainView) -> Result<Option<Oid>, OpError> {
-        let source = view.sources.get(self.acting.repo).filter(|source| source.commit != *self.commit);
-        let source = source.filter(|_| self.direction == Direction::Rollback).map(|source| source.commit);
-        let is_older = |source: &Oid| self.code.is_ancestor(self.commit, source);
-        Ok(if source.as_ref().map_or(Ok(false), is_older)? { source } else { None })
-    }
-
-    fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {
-        let judged = Judged { repo: self.acting.repo, candidate: self.candidate };
-        let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now(), self.judge)?;
-        // A commit that changes nothing in this domain is not recorded, since most commits are like that. One that
-        // replaces the published commit is recorded, because no other clone has the replaced commit.
-        let touches = self.touches(&view.info.name);
-        let changed = !decision.changes.is_empty() || touches || lineage == Lineage::Replaced;
-        if changed && view.info.has_member(self.acting.repo) {
-            let source = Source { commit: *self.commit };
-            if view.sources.get(self.acting.repo) != Some(&source) {
-                decision.changes.push(DomainChange::Source(self.acting.repo.clone(), source));
-            }
-        }
-        Ok(decision)
-    }
-
-    /// Returns the import cycles that the changed bindings create.
-    fn cycles(&self) -> Result<Vec<String>, OpError> {
-        let changed = self.candidate.bindings.iter().filter(|(_, declared)| declared.changed);
-        let repo = self.acting.repo;
-        let parts = changed.map(|(domain, declared)| cycles::Part { domain, repo, binding: &declared.document });
-        cycles::closed(self.store(), &parts.collect::<Vec<_>>(), None)
-    }
-
-    /// Returns whether the commit changed a file of this domain since the last published commit.
-    fn touches(&self, name: &DomainName) -> bool {
-        self.candidate.contracts_in(name).any(|(_, declared)| declared.changed)
-            || self.candidate.bindings.get(name).is_some_and(|declared| declared.changed)
-            || self.candidate.removed_bindings.contains(name)
-            || self.candidate.removed_contracts.keys().any(|(domain, _)| domain == name)
-    }
-
-    /// Writes a decision. If the domain has changed since, decides again and replaces `effects`.
-    fn carry_out(
-        &self,
-        name: &DomainName,
-        reason: Option<&str>,
-        decision: (Oid, Decision),
-        effects: &mut DecisionEffects,
-    ) -> Result<(), OpError> {
-        let changed_by = self.changed_by(name, &decision)?;
-        let (repo, source) = (Some(self.acting.repo), Some(self.commit));
-        let why = Message { repo, source, reason, changed_by, ..Message::default() };
-        let (contracts, changed) = (self.contracts(name), self.changed(name));
-        let upcoming = Upcoming::of([self.candidate], name);
-        let part = Part {
-            contracts: Some(&contracts),
-            published: &self.wanted(name),
-            bases: Some(&changed),
-            upcoming,
-            returning: self.returning(name),
-        };
-        domain::carry_out(self.ctx, self.store(), name, (part, why), decision, &mut |view| {
-            let lineage = self.require_successor(view)?;
-            // Other domains of this commit may be written already.
-            let effect = format!("nothing was published in {name}");
-            let decision = self
-                .decide(view, lineage)
-                .map_err(|refusals| refused(self.code, self.commit, self.candidate, refusals, &effect))?;
-            *effects = DecisionEffects::of(view, &decision, self.judge);
-            Ok(decision)
-        })
-        .map(drop)
-    }
-
-    /// Returns who made the changes to a domain, as it was at `tip`. A rollback is made by the one who publishes it.
-    fn changed_by(&self, name: &DomainName, (tip, decision): &(Oid, Decision)) -> Result<Option<ChangedBy>, OpError> {
-        if self.direction == Direction::Rollback {
-            return Ok(None);
-        }
-        let published = source(self.acting, name, tip)?;
-        changed_by::of(self.code, self.commit, (name, published.as_ref()), self.candidate, &decision.changes)
-    }
-}
-
-/// Refuses to publish if the last published commit cannot be read, because then it is unknown whether this clone is
-/// behind.
-fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
-    match view.damage.iter().find(|damage| damage.subject == Subject::Source(repo.clone())) {
-        Some(damage) => {
-            let message = format!("cannot tell what was published last: {}: {}", damage.file, damage.problem);
-            Err(OpError::cannot(ErrorCode::Damaged, message))
-        }
-        None => Ok(()),
-    }
 }
 
 fn answer(

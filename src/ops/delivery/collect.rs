@@ -21,7 +21,8 @@ use crate::{
         ctx::{ActingRepo, Ctx},
         inboxes::{
             arrival,
-            pending::{self, Audience, KnownState, Pending},
+            found::{Audience, KnownState},
+            pending::{self, Pending},
         },
     },
     store::{

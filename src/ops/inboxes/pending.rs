@@ -1,47 +1,38 @@
 //! The pending notifications of a reader: the net difference between its baselines and the current domains. They do not
 //! depend on history, so rewritten history cannot break them.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     arrival::{Arrivals, FirstSeen, Paths},
-    change_decoder::{ChangeDecoder, Decoded, since_adapted, transferred, with_adapted},
+    found::{Audience, Found, KnownState},
     import_effects,
     inbox::{self, Baseline, Inbox, Receipt},
-    renamed,
+    notification::{notification, orphaned},
+    writer::{Writer, farthest},
 };
 use crate::{
     error::OpError,
-    locate,
     model::{
-        binding::{Binding, Import},
+        binding::Binding,
         clock,
-        content_cache::ContentCache,
-        contract::Contract,
         domain_summary::DomainSummary,
-        name::{DomainName, ReaderName, RealmName, RepoName},
-        notification::{Change, ChangeType},
+        name::{DomainName, ReaderName},
+        notification::ChangeType,
         oid::Oid,
         rank::Rank,
-        verdict::{ImportState, Judge},
+        verdict::Judge,
     },
     ops::{
         ctx::{ActingRepo, Ctx},
-        history::{
-            difference::{Difference, differences},
-            origins::{self, Origin},
-        },
+        history::difference::differences,
     },
-    repo::CodeRepo,
     store::{
         Store, TreePath,
         overview::{Line, Overview},
-        read::{self, Published},
+        read,
     },
-    wire::{BindingsChanged, JudgedBy, Notification, State, VersionChange},
+    wire::{BindingsChanged, Notification, State},
 };
 
 /// Returns the name of the person at the command line, as a reader.
@@ -101,78 +92,6 @@ struct Seen {
     tree: Oid,
     /// Whether the reader's own inbox needs no new baseline, unless it is notified of something in the domain.
     is_recorded: bool,
-}
-
-/// The state of a domain that a reader knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KnownState {
-    /// This tree.
-    Tree(Oid),
-    /// The versions that the repository's code is adapted to.
-    Adapted,
-    /// Nothing: everything in the domain is new.
-    Nothing,
-}
-
-/// Whom changes are found for.
-#[derive(Clone, Copy)]
-pub enum Audience<'a> {
-    /// A repository, which is not notified of its own changes.
-    Repo(ActingRepo<'a>),
-    /// Anyone: all changes, whoever made them.
-    Anyone { ctx: &'a Ctx, realm: &'a RealmName, store: &'a dyn Store },
-}
-
-impl<'a> Audience<'a> {
-    fn realm(self) -> &'a RealmName {
-        match self {
-            Self::Repo(acting) => acting.realm,
-            Self::Anyone { realm, .. } => realm,
-        }
-    }
-
-    fn store(self) -> &'a dyn Store {
-        match self {
-            Self::Repo(acting) => acting.store,
-            Self::Anyone { store, .. } => store,
-        }
-    }
-
-    fn repo(self) -> Option<&'a RepoName> {
-        match self {
-            Self::Repo(acting) => Some(acting.repo),
-            Self::Anyone { .. } => None,
-        }
-    }
-
-    /// Returns the clones on this machine of the repositories whose contracts and bindings changed. They tell whether
-    /// somebody else changed these. For a repository there are none, because it knows its own clone.
-    fn clones(self, changes: &[FoundChange]) -> BTreeMap<&RepoName, Option<CodeRepo>> {
-        let Self::Anyone { ctx, .. } = self else { return BTreeMap::new() };
-        let owners: BTreeSet<_> = changes.iter().map(|(_, change, _)| &change.from).collect();
-        // Without the clone, it is only less certain who made the change.
-        owners.into_iter().map(|repo| (repo, ctx.clone_of(repo).unwrap_or_default())).collect()
-    }
-
-    /// Returns the member of the domain that is notified of a change only if somebody else made it.
-    fn owner<'o>(
-        self,
-        change: &'o Change,
-        domain: &DomainSummary,
-        clones: &'o BTreeMap<&RepoName, Option<CodeRepo>>,
-    ) -> Option<ActingRepo<'o>>
-    where
-        'a: 'o,
-    {
-        match self {
-            Self::Repo(acting) => change.is_mine.then_some(acting),
-            Self::Anyone { realm, store, .. } => {
-                let is_own = change.kind != ChangeType::ContractOffered && domain.takes_part(&change.from);
-                let code = clones.get(&change.from).and_then(Option::as_ref);
-                is_own.then_some(ActingRepo { realm, store, repo: &change.from, code })
-            }
-        }
-    }
 }
 
 impl Pending {
@@ -422,109 +341,6 @@ pub struct NotificationBatch {
     pub receipt: Receipt,
 }
 
-/// The differences between a domain and what a repository knows of it, with their meaning.
-#[derive(Debug)]
-struct Found {
-    /// Changes to notify of, with the commits that introduced them.
-    changes: Vec<FoundChange>,
-    /// Paths that currently cannot be read, with the known blobs.
-    unreadable: Vec<(TreePath, Option<Oid>)>,
-    /// Whether there are differences that need no notification.
-    is_silent: bool,
-}
-
-/// A difference, its meaning, and the commits that introduced it.
-type FoundChange = (Difference, Change, Vec<Origin>);
-
-/// The approximate size of one change in memory, in bytes.
-const CHANGE_WEIGHT: usize = 640;
-/// The approximate size of a result without changes, with its key.
-const FOUND_WEIGHT: usize = 2 << 10;
-
-/// The latest results, by the repository (`None` for anyone), the domain, its commit, and the known state,
-/// which determine the result.
-static FOUND: ContentCache<(Option<RepoName>, DomainName, Oid, KnownState), Arc<Found>> = ContentCache::new(8 << 20);
-
-impl Found {
-    /// Returns how a domain differs from what the audience knows of it.
-    fn of(
-        audience: Audience<'_>,
-        known: KnownState,
-        domain: &DomainSummary,
-        line: &Line,
-    ) -> Result<Arc<Self>, OpError> {
-        let key = || (audience.repo().cloned(), line.name.clone(), line.tip, known);
-        let holds = audience.store().holds();
-        if let Some(held) = holds.then(|| FOUND.get(&key())).flatten() {
-            return Ok(held);
-        }
-        let found = Arc::new(Self::read(audience, known, domain, line)?);
-        // Paths that cannot be read now may become readable later.
-        if holds && found.unreadable.is_empty() {
-            FOUND.put(key(), Arc::clone(&found), FOUND_WEIGHT + CHANGE_WEIGHT * found.changes.len());
-        }
-        Ok(found)
-    }
-
-    fn read(audience: Audience<'_>, known: KnownState, domain: &DomainSummary, line: &Line) -> Result<Self, OpError> {
-        let store = audience.store();
-        let published = Published::in_tree(store, &line.tree);
-        let differences = match (known, audience) {
-            (KnownState::Tree(known), _) => {
-                let differences = differences(store, Some(&known), &line.tree)?;
-                let differences = renamed::pair_bindings(store, differences)?;
-                match audience {
-                    Audience::Repo(acting) => with_adapted(acting, domain, &published, differences)?,
-                    Audience::Anyone { .. } => differences,
-                }
-            }
-            (KnownState::Adapted, Audience::Repo(acting)) => since_adapted(acting, domain, &published, &line.tree)?,
-            (KnownState::Adapted, Audience::Anyone { .. }) => Vec::new(),
-            (KnownState::Nothing, _) => differences(store, None, &line.tree)?,
-        };
-        let (mut found, mut unreadable, mut is_silent) = (Vec::new(), Vec::new(), false);
-        let transferred = transferred(store, &line.tree)?;
-        let me = audience.repo();
-        let decoder = ChangeDecoder { store, me, domain, tree: &line.tree, published: &published, transferred };
-        for difference in differences {
-            match decoder.decode(&difference)? {
-                Decoded::Change(change) => found.push((difference, change)),
-                Decoded::Nothing => is_silent = true,
-                Decoded::Unreadable => unreadable.push((difference.path, difference.old)),
-            }
-        }
-        let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.old)).collect();
-        let origins = origins::origins(store, &line.tip, &paths)?;
-        let changes = found.into_iter().zip(origins).map(|((difference, change), origins)| {
-            let origins = that_made(store, &change, origins)?;
-            Ok((difference, *change, origins))
-        });
-        Ok(Self { changes: changes.collect::<Result<_, OpError>>()?, unreadable, is_silent })
-    }
-}
-
-/// Returns the commits that made a change of one field, such as a retirement, if concurrent commits were merged.
-fn that_made(store: &dyn Store, change: &Change, mut origins: Vec<Origin>) -> Result<Vec<Origin>, OpError> {
-    if origins.len() < 2 || change.contract.is_none() {
-        return Ok(origins);
-    }
-    let mut made = Vec::new();
-    for origin in &origins {
-        let document = read::readable::<Contract>(store, origin.blob)?;
-        made.push(document.is_some_and(|document| match change.kind {
-            ChangeType::ContractRetired => document.retired.is_some(),
-            ChangeType::ContractDeprecated => document.deprecated == change.deprecated,
-            ChangeType::VersionYanked => change.yanked.iter().any(|one| document.yanked_reason(one).is_some()),
-            _ => true,
-        }));
-    }
-    if made.contains(&true) {
-        let mut made = made.into_iter();
-        origins.retain(|_| made.next().unwrap_or_default());
-    }
-    Ok(origins)
-}
-
 /// Returns what this machine sees for the first time in a domain's tree. Returns `None` if it has never seen the
 /// domain.
 fn first_seen(store: &dyn Store, arrivals: &Arrivals, tree: &Oid) -> Result<Option<Paths>, OpError> {
@@ -533,111 +349,4 @@ fn first_seen(store: &dyn Store, arrivals: &Arrivals, tree: &Oid) -> Result<Opti
     };
     let differences = differences(store, Some(&known), tree)?;
     Ok(Some(differences.into_iter().map(|difference| (difference.path, difference.new)).collect()))
-}
-
-/// Returns whether a change concerns an import of the contract. A yank does not, if the range excludes the versions.
-fn concerns(change: &Change, import: &Import) -> bool {
-    let is_yank = change.kind == ChangeType::VersionYanked && change.also.is_empty();
-    !is_yank || change.yanked.iter().any(|version| import.version.matches(version))
-}
-
-fn notification(
-    realm: &RealmName,
-    (domain, import): (&DomainSummary, Option<&Import>),
-    (change, origin, writer): (&Change, &Origin, Option<Writer>),
-    arrived_at: jiff::Timestamp,
-    now: jiff::Timestamp,
-) -> Notification {
-    let change = change.clone();
-    let import = import.filter(|import| concerns(&change, import));
-    let changed_by_other = writer == Some(Writer::Other);
-    // Judged by the range only; callers that show the notification also judge the documents.
-    let state = import.map(|import| ImportState { resolution: domain.resolve_import(import), verdict: None });
-    let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
-    let standing = import.zip(state.as_ref()).map(|(import, state)| {
-        let is_discouraged = offered.is_some_and(|offered| offered.is_discouraged_for(import));
-        Rank::of_import(import, state, is_discouraged)
-    });
-    let expired = inbox::is_expired(arrived_at, now);
-    Notification {
-        id: change.id,
-        kind: change.kind.type_word().to_owned(),
-        change_type: change.kind,
-        also: change.also,
-        rank: Rank::of_change(change.kind, standing, changed_by_other),
-        realm: realm.clone(),
-        domain: change.domain,
-        contract: change.contract,
-        from_repo: change.from,
-        author: Some(origin.author.clone()),
-        source_commit: origin.source_commit.clone(),
-        changed_by_other,
-        by_other_clone: writer == Some(Writer::OtherClone),
-        changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
-        former: None,
-        rollback: change.rollback,
-        version_count: change.version_count,
-        yanked: change.yanked,
-        deprecated: change.deprecated,
-        affects_me: import.is_some(),
-        binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
-        import_state: state.as_ref().map(ImportState::effect),
-        served_version: state.as_ref().and_then(|state| state.resolution.served().cloned()),
-        judged_by: state.as_ref().map(JudgedBy::of),
-        verdict: None,
-        state: if expired { State::Expired } else { State::Pending },
-        created_at: origin.time,
-        in_future: clock::is_ahead(origin.time, now),
-        arrived_at,
-    }
-}
-
-/// Returns the notification that a repository left, for one that imports its contracts.
-fn orphaned(one: Notification) -> Notification {
-    Notification { affects_me: true, rank: Rank::Attention, ..one }
-}
-
-/// Returns the commit of a change, with its writer as seen by the repository that it belongs to. If concurrent commits
-/// made it, these are the ones farthest from that repository.
-fn farthest<'o>(owner: Option<ActingRepo<'_>>, origins: &'o [Origin]) -> Option<(Option<Writer>, &'o Origin)> {
-    let writer = |origin| owner.map(|owner| Writer::of(owner, origin));
-    origins.iter().map(|origin| (writer(origin), origin)).max_by_key(|(writer, origin)| (*writer, origin.time))
-}
-
-/// The writer of a change to a contract or binding of this repository, according to its commit, the nearest first. This
-/// is not verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Writer {
-    /// The user of this clone, or somebody whose commit this clone has.
-    ThisClone,
-    /// The repository itself, by a commit that this clone does not have yet.
-    OtherClone,
-    /// Somebody else: in the name of another repository, or neither by a commit of this one nor by one of its authors.
-    Other,
-}
-
-impl Writer {
-    fn of(acting: ActingRepo<'_>, origin: &Origin) -> Self {
-        if !origin.repo.as_deref().is_some_and(|repo| is_own_name(acting, repo)) {
-            return Self::Other;
-        }
-        let Some(code) = acting.code else { return Self::ThisClone };
-        let email = origin.committer.rsplit_once('<').map_or("", |(_, email)| email.trim_end_matches('>'));
-        let is_publisher = |own: String| own == email;
-        let source = origin.source_commit.as_ref().and_then(|commit| commit.parse().ok());
-        match source {
-            _ if code.config("user.email").is_some_and(is_publisher) => Self::ThisClone,
-            Some(commit) if code.has(&commit) => Self::ThisClone,
-            Some(_) => Self::OtherClone,
-            // A yank or a rename has no source commit, and a teammate may make it.
-            None if code.has_author(email) => Self::OtherClone,
-            None => Self::Other,
-        }
-    }
-}
-
-/// Returns whether a repository is the current one, under its current or a former name.
-fn is_own_name(acting: ActingRepo<'_>, name: &str) -> bool {
-    let newer = |name: RepoName| locate::renamed::newer(acting.store, &name).ok().flatten();
-    name == acting.repo.as_str() || name.parse().is_ok_and(|name| newer(name).as_ref() == Some(acting.repo))
 }

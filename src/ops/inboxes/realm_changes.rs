@@ -4,9 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    arrival, import_effects,
+    arrival,
+    found::{Audience, KnownState},
+    import_effects,
     inbox::Inbox,
-    pending::{self, Audience, KnownState, Pending},
+    pending::{self, Pending},
 };
 use crate::{
     error::OpError,

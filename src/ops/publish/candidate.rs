@@ -211,7 +211,7 @@ fn read_one(
             Ok((document, read)) => {
                 let changed = changed || published.any_differs(files, sources.get(&domain), &read)?;
                 candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
-                let lines = codec::contract_lines(&bytes, changed);
+                let lines = if changed { codec::contract_lines(&bytes) } else { codec::heading_lines(&bytes) };
                 candidate.contracts.insert((domain, name), Declared { path, document, lines, changed });
                 Ok(())
             }

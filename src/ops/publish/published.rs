@@ -36,7 +36,7 @@ pub fn describe((before, after): (&DomainView, &DomainView), event: &Event, judg
     Published {
         domain: after.info.name.clone(),
         contract: contract.cloned(),
-        change: event.kind().into(),
+        change: event.kind(),
         old_version: old.cloned(),
         new_version: new.cloned(),
         fields: fields.iter().map(|one| one.field.into()).collect(),

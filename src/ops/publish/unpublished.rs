@@ -97,9 +97,8 @@ impl CaughtUp {
         match waiting {
             Some(UnpublishedCommit { unclear: Some(error), branch, commit, domains, policy, .. }) => {
                 self.next_steps.extend(error.next_steps);
-                let (policy, problem) = (policy.word().into(), Some(error.message));
                 let (_, policy_source) = policy::chosen(code)?;
-                let (due, failed_at) = (false, None);
+                let (problem, due, failed_at) = (Some(error.message), false, None);
                 self.unpublished =
                     Some(Unpublished { branch, commit, domains, policy, policy_source, due, problem, failed_at });
             }
@@ -156,7 +155,7 @@ impl CaughtUp {
             branch: waiting.branch,
             commit: waiting.commit,
             domains: waiting.domains,
-            policy: waiting.policy.word().into(),
+            policy: waiting.policy,
             policy_source: policy::chosen(code).map(|(_, source)| source).unwrap_or_default(),
             due: waiting.is_due,
             problem,

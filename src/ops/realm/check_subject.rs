@@ -3,7 +3,7 @@
 use super::check_base;
 use crate::{
     env::REPO,
-    error::{ErrorCode, OpError},
+    error::{CliOption, ErrorCode, NextStep, OpError},
     locate::{CONFIG, config, proposed_at, url},
     model::{
         candidate::{Candidate, Judged},
@@ -32,6 +32,9 @@ use crate::{
 
 /// The maximum number of ancestors of the judged commit that are searched for the name of the repository.
 const MAX_COMMITS: usize = 1_000;
+
+/// The step if no repository can be checked.
+const CHECK_ONLY_THE_REALM: &str = "git blue check --published  # check only the realm";
 
 /// The files to apply to the realm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -300,7 +303,7 @@ pub fn not_in_the_realm<'r>(
         Some(joined) => error.next(format!("write repo: {} into {CONFIG}", joined.repo)),
         None => error
             .next(format!("git blue init --realm {realm}  # in a clone of it; then git blue sync"))
-            .next("pass --repo NAME: its name in the realm"),
+            .next(NextStep::option(CliOption::Repo, "pass --repo NAME: its name in the realm")),
     })
 }
 
@@ -311,8 +314,8 @@ fn outside(ctx: &Ctx, repo: &RepoName) -> OpError {
         format!("nothing was checked: {} is not in a git repository", ctx.env.cwd().display())
     };
     OpError::cannot(ErrorCode::NotInGit, message)
-        .next(format!("change to a clone of {repo}, or pass -C DIR"))
-        .next("pass --published to check only the realm")
+        .next(NextStep::option(CliOption::Folder, format!("change to a clone of {repo}, or pass -C DIR")))
+        .next(CHECK_ONLY_THE_REALM)
 }
 
 fn unknown(ctx: &Ctx) -> OpError {
@@ -322,7 +325,7 @@ fn unknown(ctx: &Ctx) -> OpError {
         format!("nothing was checked: cannot tell which repository {} is", ctx.env.cwd().display())
     };
     OpError::cannot(ErrorCode::RepoUndetermined, message)
-        .next("pass --repo NAME, or set GIT_BLUE_REPO: its name in the realm")
-        .next("pass --published to check only the realm")
-        .next("change to a repository of the realm, or pass -C DIR")
+        .next(NextStep::option(CliOption::Repo, "pass --repo NAME, or set GIT_BLUE_REPO: its name in the realm"))
+        .next(CHECK_ONLY_THE_REALM)
+        .next(NextStep::option(CliOption::Folder, "change to a repository of the realm, or pass -C DIR"))
 }

@@ -17,28 +17,33 @@ enum Node {
     Inner(Vec<(String, u32, Node)>),
 }
 
-/// Returns the lines of a contract's `name` and `version` and, if `all` is set, that of its `owner` and those of
-/// `/flow` and everything below `/schema` and `/value`, by pointer. Returns none if the text cannot be parsed.
-pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
-    if let Some(lines) = heading_lines(bytes).filter(|_| !all) {
-        return lines;
-    }
+/// Returns the lines of a contract's `name`, `version` and `owner`, and those of `/flow` and everything below `/schema`
+/// and `/value`, by pointer. Returns none if the text cannot be parsed.
+pub fn contract_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
     let mut lines = BTreeMap::new();
     let Some(Node::Inner(members)) = read(bytes) else { return lines };
     for (key, line, node) in members {
         match &*key {
-            "name" | "version" => drop(lines.insert(key, line)),
-            "owner" if all => drop(lines.insert(key, line)),
-            "schema" | "value" | "flow" if all => node.list(format!("/{key}"), line, &mut lines),
+            "name" | "version" | "owner" => drop(lines.insert(key, line)),
+            "schema" | "value" | "flow" => node.list(format!("/{key}"), line, &mut lines),
             _ => {}
         }
     }
     lines
 }
 
+/// Returns only the lines of a contract's `name` and `version`.
+pub fn heading_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
+    scanned_heading(bytes).unwrap_or_else(|| {
+        let mut lines = contract_lines(bytes);
+        lines.retain(|key, _| key == "name" || key == "version");
+        lines
+    })
+}
+
 /// Returns the lines of a contract's `name` and `version` without parsing it, which takes much longer. Returns `None`
 /// unless each of them begins one line, as in nearly every contract.
-fn heading_lines(bytes: &[u8]) -> Option<BTreeMap<String, u32>> {
+fn scanned_heading(bytes: &[u8]) -> Option<BTreeMap<String, u32>> {
     if bytes.contains(&b'\r') {
         return None;
     }
@@ -182,24 +187,25 @@ value: null
 
     #[test]
     fn the_line_of_a_member_is_that_of_its_key() {
-        let lines = contract_lines(CONTRACT.as_bytes(), true);
+        let lines = contract_lines(CONTRACT.as_bytes());
         let of = |pointer: &str| lines.get(pointer).copied();
         assert_eq!((of("version"), of("/schema"), of("/schema/properties/a~1b")), (Some(2), Some(3), Some(5)));
         assert_eq!((of("/schema/properties/a~1b/maxLength"), of("/schema/required/1")), (Some(6), Some(9)));
         assert_eq!(of("/value"), Some(10));
-        assert_eq!(contract_lines(CONTRACT.as_bytes(), false).len(), 2);
-        assert_eq!(contract_lines(b"name: [", true), BTreeMap::new());
+        assert_eq!(heading_lines(CONTRACT.as_bytes()).len(), 2);
+        assert_eq!(heading_lines(b"{name: a, version: b, owner: c}").len(), 2);
+        assert_eq!(contract_lines(b"name: ["), BTreeMap::new());
     }
 
     #[test]
     fn the_heading_is_found_without_parsing() {
-        let parsed = contract_lines(CONTRACT.as_bytes(), true);
+        let parsed = contract_lines(CONTRACT.as_bytes());
         let of = |key: &str| (key.to_owned(), parsed[key]);
-        assert_eq!(heading_lines(CONTRACT.as_bytes()), Some([of("name"), of("version")].into()));
+        assert_eq!(scanned_heading(CONTRACT.as_bytes()), Some([of("name"), of("version")].into()));
         for other in
             ["{name: a, version: b}", "name: a\rversion: b", "name: a\nversion: b\nname: c", "\"name\": a\nversion: b"]
         {
-            assert_eq!(heading_lines(other.as_bytes()), None, "{other}");
+            assert_eq!(scanned_heading(other.as_bytes()), None, "{other}");
         }
     }
 

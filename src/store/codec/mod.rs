@@ -29,7 +29,7 @@ mod yaml_ambiguity;
 pub use change::edit;
 pub use json::{decode, encode, encode_contract};
 pub use jsonc::plain;
-pub use lines::{binding_lines, contract_lines, line_at, lines_at};
+pub use lines::{binding_lines, contract_lines, heading_lines, line_at, lines_at};
 pub use problem::Problem;
 pub use schema::{MAX_SCHEMA, schema_into};
 pub use yaml::{binding, config, contract, document, name_of, render, too_large, value, value_as, version_from};

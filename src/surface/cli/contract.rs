@@ -30,8 +30,8 @@ use crate::{
         publication_summary,
     },
     wire::{
-        Answer, Broken, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship,
-        VersionOrigin,
+        Answer, Broken, ChangeKind, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish,
+        ContractState, Relationship, VersionOrigin,
     },
 };
 
@@ -247,10 +247,10 @@ fn render_list(body: &ContractList, text: &mut Text) {
     let rows = body.contracts.iter().map(|contract| {
         let mine = contract.owner.is_some() && contract.owner == body.current_repo;
         let owner = contract.owner.as_ref().map_or_else(|| "-".into(), ToString::to_string);
-        let state = match &*contract.state {
-            "active" => plain(""),
-            "damaged" => styled("damaged", Style::Red),
-            state => styled(state, Style::Yellow),
+        let state = match contract.state {
+            ContractState::Active => plain(""),
+            state @ ContractState::Damaged => styled(state.word(), Style::Red),
+            state => styled(state.word(), Style::Yellow),
         };
         let importers = match contract.importers {
             0 => styled("unused", Style::Dim),
@@ -415,14 +415,14 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
         text.line(&[plain("nothing to publish")]);
     }
     let rows = body.published.iter().map(|one| {
-        let verb = match (&*one.change, body.dry_run) {
-            ("unbound", true) => "would remove",
-            ("unbound", false) => "removed",
+        let verb = match (one.change, body.dry_run) {
+            (ChangeKind::Unbound, true) => "would remove",
+            (ChangeKind::Unbound, false) => "removed",
             (_, true) => "would publish",
             (_, false) => "published",
         };
         let mut row = vec![plain(verb), plain(publication_summary::phrase(one))];
-        row.extend(one.contract.is_some().then(|| plain(&*one.change)));
+        row.extend(one.contract.is_some().then(|| plain(one.change.word())));
         row
     });
     text.table("", &rows.collect::<Vec<_>>());

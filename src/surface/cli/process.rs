@@ -24,5 +24,5 @@ pub fn main() -> u8 {
     }
     let arguments: Vec<_> = env.arguments().to_vec();
     let mut output = Output::new(&env, &mut out, &mut err);
-    super::run(env, &arguments, &mut output)
+    super::run::run(env, &arguments, &mut output)
 }

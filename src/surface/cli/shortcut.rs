@@ -81,7 +81,7 @@ mod tests {
 
     fn ask(line: &str) -> Option<PossibleCommands> {
         let arguments: Vec<_> = ["git-blue"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
-        let error = crate::surface::cli::parse(&arguments).err()?;
+        let error = crate::surface::cli::run::parse(&arguments).err()?;
         expand(crate::surface::cli::command, &arguments, &error)
     }
 

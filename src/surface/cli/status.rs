@@ -8,6 +8,7 @@ use super::{
 use crate::{
     model::{
         name::RepoName,
+        publish_policy::Policy,
         rank::Rank,
         text::{comma_separated, count},
         verdict::Outcome,
@@ -254,16 +255,16 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
     text.heading("unpublished");
     let commit = unpublished.commit.short();
     text.line(&[plain(" "), styled(&commit, Style::Commit), plain(unpublished.phrase())]);
-    let why = match (&unpublished.problem, &*unpublished.policy) {
+    let why = match (&unpublished.problem, unpublished.policy) {
         (Some(problem), _) if unpublished.failed_at.is_none() => {
             styled(format!("not published: {problem}"), Style::Red)
         }
         (Some(problem), _) => styled(format!("publishing {commit} failed: {problem}"), Style::Red),
-        (None, "pushed") if !unpublished.due => {
+        (None, Policy::Pushed) if !unpublished.due => {
             styled(format!("will be published once it is pushed ({})", unpublished.setting()), Style::Dim)
         }
-        (None, "ci") => styled(format!("will be published by CI ({})", unpublished.setting()), Style::Dim),
-        (None, "off") => styled(format!("must be published by hand ({})", unpublished.setting()), Style::Dim),
+        (None, Policy::Ci) => styled(format!("will be published by CI ({})", unpublished.setting()), Style::Dim),
+        (None, Policy::Off) => styled(format!("must be published by hand ({})", unpublished.setting()), Style::Dim),
         (None, _) => styled("will be published by the next hook, or git blue status without --peek", Style::Dim),
     };
     text.line(&[plain(" "), why]);

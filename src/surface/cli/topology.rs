@@ -15,7 +15,7 @@ use crate::{
         cli::listing::{render_cursor, render_unreadable},
         graph,
     },
-    wire::{ContractComparison, ContractSide, ContractTopology, RealmCompare, RealmTopology},
+    wire::{ContractComparison, ContractSide, ContractTopology, ImportHealth, RealmCompare, RealmTopology},
 };
 
 #[derive(Debug, Args)]
@@ -97,10 +97,11 @@ fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
     }
     let imports = contract.importers.iter().enumerate().map(|(at, import)| {
         let head = if at == 0 { head.clone() } else { [plain(""), plain(""), plain("")] };
-        let state = match import.word() {
-            "current" => plain(""),
-            state @ ("behind" | "unknown") => styled(state, Style::Yellow),
-            state => styled(state, Style::Red),
+        let health = import.health();
+        let state = match health {
+            ImportHealth::Current => plain(""),
+            ImportHealth::Behind | ImportHealth::Unknown => styled(health.word(), Style::Yellow),
+            ImportHealth::Broken => styled(health.word(), Style::Red),
         };
         let arrow = plain(format!("-> {}", import.repo));
         head.into_iter().chain([arrow, styled(&import.version_req, Style::Dim), state]).collect()

@@ -218,7 +218,7 @@ fn steps(notifications: &[Notification], more: usize, is_review: bool, follow_up
             "git blue review  # {names}{others}: show whether it breaks this repository, and where to \
             edit"
         );
-        steps.push(follow_up.rewrite(&line.into()));
+        steps.extend(follow_up.rewrite(&line.into()));
     }
     if more > 0 {
         let what = count(more, "more change is pending", "more changes are pending");

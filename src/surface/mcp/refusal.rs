@@ -25,9 +25,7 @@ pub fn failed(error: &OpError, follow_up: &FollowUp) -> CallToolResult {
 }
 
 fn steps(error: &OpError, follow_up: &FollowUp) -> Value {
-    // No tool takes the name of a repository, which is determined by the folder.
-    let steps = error.next_steps.iter().filter(|step| !step.reason().starts_with("pass --repo "));
-    steps.map(|step| serde_json::json!(follow_up.rewrite(step))).collect()
+    error.next_steps.iter().filter_map(|step| follow_up.rewrite(step)).map(|step| serde_json::json!(step)).collect()
 }
 
 /// Converts a failure into a protocol error, for requests whose result cannot carry one.

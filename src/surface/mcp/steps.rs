@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{realm_argument, settings::Settings};
 use crate::{
-    error::NextStep,
+    error::{CliOption, NextStep},
     model::{name::RealmName, text::cut},
     ops::{Operation, contract, notifications, pr, realm, session, worktree},
 };
@@ -35,19 +35,27 @@ impl FollowUp {
     }
 
     /// Rewrites a step for a client of this server: into a call of the tool that does the same as the command, if there
-    /// is one. A read-only server has no tools that write, so those steps stay commands.
-    pub fn rewrite(&self, step: &NextStep) -> NextStep {
-        let NextStep::Command { command, reason } = step else {
-            return match step.reason().strip_prefix("pass --published ") {
-                Some(rest) => self.call(realm::check::OPERATION.name, of_realm(), rest.to_owned()),
-                None => advice(step.reason()),
-            };
-        };
+    /// is one. A read-only server has no tools that write, so those steps stay commands. Returns `None` for a step that
+    /// no client can take.
+    pub fn rewrite(&self, step: &NextStep) -> Option<NextStep> {
+        match step {
+            NextStep::Command { command, reason } => Some(self.instead_of(command, reason)),
+            NextStep::Advice { option: Some(CliOption::Folder), .. } => {
+                Some(NextStep::advice("pass cwd: the absolute path of a directory in the repository"))
+            }
+            // No tool takes the name of a repository, which is determined by the folder.
+            NextStep::Advice { option: Some(CliOption::Repo), .. } => None,
+            NextStep::Advice { .. } | NextStep::Tool { .. } => Some(NextStep::advice(cut(step.reason(), MAX_REASON))),
+        }
+    }
+
+    /// Returns the step to take instead of running a command.
+    fn instead_of(&self, command: &str, reason: &str) -> NextStep {
         let reason = cut(reason, MAX_REASON);
         let call = words(command).and_then(|words| call(&words));
         let step = match call.filter(|(operation, _)| self.may_write || !operation.writes) {
             Some((operation, arguments)) => self.call(operation.name, arguments, reason),
-            None => self.command(NextStep::Command { command: command.clone(), reason }),
+            None => self.command(NextStep::Command { command: command.to_owned(), reason }),
         };
         let length = match &step {
             NextStep::Tool { arguments, .. } => json!(arguments).to_string().chars().count(),
@@ -70,20 +78,6 @@ impl FollowUp {
         let step = self.realm.as_ref().map_or_else(|| step.clone(), |realm| step.in_realm(realm));
         self.cwd.as_ref().map_or_else(|| step.clone(), |cwd| step.in_folder(cwd))
     }
-}
-
-/// Replaces the options that a piece of advice names by the arguments of tools.
-fn advice(text: &str) -> NextStep {
-    NextStep::advice(if text.ends_with("or pass -C DIR") {
-        "pass cwd: the absolute path of a directory in the repository".into()
-    } else {
-        cut(text, MAX_REASON)
-    })
-}
-
-/// Returns the arguments of a check of the whole realm.
-fn of_realm() -> Map<String, Value> {
-    Map::from_iter([("scope".to_owned(), json!("published"))])
 }
 
 /// Splits a command as a shell does. Returns `None` if it is more than one command of plain and quoted words.
@@ -163,7 +157,7 @@ const FORMS: &[Form] = &[
     (&contract::get::OPERATION, &[("--version", Word::Text("version"))], &[Position::Contract]),
     (
         &contract::diff::OPERATION,
-        &[("--worktree", Word::Is("new_version", "worktree"))],
+        &[("--worktree", Word::Flag("worktree"))],
         &[Position::Contract, Position::Text("old_version"), Position::Text("new_version")],
     ),
     (
@@ -304,7 +298,7 @@ mod tests {
         }
         let far = follow_up(&format!("/{}", "a".repeat(MAX_COMMAND)));
         for line in ["git blue check  # why", "git blue sync  # why"] {
-            assert_eq!(far.rewrite(&line.into()), NextStep::advice("why"));
+            assert_eq!(far.rewrite(&line.into()), Some(NextStep::advice("why")));
         }
     }
 
@@ -324,16 +318,20 @@ mod tests {
             ("git add .blue && git commit -m x", command("git add .blue && git commit -m x", "")),
             ("You own this contract.", advice("You own this contract.")),
             (
-                "pass --published to check only the realm",
-                tool("realm_check", json!({"scope": "published"}), "to check only the realm"),
-            ),
-            (
-                "change to a repository of the realm, or pass -C DIR",
-                advice("pass cwd: the absolute path of a directory in the repository"),
+                "git blue check --published  # check only the realm",
+                tool("realm_check", json!({"scope": "published"}), "check only the realm"),
             ),
             ("git blue session start  # track your work", command("git blue session start", "track your work")),
         ] {
             assert_eq!(of(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn options_of_the_command_line_become_arguments_of_tools() {
+        let rewritten = |option| FollowUp::default().rewrite(&NextStep::option(option, "change it, or pass …"));
+        let with_folder = NextStep::advice("pass cwd: the absolute path of a directory in the repository");
+        assert_eq!(rewritten(CliOption::Folder), Some(with_folder));
+        assert_eq!(rewritten(CliOption::Repo), None);
     }
 }

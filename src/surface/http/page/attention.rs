@@ -14,8 +14,8 @@ use crate::{
         version::Version,
     },
     wire::{
-        ContractTopology, DomainTopology, ImportStanding, ImportTopology, OpenOffer, RealmStatus, RealmTopology,
-        RemoteStatus, RemovedFile, SyncConflict, Unpublished,
+        ContractTopology, DomainTopology, ImportHealth, ImportStanding, ImportTopology, OpenOffer, RealmStatus,
+        RealmTopology, RemoteStatus, RemovedFile, SyncConflict, Unpublished,
     },
 };
 
@@ -76,12 +76,12 @@ pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatu
 
 fn causes(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -> Vec<Cause> {
     let contracts = || topology.domains.iter().flat_map(|domain| domain.contracts.iter().map(move |one| (domain, one)));
-    let of_imports = |state: &'static str| {
-        let mut causes: Vec<_> = contracts().filter_map(|(domain, one)| imports(site, domain, one, state)).collect();
+    let of_imports = |health| {
+        let mut causes: Vec<_> = contracts().filter_map(|(domain, one)| imports(site, domain, one, health)).collect();
         causes.sort_by_key(|cause| std::cmp::Reverse(cause.weight));
         causes
     };
-    let mut causes = of_imports("broken");
+    let mut causes = of_imports(ImportHealth::Broken);
     causes.extend(status.and_then(|status| not_published(status.unpublished.as_ref()?)));
     causes.extend(status.iter().flat_map(|status| &status.conflicts).map(conflict));
     causes.extend(status.iter().flat_map(|status| &status.removed_files).map(|removed| without_file(site, removed)));
@@ -94,15 +94,15 @@ fn causes(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -
         let what = html! { p { "Dependency cycle: " span.path { (text(cycle)) } } };
         Cause::new(Tone::Warn, "cycle", what).run("git blue realm topology")
     }));
-    causes.extend(["unknown", "behind"].into_iter().flat_map(of_imports));
+    causes.extend([ImportHealth::Unknown, ImportHealth::Behind].into_iter().flat_map(of_imports));
     causes.extend(contracts().filter_map(|(domain, contract)| withdrawn(site, domain, contract)));
     causes.extend(status.iter().flat_map(|status| &status.remotes).filter_map(not_pushed));
     causes
 }
 
 /// Returns the cause for the imports of a contract in a state.
-fn imports(site: &Site, domain: &DomainTopology, contract: &ContractTopology, state: &'static str) -> Option<Cause> {
-    let imports: Vec<_> = contract.importers.iter().filter(|import| import.word() == state).collect();
+fn imports(site: &Site, domain: &DomainTopology, contract: &ContractTopology, health: ImportHealth) -> Option<Cause> {
+    let imports: Vec<_> = contract.importers.iter().filter(|import| import.health() == health).collect();
     if imports.is_empty() {
         return None;
     }
@@ -110,8 +110,8 @@ fn imports(site: &Site, domain: &DomainTopology, contract: &ContractTopology, st
     let said = match (&contract.owner, &contract.version) {
         (None, _) => "does not exist, but is imported by",
         (Some(_), None) => "has no release, and is imported by",
-        _ if state == "broken" => "breaks",
-        _ if state == "unknown" => "may break",
+        _ if health == ImportHealth::Broken => "breaks",
+        _ if health == ImportHealth::Unknown => "may break",
         _ => "is not yet accepted by",
     };
     let what = html! {
@@ -127,8 +127,8 @@ fn imports(site: &Site, domain: &DomainTopology, contract: &ContractTopology, st
         Some(_) => format!("git blue contract impact {place}"),
         None => format!("git blue contract list --domain {}", domain.name),
     };
-    let tone = if state == "broken" { Tone::Bad } else { Tone::Warn };
-    Some(Cause { weight: imports.len(), ..Cause::new(tone, state, what).run(command) })
+    let tone = if health == ImportHealth::Broken { Tone::Bad } else { Tone::Warn };
+    Some(Cause { weight: imports.len(), ..Cause::new(tone, health.word(), what).run(command) })
 }
 
 /// Returns the version that all of these imports get: an older one if that breaks them. The current one decides an

@@ -5,9 +5,12 @@ pub use crate::surface::escape::clean as text;
 use maud::{Markup, html};
 
 use super::links::Site;
-use crate::model::{
-    name::{ContractName, DomainName, RepoName},
-    text::short_commit,
+use crate::{
+    model::{
+        name::{ContractName, DomainName, RepoName},
+        text::short_commit,
+    },
+    wire::ContractState,
 };
 
 /// The meaning of a word. It is never shown by color alone.
@@ -81,14 +84,14 @@ pub fn repo(site: &Site, name: &RepoName) -> Markup {
 }
 
 /// Returns a badge for the state of a contract, if it is worth mentioning.
-pub fn state(state: &str) -> Markup {
+pub fn state(state: ContractState) -> Markup {
     let tone = match state {
-        "active" => return html! {},
-        "pre-release" => Tone::Quiet,
-        "deprecated" => Tone::Warn,
+        ContractState::Active => return html! {},
+        ContractState::PreRelease => Tone::Quiet,
+        ContractState::Deprecated => Tone::Warn,
         _ => Tone::Bad,
     };
-    html! { " " (badge(tone, state)) }
+    html! { " " (badge(tone, state.word())) }
 }
 
 /// Returns a table with these columns, which becomes a list on narrow screens.

@@ -78,7 +78,7 @@ fn row(site: &Site, line: &ContractLine) -> Markup {
         tr data-key={ (line.domain) "/" (line.name) } {
             th scope="row" {
                 (components::contract(site, &line.domain, &line.name))
-                (components::state(&line.state))
+                (components::state(line.state))
             }
             td.version data-column="Version" {
                 @if let Some(version) = &line.version { (version) } @else { (unknown()) }

@@ -58,7 +58,7 @@ impl Call<'_> {
     /// Returns an error if the cursor of the call was made for another answer.
     pub fn body(&self, answer: &dyn AnyAnswer) -> Result<Body, OpError> {
         let follow_up = FollowUp::of(self.settings, |name| self.arguments.text(name));
-        let next_steps = answer.next_steps().iter().map(|step| follow_up.rewrite(step)).collect();
+        let next_steps = answer.next_steps().iter().filter_map(|step| follow_up.rewrite(step)).collect();
         match self.tool.kind.lists {
             [] => Ok(Body { next_steps, ..Body::of(answer) }),
             lists => {

@@ -9,9 +9,6 @@ use super::{
 };
 use crate::error::OpError;
 
-/// The version that means the files of the working tree. Older clients send it.
-const WORKTREE: &str = "worktree";
-
 /// The part of a contract to return.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Part {
@@ -41,13 +38,4 @@ pub fn get(call: &Call<'_>) -> Result<Body, OpError> {
         }
     }
     Ok(body)
-}
-
-pub fn diff(call: &Call<'_>) -> Result<Body, OpError> {
-    let mut fields = call.arguments.fields();
-    if call.arguments.text("to") == Some(WORKTREE) {
-        fields.remove("to");
-        fields.insert(WORKTREE.into(), true.into());
-    }
-    call.ask(fields)
 }

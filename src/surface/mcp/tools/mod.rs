@@ -125,12 +125,8 @@ pub fn common(settings: &Settings) -> &'static [Parameter] {
     &COMMON[usize::from(settings.all_realms)]
 }
 
-/// Older names of tools, which are still answered but not listed.
-pub const ALIASES: [(&str, &str); 2] = [("worktree_create", "realm_worktree_create"), ("pr_status", "realm_pr_status")];
-
 /// Returns the tool of this name, if the server offers it.
 pub fn named(name: &str, settings: &Settings) -> Option<&'static Tool> {
-    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     offered(settings).find(|tool| tool.name() == name)
 }
 

@@ -80,7 +80,6 @@ pub const KINDS: &[(&Operation, ToolKind)] = &[
             names: &[("old_version", "from"), ("new_version", "to")],
             lists: &["changes"],
             is_slow: true,
-            run: contract::diff,
             ..PLAIN
         },
     ),

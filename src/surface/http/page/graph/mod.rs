@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     model::name::RepoName,
-    wire::{ContractTopology, DomainTopology, ImportStanding, ImportTopology, RealmTopology},
+    wire::{ContractTopology, DomainTopology, ImportHealth, ImportStanding, RealmTopology},
 };
 
 /// The maximum number of contracts that are drawn individually. If there are more, a domain is one box.
@@ -90,7 +90,7 @@ struct Node<'a> {
     column: Column,
     /// Whether it is the subject of the drawing.
     is_focus: bool,
-    links: BTreeMap<Link, Health>,
+    links: BTreeMap<Link, ImportHealth>,
 }
 
 /// The side on which a repository is placed.
@@ -106,35 +106,6 @@ struct Link {
     row: usize,
     /// Whether the repository provides the row; otherwise it imports it.
     is_provided: bool,
-}
-
-/// The state of a link, from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Health {
-    Current,
-    Behind,
-    Unknown,
-    Broken,
-}
-
-impl Health {
-    fn of(import: &ImportTopology) -> Self {
-        match import.word() {
-            "current" => Self::Current,
-            "behind" => Self::Behind,
-            "unknown" => Self::Unknown,
-            _ => Self::Broken,
-        }
-    }
-
-    fn class(self) -> &'static str {
-        match self {
-            Self::Current => "current",
-            Self::Behind => "behind",
-            Self::Unknown => "unknown",
-            Self::Broken => "broken",
-        }
-    }
 }
 
 impl<'a> Graph<'a> {
@@ -189,7 +160,7 @@ fn group(domain: &DomainTopology, has_contracts: bool) -> Group<'_> {
 
 /// The links of each repository.
 #[derive(Debug, Default)]
-struct Links<'a>(BTreeMap<&'a RepoName, BTreeMap<Link, Health>>);
+struct Links<'a>(BTreeMap<&'a RepoName, BTreeMap<Link, ImportHealth>>);
 
 impl<'a> Links<'a> {
     fn of(groups: &[Group<'a>]) -> Self {
@@ -208,14 +179,14 @@ impl<'a> Links<'a> {
 
     fn add_contract(&mut self, contract: &'a ContractTopology, row: usize) {
         for repo in contract.providers() {
-            self.add(repo, Link { row, is_provided: true }, Health::Current);
+            self.add(repo, Link { row, is_provided: true }, ImportHealth::Current);
         }
         for import in &contract.importers {
-            self.add(&import.repo, Link { row, is_provided: false }, Health::of(import));
+            self.add(&import.repo, Link { row, is_provided: false }, import.health());
         }
     }
 
-    fn add(&mut self, repo: &'a RepoName, link: Link, health: Health) {
+    fn add(&mut self, repo: &'a RepoName, link: Link, health: ImportHealth) {
         let known = self.0.entry(repo).or_default().entry(link).or_insert(health);
         *known = health.max(*known);
     }
@@ -223,7 +194,7 @@ impl<'a> Links<'a> {
     /// Returns the repositories for which there is room, and the number of the others. A repository that provides at
     /// least as much as it imports is on the left; in a drawing of one repository, all others are.
     fn most_important(self, scope: Scope<'_>) -> (Vec<Node<'a>>, usize) {
-        let node = |(repo, links): (&'a RepoName, BTreeMap<Link, Health>)| {
+        let node = |(repo, links): (&'a RepoName, BTreeMap<Link, ImportHealth>)| {
             let is_focus = scope == Scope::Repo(repo);
             let provided = links.keys().filter(|link| link.is_provided).count();
             let is_left = if matches!(scope, Scope::Repo(_)) { !is_focus } else { 2 * provided >= links.len() };
@@ -234,7 +205,7 @@ impl<'a> Links<'a> {
         if all > MAX_REPOS || nodes.iter().map(|node| node.links.len()).sum::<usize>() > MAX_LINES {
             nodes.sort_by_key(|node| {
                 let worst = node.links.values().max().copied();
-                Reverse((node.is_focus, worst == Some(Health::Broken), node.links.len()))
+                Reverse((node.is_focus, worst == Some(ImportHealth::Broken), node.links.len()))
             });
             let mut lines = 0;
             let room = nodes.iter().take_while(|node| {
@@ -301,12 +272,12 @@ fn idle(body: &RealmTopology) -> Vec<&RepoName> {
 }
 
 /// Returns the word for a state, which is the same in legend and table.
-fn word(health: Health) -> (&'static str, Tone) {
+fn word(health: ImportHealth) -> (&'static str, Tone) {
     match health {
-        Health::Current => ("in range", Tone::Good),
-        Health::Behind => ("behind, still served", Tone::Warn),
-        Health::Unknown => ("unknown", Tone::Warn),
-        Health::Broken => ("broken", Tone::Bad),
+        ImportHealth::Current => ("in range", Tone::Good),
+        ImportHealth::Behind => ("behind, still served", Tone::Warn),
+        ImportHealth::Unknown => ("unknown", Tone::Warn),
+        ImportHealth::Broken => ("broken", Tone::Bad),
     }
 }
 

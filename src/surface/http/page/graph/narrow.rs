@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::{Health, Scope};
+use super::Scope;
 use crate::{
     error::OpError,
     model::name::{DomainName, RepoName},
     surface::http::page::links::{Query, Site},
-    wire::{ContractTopology, DomainTopology, ImportTopology, RealmTopology},
+    wire::{ContractTopology, DomainTopology, ImportHealth, ImportTopology, RealmTopology},
 };
 
 /// The maximum number of domains in the selection list. If there are more, users can open each domain's page.
@@ -37,7 +37,7 @@ impl Filter {
     /// Returns the part of the topology that the filter accepts.
     pub fn narrow(&self, body: &RealmTopology) -> RealmTopology {
         let is_wanted = |domain: &DomainTopology| self.domain.as_ref().is_none_or(|wanted| domain.name == *wanted);
-        let import = |import: &ImportTopology| !self.broken || Health::of(import) == Health::Broken;
+        let import = |import: &ImportTopology| !self.broken || import.health() == ImportHealth::Broken;
         only(body, is_wanted, |contract| {
             let importers: Vec<_> = contract.importers.iter().filter(|one| import(one)).cloned().collect();
             (!self.broken || !importers.is_empty()).then_some(importers)

@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::{
-    Column, Graph, Group, Health, Row,
+    Column, Graph, Group, Row,
     layout::{Layout, ROW},
     word,
 };
-use crate::surface::http::page::{
-    graph::layout::{cut, domain_note, note},
-    links::Site,
+use crate::{
+    surface::http::page::{
+        graph::layout::{cut, domain_note, note},
+        links::Site,
+    },
+    wire::ImportHealth,
 };
 
 /// A line between a repository and a row.
@@ -19,7 +22,7 @@ struct Line {
     node: usize,
     row: usize,
     /// The state of the import; `None` for a provided row.
-    health: Option<Health>,
+    health: Option<ImportHealth>,
     from: (usize, usize),
     to: (usize, usize),
 }
@@ -45,7 +48,7 @@ pub fn figure(site: &Site, graph: &Graph<'_>) -> Markup {
             figcaption.legend {
                 span { "Arrows point from providers to consumers" }
                 @for health in found {
-                    span class={ "key " (health.class()) } { span.line aria-hidden="true" {} (word(health).0) }
+                    span class={ "key " (health.word()) } { span.line aria-hidden="true" {} (word(health).0) }
                 }
             }
         }
@@ -76,7 +79,7 @@ fn drawn(nth: usize, line: &Line) -> Markup {
     let bend = usize::midpoint(from_x, to_x);
     let (end, tip) = if from_x < to_x { (to_x - 7, "l-8 -4v8z") } else { (to_x + 7, "l8 -4v8z") };
     html! {
-        g id={ "l" (nth) } class={ "link " (line.health.map_or("provided", Health::class)) } {
+        g id={ "l" (nth) } class={ "link " (line.health.map_or("provided", ImportHealth::word)) } {
             path d=(format!("M{from_x} {from_y}C{bend} {from_y} {bend} {to_y} {end} {to_y}")) {}
             path.tip d={ "M" (to_x) " " (to_y) (tip) } {}
         }

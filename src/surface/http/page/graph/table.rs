@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::{Graph, Health, broken, word};
+use super::{Graph, broken, word};
 use crate::{
     surface::http::page::{
         components::{self, Tone, badge, cell, count, grouped, names, state},
         links::Site,
     },
-    wire::{ContractTopology, DomainTopology},
+    wire::{ContractState, ContractTopology, DomainTopology, ImportHealth},
 };
 
 /// The maximum number of rows; the list of contracts has all of them.
@@ -49,7 +49,7 @@ fn by_contract(site: &Site, domain: &DomainTopology, contract: &ContractTopology
                     (None, Some(_)) => { (badge(Tone::Quiet, "pre-release")) }
                     (None, None) => { (badge(Tone::Bad, "missing")) }
                 }
-                @if contract.retired { (state("retired")) } @else if contract.yanked { (state("yanked")) }
+                @if contract.retired { (state(ContractState::Retired)) } @else if contract.yanked { (state(ContractState::Yanked)) }
             }
             (cell("Provider", &names(site, &contract.providers())))
             (cell("Consumers", &importers(site, contract)))
@@ -62,10 +62,10 @@ fn importers(site: &Site, contract: &ContractTopology) -> Markup {
         @if contract.importers.is_empty() { span.none { "nobody" } }
         ul.inline {
             @for import in contract.importers.iter().take(MAX_CONSUMERS) {
-                @let health = Health::of(import);
+                @let health = import.health();
                 li {
                     (components::repo(site, &import.repo)) " " code { (import.version_req.to_string()) }
-                    @if health != Health::Current { " " (badge(word(health).1, word(health).0)) }
+                    @if health != ImportHealth::Current { " " (badge(word(health).1, word(health).0)) }
                 }
             }
         }

@@ -77,7 +77,7 @@ fn a_link_to_a_domain_shows_its_worst_state() {
     let body = realm(10, many);
     let graph = Graph::of(&body, Scope::Realm);
     assert!(!graph.has_contracts && graph.left_out == 0);
-    let links: Vec<_> = graph.nodes[1].links.values().map(|health| health.class()).collect();
+    let links: Vec<_> = graph.nodes[1].links.values().map(|health| health.word()).collect();
     assert_eq!(links.iter().filter(|class| **class == "broken").count(), 1);
     assert_eq!(links[7], "broken");
     assert!(shown(&body).contains("Grouped by domain"));

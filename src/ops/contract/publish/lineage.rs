@@ -1,0 +1,119 @@
+//! How a commit is related to the one that was published before: it follows or replaces it, or is refused.
+
+use super::work::Work;
+use crate::{
+    error::{ErrorCode, OpError},
+    model::{
+        domain::Source,
+        domain_view::{DomainView, Subject},
+        name::RepoName,
+        oid::Oid,
+        publish::Direction,
+        version::Version,
+    },
+    ops::publish::behind,
+};
+
+/// The relation of a commit to the previously published one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lineage {
+    /// A descendant of the published commit, or the first published commit.
+    Grew,
+    /// A replacement for the published commit: the branch was amended, rebased or reset.
+    Replaced,
+}
+
+impl Work<'_> {
+    /// Refuses to publish from a stale clone: the last published commit must be an ancestor of the new one, or have
+    /// been replaced in this clone. Whether it was dropped elsewhere, only the user knows, who then asks for a rollback.
+    pub fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
+        let Some(source) = view.sources.get(self.acting.repo) else {
+            return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
+        };
+        if self.code.is_ancestor(&source.commit, self.commit)? {
+            return Ok(Lineage::Grew);
+        }
+        let tip = self.code.reference(&format!("refs/heads/{}", self.branch))?;
+        // A published commit that is still on the branch was not replaced; the new commit is merely older.
+        if tip.map(|tip| self.code.is_ancestor(&source.commit, &tip)).transpose()?.unwrap_or_default() {
+            return self.require_rollback(view, source).map(|()| Lineage::Grew);
+        }
+        if self.code.replaced(self.branch, &source.commit)? || self.direction == Direction::Rollback {
+            return Ok(Lineage::Replaced);
+        }
+        if self.code.has(&source.commit) && self.code.is_ancestor(self.commit, &source.commit)? {
+            let (domain, published) = (&view.info.name, source.commit.short());
+            let message =
+                format!("{domain} was already published from {published}, which contains {}", self.commit.short());
+            let pull = behind::pull(self.code, self.branch, &source.commit, "get the published commit")?;
+            return Err(OpError::no(ErrorCode::OlderCommit, message).next(pull));
+        }
+        if self.code.is_shallow()? {
+            let (domain, commit) = (&view.info.name, source.commit.short());
+            let message = format!("{domain} was published from {commit}, which this shallow clone does not contain");
+            let pull = behind::pull(self.code, self.branch, &source.commit, "if that commit is newer")?;
+            let error = OpError::no(ErrorCode::Shallow, message).next(pull);
+            return Err(error.next("git fetch --unshallow  # otherwise, then publish again"));
+        }
+        let message = format!(
+            "{} was published from {}, which is not in the history of {}: fetch first, then merge it",
+            view.info.name,
+            source.commit.short(),
+            self.commit.short()
+        );
+        let reason = match behind::absent(self.acting, self.code, &view.info.name, &source.commit)? {
+            Some(absent) => format!("then publish again; if {absent} stays missing, it is not pushed yet"),
+            None => "then publish again".to_owned(),
+        };
+        let replace = behind::replace(self.code, self.branch, (self.commit, &source.commit))?;
+        // Merging what was removed from the history would bring it back.
+        let pull = if replace.is_some() && self.code.origin_url().is_none() && self.code.has(&source.commit) {
+            None
+        } else {
+            Some(behind::pull(self.code, self.branch, &source.commit, &reason)?)
+        };
+        Err(OpError::no(ErrorCode::FetchFirst, message)
+            .next_all(pull)
+            .next_all(replace)
+            .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
+    }
+
+    /// Refuses an older commit, unless the user asks for a rollback.
+    fn require_rollback(&self, view: &DomainView, source: &Source) -> Result<(), OpError> {
+        if self.direction == Direction::Rollback {
+            return Ok(());
+        }
+        let (domain, commit) = (&view.info.name, self.commit.short());
+        let message = format!("{domain} was already published from {}, and {commit} is older", source.commit.short());
+        let is_published = |(name, version): (_, &Version)| {
+            let is_known = || view.versions.get(name).is_some_and(|known| known.contains(version));
+            version.is_auto() || (!version.is_prerelease() && is_known())
+        };
+        let mut wanted = self.candidate.contracts_in(domain).map(|(name, one)| (name, &one.document.version));
+        Err(OpError::no(ErrorCode::OlderCommit, message).next(if wanted.all(is_published) {
+            format!("git blue contract publish --commit {commit} --rollback --reason \"…\"  # roll back")
+        } else {
+            "to bring its content back, commit it under new versions: not all of its versions were published".to_owned()
+        }))
+    }
+
+    /// Returns the newer commit that was published before, if this is a rollback to an older commit of the branch.
+    pub fn newer(&self, view: &DomainView) -> Result<Option<Oid>, OpError> {
+        let source = view.sources.get(self.acting.repo).filter(|source| source.commit != *self.commit);
+        let source = source.filter(|_| self.direction == Direction::Rollback).map(|source| source.commit);
+        let is_older = |source: &Oid| self.code.is_ancestor(self.commit, source);
+        Ok(if source.as_ref().map_or(Ok(false), is_older)? { source } else { None })
+    }
+}
+
+/// Refuses to publish if the last published commit cannot be read, because then it is unknown whether this clone is
+/// behind.
+fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
+    match view.damage.iter().find(|damage| damage.subject == Subject::Source(repo.clone())) {
+        Some(damage) => {
+            let message = format!("cannot tell what was published last: {}: {}", damage.file, damage.problem);
+            Err(OpError::cannot(ErrorCode::Damaged, message))
+        }
+        None => Ok(()),
+    }
+}

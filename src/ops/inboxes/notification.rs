@@ -1,0 +1,79 @@
+//! The notification of a change.
+
+use super::{inbox, writer::Writer};
+use crate::{
+    model::{
+        binding::Import,
+        clock,
+        domain_summary::DomainSummary,
+        name::RealmName,
+        notification::{Change, ChangeType},
+        rank::Rank,
+        verdict::ImportState,
+    },
+    ops::history::origins::Origin,
+    wire::{JudgedBy, Notification, State, VersionChange},
+};
+
+/// Returns whether a change concerns an import of the contract. A yank does not, if the range excludes the versions.
+fn concerns(change: &Change, import: &Import) -> bool {
+    let is_yank = change.kind == ChangeType::VersionYanked && change.also.is_empty();
+    !is_yank || change.yanked.iter().any(|version| import.version.matches(version))
+}
+
+/// Returns the notification of a change, for the repository whose import it may concern.
+pub fn notification(
+    realm: &RealmName,
+    (domain, import): (&DomainSummary, Option<&Import>),
+    (change, origin, writer): (&Change, &Origin, Option<Writer>),
+    arrived_at: jiff::Timestamp,
+    now: jiff::Timestamp,
+) -> Notification {
+    let change = change.clone();
+    let import = import.filter(|import| concerns(&change, import));
+    let changed_by_other = writer == Some(Writer::Other);
+    // Judged by the range only; callers that show the notification also judge the documents.
+    let state = import.map(|import| ImportState { resolution: domain.resolve_import(import), verdict: None });
+    let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
+    let standing = import.zip(state.as_ref()).map(|(import, state)| {
+        let is_discouraged = offered.is_some_and(|offered| offered.is_discouraged_for(import));
+        Rank::of_import(import, state, is_discouraged)
+    });
+    let expired = inbox::is_expired(arrived_at, now);
+    Notification {
+        id: change.id,
+        kind: change.kind.type_word().to_owned(),
+        change_type: change.kind,
+        also: change.also,
+        rank: Rank::of_change(change.kind, standing, changed_by_other),
+        realm: realm.clone(),
+        domain: change.domain,
+        contract: change.contract,
+        from_repo: change.from,
+        author: Some(origin.author.clone()),
+        source_commit: origin.source_commit.clone(),
+        changed_by_other,
+        by_other_clone: writer == Some(Writer::OtherClone),
+        changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
+        former: None,
+        rollback: change.rollback,
+        version_count: change.version_count,
+        yanked: change.yanked,
+        deprecated: change.deprecated,
+        affects_me: import.is_some(),
+        binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
+        import_state: state.as_ref().map(ImportState::effect),
+        served_version: state.as_ref().and_then(|state| state.resolution.served().cloned()),
+        judged_by: state.as_ref().map(JudgedBy::of),
+        verdict: None,
+        state: if expired { State::Expired } else { State::Pending },
+        created_at: origin.time,
+        in_future: clock::is_ahead(origin.time, now),
+        arrived_at,
+    }
+}
+
+/// Returns the notification that a repository left, for one that imports its contracts.
+pub fn orphaned(one: Notification) -> Notification {
+    Notification { affects_me: true, rank: Rank::Attention, ..one }
+}

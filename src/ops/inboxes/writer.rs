@@ -1,0 +1,52 @@
+//! Who wrote a change.
+
+use crate::{
+    locate,
+    model::name::RepoName,
+    ops::{ctx::ActingRepo, history::origins::Origin},
+};
+
+/// Returns the commit of a change, with its writer as seen by the repository that it belongs to. If concurrent commits
+/// made it, these are the ones farthest from that repository.
+pub fn farthest<'o>(owner: Option<ActingRepo<'_>>, origins: &'o [Origin]) -> Option<(Option<Writer>, &'o Origin)> {
+    let writer = |origin| owner.map(|owner| Writer::of(owner, origin));
+    origins.iter().map(|origin| (writer(origin), origin)).max_by_key(|(writer, origin)| (*writer, origin.time))
+}
+
+/// The writer of a change to a contract or binding of this repository, according to its commit, the nearest first. This
+/// is not verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Writer {
+    /// The user of this clone, or somebody whose commit this clone has.
+    ThisClone,
+    /// The repository itself, by a commit that this clone does not have yet.
+    OtherClone,
+    /// Somebody else: in the name of another repository, or neither by a commit of this one nor by one of its authors.
+    Other,
+}
+
+impl Writer {
+    fn of(acting: ActingRepo<'_>, origin: &Origin) -> Self {
+        if !origin.repo.as_deref().is_some_and(|repo| is_own_name(acting, repo)) {
+            return Self::Other;
+        }
+        let Some(code) = acting.code else { return Self::ThisClone };
+        let email = origin.committer.rsplit_once('<').map_or("", |(_, email)| email.trim_end_matches('>'));
+        let is_publisher = |own: String| own == email;
+        let source = origin.source_commit.as_ref().and_then(|commit| commit.parse().ok());
+        match source {
+            _ if code.config("user.email").is_some_and(is_publisher) => Self::ThisClone,
+            Some(commit) if code.has(&commit) => Self::ThisClone,
+            Some(_) => Self::OtherClone,
+            // A yank or a rename has no source commit, and a teammate may make it.
+            None if code.has_author(email) => Self::OtherClone,
+            None => Self::Other,
+        }
+    }
+}
+
+/// Returns whether a repository is the current one, under its current or a former name.
+fn is_own_name(acting: ActingRepo<'_>, name: &str) -> bool {
+    let newer = |name: RepoName| locate::renamed::newer(acting.store, &name).ok().flatten();
+    name == acting.repo.as_str() || name.parse().is_ok_and(|name| newer(name).as_ref() == Some(acting.repo))
+}
