@@ -11,7 +11,11 @@ use super::{
     name::{ContractName, DomainName, RepoName},
     pointer,
     verdict::Verdict,
+    version::Version,
 };
+
+/// The step on a branch that must not have the later versions.
+const OLDER_LINE: &str = "or, for a patch of an older version, add a contract of its own on the publishing branch";
 
 /// The folder of contracts: `.blue/contracts/<domain>/<name>.yaml`.
 pub const CONTRACTS: &str = ".blue/contracts";
@@ -171,6 +175,18 @@ impl Candidate {
         let content = |contract: &Contract| (contract.version.clone(), contract.computed_content_hash());
         let before = self.before.get(&(domain.clone(), current.name.clone()));
         (before.map(content) != Some(content(current))).then_some(merge)
+    }
+
+    /// Returns the step on a branch that must not have the later versions, if the files had, or have, an older major version
+    /// of a contract than the `current` one, and lack what was published since.
+    pub fn of_older_line(&self, domain: &DomainName, current: &Contract) -> Option<&'static str> {
+        self.merge_first(domain, current)?;
+        let key = (domain.clone(), current.name.clone());
+        let declared = self.contracts.get(&key).map(|declared| &declared.document);
+        let known = declared.into_iter().chain(self.before.get(&key)).map(|contract| &contract.version);
+        let major = |version: &Version| version.semver().major;
+        let is_older = |version: &Version| !version.is_auto() && major(version) < major(&current.version);
+        known.into_iter().any(is_older).then_some(OLDER_LINE)
     }
 
     /// Returns the paths of the contracts and bindings.

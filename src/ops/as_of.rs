@@ -133,7 +133,7 @@ impl Ctx {
         };
         if past.tip(&StoreRef::Realm)?.is_none() {
             let message = format!("the realm {realm} did not exist at {}", shown(&self.env, moment.time));
-            return Err(OpError::no(ErrorCode::BeforeRealm, message)
+            return Err(OpError::cannot(ErrorCode::BeforeRealm, message)
                 .next(format!("git blue realm log --realm {realm} --all  # its history")));
         }
         let here = RealmContext::new(realm, past, repo);

@@ -52,9 +52,10 @@ impl CodeRepo {
         Ok(Head { branch: name.as_deref().and_then(short), commit })
     }
 
-    /// Returns whether git is rebasing, which detaches HEAD and makes old commits again, or applies patches.
-    pub fn is_rebasing(&self) -> bool {
-        rebase(self.git_dir()).is_some()
+    /// Returns the git command in progress that makes commits one after another: a rebase, which detaches HEAD and makes
+    /// old ones again, or one that applies patches.
+    pub fn replaying(&self) -> Option<&'static str> {
+        rebase(self.git_dir())
     }
 
     /// Returns the commits that a merge in progress brings into the working tree.

@@ -55,6 +55,16 @@ fn blame_separates_schema_and_value_of_one_version() {
     assert_eq!(pointers, ["/schema", "/value"]);
 }
 
+/// Nothing was checked, so nothing breaks as far as the exit code says.
+#[test]
+fn check_before_the_realm_cannot_tell() {
+    let world = World::pair();
+    for options in [&[][..], &["--advisory"]] {
+        let check = world.blue(&world.path("access"), &[&["check", "--at", "2020-01-01"], options].concat()).exits(128);
+        assert!(check.stderr.contains("did not exist at 2020-01-01"), "{check}");
+    }
+}
+
 #[test]
 fn reading_commands_accept_at() {
     let world = grown();
@@ -152,7 +162,7 @@ fn next_steps_read_the_same_past() {
 fn invalid_at_is_refused() {
     let world = World::pair();
     let dir = world.path("access");
-    let early = world.blue(&dir, &["contract", "list", "--at", "2001-01-01"]).exits(1);
+    let early = world.blue(&dir, &["contract", "list", "--at", "2001-01-01"]).exits(128);
     let unknown = world.blue(&dir, &["contract", "list", "--at", "v9"]).exits(128);
     let writes = world.blue(&dir, &["contract", "publish", "--at", "HEAD"]).exits(129);
     let elsewhere = world.blue(&dir, &["doctor", "--at", "HEAD"]).exits(129);

@@ -62,6 +62,8 @@ fn new_contract_from_samples_is_published_by_its_commit() {
     let step = world.next_step(&made);
     let committed = world.finish_shell(&dir, &step);
     assert_eq!(committed.code, 0, "{committed:?}");
+    let again = world.blue(&dir, &["contract", "new", ORDER, "--from-samples", "events.jsonl"]).exits(1);
+    assert_eq!(world.next_step(&again), format!("edit {ORDER_FILE} to change the contract"));
     let answer = world.json(&dir, &["contract", "get", ORDER]);
     assert_eq!(answer["contract"]["version"], "1.0.0");
     let required = &answer["contract"]["schema"]["required"];

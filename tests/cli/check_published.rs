@@ -129,7 +129,39 @@ fn reused_version_is_refused_on_a_branch_that_is_behind() {
         let own = "or, for a patch of an older version, add a contract of its own on the publishing branch\n";
         assert!(world.next_step(&check).starts_with("git merge "), "{check}");
         assert_eq!(check.stdout.contains(own), is_older_line, "{check}");
+        // A chosen level does not replace the merge, and asking for the level again would refuse.
+        let bump = ["contract", "bump", "s3-access/s3-permissions"];
+        let auto = world.blue(&provider, &bump).exits(1);
+        assert!(world.next_step(&auto).starts_with("git merge "), "{auto}");
+        assert_eq!(auto.stderr.contains(own), is_older_line, "{auto}");
+        assert_eq!(auto.stderr.contains("pass major, minor or patch"), !is_older_line, "{auto}");
+        let optional = contract("1.0.0").replace("required: [read]", "required: []");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &optional);
+        let chosen = world.ok(&provider, &[&bump[..], &["minor"]].concat());
+        assert!(chosen.stdout.contains("requested, although it breaks a promise"), "{chosen}");
+        assert!(world.next_step(&chosen).starts_with("git merge "), "{chosen}");
+        assert!(!chosen.stdout.contains("contract bump"), "{chosen}");
+        world.commit("fungal", "Two above");
+        let check = world.blue(&provider, &["check"]);
+        for run in [&chosen, &check] {
+            assert_eq!(run.stdout.contains(own), is_older_line, "{run}");
+        }
     }
+}
+
+/// The commit that is lacking may be one that the rebase makes again later.
+#[test]
+fn bump_during_a_rebase_continues_it() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.commit("fungal", "First");
+    world.bump("1.1.0");
+    let edit = ["-c", "sequence.editor=sed -i.bak 1s/pick/edit/", "rebase", "--quiet", "-i", "HEAD~2"];
+    world.git(&provider, &edit);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
+    let bump = world.blue(&provider, &["contract", "bump", "s3-access/s3-permissions"]).exits(1);
+    assert!(world.next_step(&bump).starts_with("git rebase --continue"), "{bump}");
+    assert!(!bump.stderr.contains("git merge"), "{bump}");
 }
 
 /// Returns the codes of errors for a candidate: by `check`, and by publishing it.

@@ -437,6 +437,27 @@ fn pushed_publishes_what_the_upstream_has() {
     assert_eq!(status["unpublished"]["policy"], "pushed");
 }
 
+/// What would be refused is not promised, whoever publishes it.
+#[test]
+fn commit_that_would_be_refused_is_not_said_to_be_published() {
+    for (policy, again) in [("pushed", " --dry-run"), ("ci", " --dry-run"), ("off", "")] {
+        let world = World::solo();
+        let provider = pushing(&world, &[]);
+        world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
+        world.git(&provider, &["config", "blue.publish", policy]);
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
+        world.commit("fungal", "Not bumped");
+        let status = world.ok(&provider, &["status"]);
+        let refused = "not published: .blue/contracts/s3-access/s3-permissions.yaml:2: ";
+        assert!(status.stdout.contains(refused), "{policy}: {status}");
+        let try_again = format!("git blue contract publish{again}  # try again once this is corrected\n");
+        assert!(status.stdout.contains(&try_again), "{policy}: {status}");
+        for promise in ["will be published", "must be published", "git push"] {
+            assert!(!status.stdout.contains(promise), "{policy}: {status}");
+        }
+    }
+}
+
 /// A refused commit that is corrected already has nothing to correct.
 #[test]
 fn correction_that_is_not_pushed_has_to_be_pushed() {

@@ -40,6 +40,10 @@ fn flag_then_variable_then_file_then_configuration() {
     assert_eq!(here(&world, "fungal", &[], &[]), pair("aperture", "fungal"));
     world.git(&world.path("outside"), &["config", "blue.realm", "aperture"]);
     assert_eq!(here(&world, "outside", &[], &[]), pair("aperture", "-"));
+    let status = world.ok(&world.path("outside"), &["status"]);
+    assert!(world.next_step(&status).starts_with("git blue init"), "{status}");
+    let other = world.ok(&world.path("outside"), &["status", "--realm", "other"]);
+    assert!(!other.stdout.contains("git blue init"), "{other}");
     world.git(&world.path("outside"), &["config", "blue.repo", "access"]);
     assert_eq!(here(&world, "outside", &[], &[]), pair("aperture", "access"));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, snapshot};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, importing, snapshot};
 
 /// Returns the notifications in `status`, and marks them as seen.
 pub fn told(world: &World, repo: &str) -> Vec<Value> {
@@ -417,6 +417,28 @@ fn expired_notifications_are_listed_but_not_shown() {
     assert_eq!((expired.len(), &expired[0]["state"]), (1, &json!("expired")));
     world.pass_days(30);
     assert_eq!(listed(&world, "access", "all"), Vec::<Value>::new());
+}
+
+#[test]
+fn expired_notification_of_a_break_says_so() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept 2.x");
+    told(&world, "access");
+    world.write(
+        &format!("fungal/{CONTRACT_FILE}"),
+        &contract("2.0.0").replace("read]", "paths]").replace("read:", "paths:"),
+    );
+    world.commit("fungal", "Rename read");
+    assert_eq!(listed(&world, "access", "pending")[0]["import_state"], "broken");
+    world.pass_days(8);
+    let expired = &listed(&world, "access", "expired")[0];
+    let of = |key: &str| expired[key].clone();
+    assert_eq!([of("import_state"), of("judged_by"), of("rank")], ["broken", "schemas", "broken"].map(Value::from));
+    let list = world.ok(&access, &["notifications", "list"]);
+    assert!(list.stdout.contains("your import is broken"), "{list}");
+    assert!(world.next_steps(&list).iter().any(|step| step.starts_with("git blue review")), "{list}");
 }
 
 #[test]

@@ -18,6 +18,14 @@ pub fn shared() -> (World, String) {
     (world, hub)
 }
 
+/// 1 means that a part was synced.
+#[test]
+fn sync_of_a_realm_that_is_not_shared_cannot_run() {
+    let world = World::solo();
+    let sync = world.blue(&world.path("fungal"), &["sync"]).exits(128);
+    assert!(sync.stderr.contains("this realm has no remote"), "{sync}");
+}
+
 /// A second machine with a clone of `access`, a consumer, which joins by URL.
 pub fn second(world: &World, hub: &str) -> PathBuf {
     world.on("second").repo("access");

@@ -124,7 +124,7 @@ fn peers_take_part_by_default() {
         (&json!(["solo"]), &json!("solo shares no domain with another repository"))
     );
     let named = create(&world, "aperture", "rfc-4", &["--repos", "solo,blue"]);
-    assert_eq!((&named["created"], &named["reason"]), (&json!(["blue", "solo"]), &json!("Named")));
+    assert_eq!((&named["created"], &named["reason"]), (&json!(["blue", "solo"]), &json!("Named in --repos")));
     assert_eq!(create(&world, "aperture", "rfc-5", &["--repos", "nobody"])["code"], "unknown-repo");
     assert_eq!(create(&world, "aperture", "rfc-5", &["--repos", ""])["status"], "error");
     // Several concurrently, each with its own.

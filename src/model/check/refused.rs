@@ -13,9 +13,6 @@ use crate::model::{
     version::Version,
 };
 
-/// The step on a branch that must not have the later versions.
-const OLDER_LINE: &str = "or, for a patch of an older version, add a contract of its own on the publishing branch";
-
 /// A contract's file that publishing would refuse.
 pub(super) struct Refused<'a> {
     domain: &'a DomainView,
@@ -140,20 +137,13 @@ impl<'a> Refused<'a> {
     fn resolution(&self, needed: Option<&Version>) -> Vec<String> {
         let mut steps = match self.merge {
             Some(merge) => {
-                let older_line = self.is_of_older_line().then_some(OLDER_LINE);
+                let older_line = self.current.and_then(|current| self.candidate.of_older_line(self.name(), current));
                 [merge].into_iter().chain(older_line).map(str::to_owned).collect()
             }
             None => self.corrections(),
         };
         steps.extend(self.steps_down(needed));
         steps
-    }
-
-    /// Returns whether the file has an older major version than the realm.
-    fn is_of_older_line(&self) -> bool {
-        let version = &self.declared.document.version;
-        let major = |version: &Version| version.semver().major;
-        !version.is_auto() && self.current.is_some_and(|current| major(&current.version) > major(version))
     }
 
     /// Returns the steps of a branch that has the published commit.

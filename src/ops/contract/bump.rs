@@ -107,8 +107,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let published = published(ctx, at, &file, &view)?;
     publish::may_publish(&view, acting.repo, &at.contract)?;
     let history = history(ctx, acting, (at, &file), (&view, &document))?;
-    if let (Part::Auto, Some(merge)) = (request.level, history.merge_first(&at.domain, published)) {
-        return Err(lacking(at, published, merge));
+    let merge = history.merge_first(&at.domain, published);
+    let older_line = history.of_older_line(&at.domain, published);
+    if let (Part::Auto, Some(merge)) = (request.level, merge) {
+        return Err(lacking(at, published, merge, older_line));
     }
     let (resolved, sources) = match Files::checkout(ctx.code()?) {
         Some(files) => references::contract(&files, text.as_bytes(), &at.contract)?
@@ -188,6 +190,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let may_lack = answer.body.changed && history.unknown.contains(&at.domain);
     let answer = answer.next_if(may_lack, unshallow);
     Ok(match (is_enough, answer.body.changed) {
+        // What the branch lacks counts as removed, so that the change by itself may break no promise.
+        (false, _) if merge.is_some() => answer.next_all(merge.into_iter().chain(older_line)),
         (false, _) => {
             answer.next(format!("git blue contract bump {at}  # it breaks a promise: let the change decide the level"))
         }
@@ -246,11 +250,11 @@ fn history(
 }
 
 /// Returns the error for a branch without the published version: what it lacks would count as removed.
-fn lacking(at: &ContractRef, published: &Contract, merge: &str) -> OpError {
+fn lacking(at: &ContractRef, published: &Contract, merge: &str, older_line: Option<&str>) -> OpError {
     let message = format!("cannot choose the level: this branch lacks the published {at} {}", published.version);
     OpError::no(ErrorCode::FetchFirst, message)
         .next(merge)
-        .next("or choose the level yourself: pass major, minor or patch")
+        .next(older_line.unwrap_or("or choose the level yourself, and merge later: pass major, minor or patch"))
 }
 
 /// Returns the error for a file that still has the content of an older version: a new version would undo what was

@@ -89,7 +89,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let ContractRef { domain: domain_name, contract } = &request.contract;
     require_owner(acting, request)?;
     let file = WorkFile::of(ctx.code()?, contract_path(domain_name, contract))?;
-    file.require_absent()?;
+    let path = file.relative();
+    file.require_absent().map_err(|error| error.next(format!("edit {path} to change the contract")))?;
     let is_member = require_new(ctx, acting, request)?;
     let (document, samples, sources) = document(ctx, acting.repo, request)?;
     require_valid(ctx, request, &document)?;

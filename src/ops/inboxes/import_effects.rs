@@ -13,7 +13,7 @@ use crate::{
     },
     ops::{contract::verdict::Documents, ctx::ActingRepo},
     store::overview::Overview,
-    wire::{JudgedBy, Notification, State},
+    wire::{JudgedBy, Notification},
 };
 
 /// Sets the effect of each notification on the import of the current repository.
@@ -27,7 +27,7 @@ pub fn judge<'n>(
     shown: impl Iterator<Item = &'n mut Notification>,
 ) -> Result<(), OpError> {
     let mut by_domain: BTreeMap<_, Vec<&mut Notification>> = BTreeMap::new();
-    for one in shown.filter(|one| one.affects_me && one.state == State::Pending) {
+    for one in shown.filter(|one| one.affects_me) {
         by_domain.entry(one.domain.clone()).or_default().push(one);
     }
     for (name, notifications) in by_domain {

@@ -256,8 +256,31 @@ impl Pending {
     /// # Errors
     /// Returns an error if a domain cannot be read.
     pub fn judge(&mut self, acting: ActingRepo<'_>, overview: &Overview<'_>, judge: &Judge<'_>) -> Result<(), OpError> {
-        let due = self.notifications_mut().filter(|one| one.affects_me && one.state == State::Pending);
-        import_effects::judge(acting, overview, judge, due.take(MAX_JUDGED))?;
+        self.judge_in(State::Pending, acting, overview, judge)
+    }
+
+    /// Does the same as [`Self::judge`] for the changes that nobody has seen for too long, which only a list shows.
+    ///
+    /// # Errors
+    /// Returns an error if a domain cannot be read.
+    pub fn judge_expired(
+        &mut self,
+        acting: ActingRepo<'_>,
+        overview: &Overview<'_>,
+        judge: &Judge<'_>,
+    ) -> Result<(), OpError> {
+        self.judge_in(State::Expired, acting, overview, judge)
+    }
+
+    fn judge_in(
+        &mut self,
+        state: State,
+        acting: ActingRepo<'_>,
+        overview: &Overview<'_>,
+        judge: &Judge<'_>,
+    ) -> Result<(), OpError> {
+        let shown = self.notifications_mut().filter(|one| one.affects_me && one.state == state);
+        import_effects::judge(acting, overview, judge, shown.take(MAX_JUDGED))?;
         self.sort();
         Ok(())
     }

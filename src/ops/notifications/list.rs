@@ -79,6 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let unreadable_domains = status::unreadable_domains(&overview);
     let pending = pending(ctx, acting, &overview, &request.reader)?;
     let forgotten_pending = pending.forgotten;
+    let is_to_review = pending.notifications().any(Notification::is_to_review);
     let mut all: Vec<_> = pending.into_notifications().collect();
     let told = inbox.delivered(acting.store)?;
     let (forgotten, kept): (Vec<_>, Vec<_>) = told.into_iter().partition(|told| inbox::is_forgotten(told.at, now));
@@ -93,7 +94,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         expired_cleaned: forgotten.len() + forgotten_pending,
         dropped: inbox.dropped(acting.store, now)?,
     };
-    let is_to_review = all.iter().any(|one| one.state == State::Pending && one.is_to_review());
     let made = request.made.resolve(ctx)?;
     let is_made = |one: &Notification| made.accepts(one);
     let is_wanted = |one: &Notification| request.filter.accepts(one.state) && is_made(one);
@@ -115,14 +115,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     Ok(Answer::new(body).next_all(repair.into_iter().chain(review)))
 }
 
-/// Returns what is pending. This marks nothing as seen; it only records when each arrived.
+/// Returns what this reader has not seen, whether or not it expired. This marks nothing as seen; it only records when each arrived.
 fn pending(
     ctx: &Ctx,
     acting: ActingRepo<'_>,
     overview: &Overview<'_>,
     reader: &ReaderName,
 ) -> Result<Pending, OpError> {
-    let pending = Pending::of(ctx, acting, reader, overview, &ctx.quick_judge())?;
+    let judge = ctx.quick_judge();
+    let mut pending = Pending::of(ctx, acting, reader, overview, &judge)?;
+    pending.judge_expired(acting, overview, &judge)?;
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     Ok(pending)
 }

@@ -121,11 +121,15 @@ pub fn replace(code: &CodeRepo, branch: &str, (commit, published): (&Oid, &Oid))
     Ok(Some(format!("git blue contract publish{at} --rollback --reason \"…\"  # {reason}").into()))
 }
 
-/// Returns the step that merges the published commit into a branch that lacks it.
+/// Returns the step that merges the published commit into a branch that lacks it. In the middle of a rebase, a later commit
+/// may be that one.
 ///
 /// # Errors
 /// Returns an error if the publishing branch cannot be determined.
 pub fn merge(code: &CodeRepo, published: &Oid) -> Result<String, OpError> {
+    if let Some(command) = code.replaying() {
+        return Ok(format!("git {command} --continue  # later commits may have what was published; then check again"));
+    }
     if code.has(published) {
         let reason = "it has what was published in the meantime; then check again";
         return Ok(format!("git merge {}  # {reason}", published.short()));

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::repo::blue_files::{BINDINGS, CONTRACTS, is_read};
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, Kind, OpError},
     model::{domain::Domain, name::DomainName, oid::Oid, publish_policy::Policy},
     ops::{
         contract::{self, publish::Request},
@@ -195,14 +195,16 @@ pub fn publish(
     code: &CodeRepo,
     unpublished: &UnpublishedCommit,
 ) -> Result<Answer<ContractPublish>, OpError> {
-    contract::publish::publish(
-        ctx,
-        acting,
-        code,
-        (&unpublished.commit, &unpublished.branch),
-        &unpublished.sources,
-        &Request::default(),
-    )
+    let UnpublishedCommit { commit, branch, sources, .. } = unpublished;
+    contract::publish::publish(ctx, acting, code, (commit, branch), sources, &Request::default())
+}
+
+/// Returns why publishing would refuse the commit as it is, if it would.
+pub fn refusal(ctx: &Ctx, acting: ActingRepo<'_>, code: &CodeRepo, unpublished: &UnpublishedCommit) -> Option<OpError> {
+    let UnpublishedCommit { commit, branch, sources, .. } = unpublished;
+    let preview = Request { dry_run: true, ..Request::default() };
+    let published = contract::publish::publish(ctx, acting, code, (commit, branch), sources, &preview);
+    published.err().filter(|error| error.kind == Kind::No)
 }
 
 /// Publishes a commit that a hook had no time for, and the commits that followed it. Returns one answer for each

@@ -21,7 +21,7 @@ use crate::{
 /// Returns an error if the repository cannot be read.
 pub fn of_last_commit(code: &CodeRepo) -> Result<Vec<String>, OpError> {
     let head = code.head()?;
-    let Some(commit) = head.commit.filter(|_| head.branch.is_some() || !code.is_rebasing()) else {
+    let Some(commit) = head.commit.filter(|_| head.branch.is_some() || code.replaying().is_none()) else {
         return Ok(Vec::new());
     };
     let this = code.commit(&commit)?;

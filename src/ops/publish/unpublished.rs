@@ -145,6 +145,11 @@ impl CaughtUp {
             waiting.disputed.as_ref().map(told)
         });
         let problem = problem.or_else(|| waiting.rolled_back.map(|rollback| rollback.reason_to_hold()));
+        let refusal = (problem.is_none() && !waiting.is_due).then(|| catch_up::refusal(ctx, acting, code, &waiting));
+        let (problem, steps) = match refusal.flatten() {
+            Some(error) => (Some(error.message), error.next_steps),
+            None => (problem, steps),
+        };
         self.next_steps.extend(next_steps(acting, code, &waiting, problem.is_some(), steps));
         self.unpublished = Some(Unpublished {
             branch: waiting.branch,
@@ -181,6 +186,9 @@ fn next_steps(
     all.push(match waiting.policy {
         _ if waiting.disputed.is_some() => "git blue contract publish  # or publish what this commit has".into(),
         _ if waiting.rolled_back.is_some() => "git blue contract publish  # or publish it again".into(),
+        Policy::Pushed | Policy::Ci if has_problem && !waiting.is_due => {
+            "git blue contract publish --dry-run  # try again once this is corrected".into()
+        }
         _ if has_problem => "git blue contract publish  # try again once this is corrected".into(),
         _ if waiting.is_due => "git blue contract publish".into(),
         Policy::Commit | Policy::Off => "git blue contract publish".into(),

@@ -214,6 +214,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     if let (Some(_), Err(error)) = (&here.repo, &writing) {
         answer = answer.next_all(error.next_steps.iter().cloned());
     }
+    let answer = answer.next_if(may_join(ctx, here), "git blue init  # join the realm: this clone can only read it");
     let answer = answer.next_all(caught_up.next_steps);
     let answer = answer.next_all(here.unrecorded_url.iter().map(|url| record_url(url)));
     let answer = answer.next_all(moved_url(ctx, here)?.map(|url| write_url(url)));
@@ -233,6 +234,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let answer = ctx.with_past_steps(with_next_steps(ctx, first, (joined, namesake.as_ref()), answer));
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer, receipt, cursors })
+}
+
+/// Returns whether only git's configuration names the realm of this clone, which has not joined it.
+fn may_join(ctx: &Ctx, here: &RealmContext) -> bool {
+    let Some(code) = ctx.code.as_ref().filter(|code| code.workdir().is_some()) else { return false };
+    here.repo.is_none() && code.config("blue.realm").is_some_and(|name| name == here.realm.as_str())
 }
 
 /// Finds the commits that are not published yet, and publishes them if the request says so.

@@ -262,7 +262,7 @@ fn chosen(ctx: &Ctx, remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remo
             |url| locate::config::record_url(url),
         );
         let message = "this realm has no remote: it is only on this machine";
-        return Err(OpError::no(ErrorCode::NoRemote, message).next(share));
+        return Err(OpError::cannot(ErrorCode::NoRemote, message).next(share));
     }
     let Some(wanted) = &request.remote else {
         return Ok(remotes);

@@ -130,7 +130,7 @@ pub fn select(
         if let Some(stranger) = repos.iter().find(|repo| !overview.repos().contains_key(*repo)) {
             return Err(unknown::error((&here.realm, &*here.store), stranger, overview.repos().keys()));
         }
-        return Ok((repos, "Named".into()));
+        return Ok((repos, "Named in --repos".into()));
     }
     let acting = ctx.acting_repo()?;
     let mut repos = vec![acting.repo.clone()];
