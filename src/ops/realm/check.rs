@@ -44,7 +44,7 @@ use crate::{
         blue_files::{BINDINGS, CONTRACTS, Files},
     },
     store::{
-        StoreRef, layout,
+        StoreError, StoreRef, layout,
         overview::{Line, Overview, Schemas},
         read,
     },
