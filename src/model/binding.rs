@@ -138,6 +138,11 @@ impl Import {
         self.adapted().is_none() && self.version.is_above(current)
     }
 
+    /// Returns the first of these versions that its range accepts.
+    pub fn first_of<'v>(&self, published: &'v BTreeSet<Version>) -> Option<&'v Version> {
+        published.iter().find(|version| !version.is_prerelease() && self.version.matches(version))
+    }
+
     /// Returns the import without the fields that the realm writes.
     pub fn as_written(&self) -> Self {
         let written = Self::new(self.contract.clone(), self.version.clone(), self.binding.clone());
@@ -255,9 +260,7 @@ impl Binding {
     /// an older one.
     pub fn adapt_early(&mut self, published: &BTreeMap<ContractName, BTreeSet<Version>>) {
         for import in self.imports.iter_mut().filter(|import| import.adapted().is_none()) {
-            let versions = published.get(&import.contract).into_iter().flatten();
-            let mut released = versions.filter(|version| !version.is_prerelease());
-            import.adapted_version = released.find(|version| import.version.matches(version)).cloned();
+            import.adapted_version = published.get(&import.contract).and_then(|one| import.first_of(one)).cloned();
         }
     }
 

@@ -12,11 +12,13 @@ use serde_json::{Map, Value};
 use super::{
     contract::Flow,
     json::Json,
-    pointer::escape,
+    nearest::did_you_mean,
+    pointer::{escape, unescape, upwards},
     schema::{
         Draft, refers_outside,
         words::{NAMED, VALUES},
     },
+    text::comma_separated_at_most,
 };
 
 mod base;
@@ -34,6 +36,8 @@ pub use origins::Origins;
 
 /// The maximum number of files in a bundle.
 const MAX_FILES: usize = 100;
+/// The maximum number of names that a message lists.
+const MAX_NAMES: usize = 10;
 
 /// A file, and a JSON Pointer into it.
 type Place = (String, String);
@@ -118,12 +122,21 @@ pub fn bundle(
 }
 
 fn nothing_at(document: &Value, file: &str, pointer: &str) -> BundleError {
-    let example = if document.get("components").is_some() { "/components/schemas/Order" } else { "/$defs/Order" };
     let message = match pointer.strip_prefix('/') {
-        Some(_) => format!("there is nothing at {pointer}; write a JSON Pointer such as {example}"),
+        Some(_) => format!("there is nothing at {pointer}; {}", names_above(document, pointer)),
         None => format!("a JSON Pointer begins with a slash: write /{pointer}"),
     };
     BundleError::new(file, message)
+}
+
+/// Returns the names in the closest part of a document that a pointer to nothing leads through.
+fn names_above(document: &Value, pointer: &str) -> String {
+    let closest = upwards(pointer).find_map(|at| Some((at, document.pointer(at)?.as_object()?)));
+    let Some((at, members)) = closest else { return "the document has no names".to_owned() };
+    let place = if at.is_empty() { "the document" } else { at };
+    let missing = pointer[at.len()..].trim_start_matches('/').split('/').next().map(unescape).unwrap_or_default();
+    let meant = did_you_mean(&missing, members.keys());
+    format!("{place} has {}{meant}", comma_separated_at_most(MAX_NAMES, members.keys()))
 }
 
 /// Returns what the bundle of a schema says about values that are sent in one direction, if it was made without one.

@@ -91,6 +91,7 @@ pub fn remarks_on_contract(domains: (&DomainView, &DomainView), after: &Contract
         remarks.push(remark("empty-contract", format!("{} has neither a schema nor a value", after.name)));
     }
     remarks.extend(remarks_on_document(after));
+    remarks.extend(before.map(|before| of_formats(before, after)).unwrap_or_default());
     if let Some((before, promise)) = before.and_then(|before| Some((before, Promise::of(before, after, judge)?))) {
         let of_promise = of_promise(domain, before, after, &promise);
         remarks.extend(of_promise.into_iter().map(|(code, message)| remark(code, message)));
@@ -222,12 +223,28 @@ pub fn remarks_on_expectations(binding: &Binding) -> Vec<Remark> {
 
 fn ineffective(contract: &ContractName, schema: &Json, at: &str, told: impl Fn(&str, String) -> String) -> Vec<Remark> {
     let (forest, [root]) = Forest::of_json([schema]);
+    remarks_of(contract, schema::warnings(forest.tree(root)), at, told)
+}
+
+/// Returns remarks on formats that changed, which the comparison of the schemas does not consider.
+fn of_formats(before: &Contract, after: &Contract) -> Vec<Remark> {
+    let name = &after.name;
+    let (forest, [old, new]) = Forest::of_json([&before.schema, &after.schema]);
+    let found = schema::uncompared_formats(forest.tree(old), forest.tree(new));
+    remarks_of(name, found, "/schema", |place, message| format!("{name}: {place}: {message}"))
+}
+
+fn remarks_of(
+    contract: &ContractName,
+    mut found: Vec<KeywordWarning>,
+    at: &str,
+    told: impl Fn(&str, String) -> String,
+) -> Vec<Remark> {
     let remark = |one: KeywordWarning| {
         let place = format!("{at}{}", one.pointer);
         let message = told(&place, one.message());
         Remark { place: Some(place), ..Remark::new(one.rule(), contract, message) }
     };
-    let mut found = schema::warnings(forest.tree(root));
     let rest = found.split_off(found.len().min(MAX_KEYWORDS));
     let mut remarks: Vec<_> = found.into_iter().map(remark).collect();
     remarks.extend(rest.first().map(|one| {

@@ -312,7 +312,8 @@ pub fn binding(
             // The code was adapted to a version that is still to come.
             None
         } else {
-            resolved.as_ref().or(adapted)
+            let first = || import.first_of(domain.versions.get(&import.contract)?);
+            resolved.as_ref().or(adapted).or_else(first)
         };
         import.adapted_version = adapted.cloned();
         let unchanged = before.is_some_and(|before| before.resolved_version == resolved);

@@ -11,6 +11,7 @@ pub(super) mod ecma;
 mod empty_required;
 pub(super) mod external;
 mod forest;
+mod formats;
 mod fragments;
 mod keyword_warning;
 mod keywords;
@@ -37,13 +38,14 @@ use serde_json::Value;
 
 use super::{json::Json, stack};
 
-pub use assumed::assume_draft;
+pub use assumed::{assume_draft, in_draft_of};
 pub use budget::{Budget, Deadline};
 pub use draft::Draft;
 pub use empty_required::remove_empty_required;
 pub use external::{ExternalReference, refers_outside, replace_external};
 pub(super) use forest::index;
 pub use forest::{Forest, PartId, Tree};
+pub use formats::uncompared_formats;
 pub use keyword_warning::{KeywordKind, KeywordWarning};
 pub use keywords::{is_keyword, schemas_within, warnings};
 pub use payloads::{Failure, payloads};

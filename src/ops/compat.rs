@@ -179,6 +179,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
             )
             .chain(warnings(&request.old, old))
             .chain(warnings(&request.new, new))
+            .chain(schema::uncompared_formats(old, new).into_iter().map(|warning| request.new.warning(warning)))
             .collect(),
     }))
 }

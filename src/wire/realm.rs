@@ -249,7 +249,7 @@ pub struct ImportStatus {
     pub binding: UsedIn,
     /// Whether the contract is retired; `contract_get` has the reason.
     pub retired: bool,
-    /// Whether the current version was yanked and the range admits it; `contract_get` has the reason.
+    /// Whether the current version was yanked; `contract_get` has the reason.
     #[serde(default)]
     pub yanked: bool,
     /// The end of the contract's support, and its replacement; null if it is not deprecated.

@@ -96,8 +96,11 @@ fn reads_a_part_of_an_openapi_document() {
     assert!(run.stdout.contains("--> new.yaml#/components/schemas/Id"), "{run}");
     let unnamed = world.blue(&world.root(), &["compat", "old.yaml", "#/x"]).exits(129);
     assert!(unnamed.stderr.contains("#/x names no file; write FILE#/POINTER"), "{unnamed}");
-    for (place, message) in [("old.yaml#/none", "there is nothing at /none"), ("none.yaml#/x", "cannot read none.yaml")]
-    {
+    for (place, message) in [
+        ("old.yaml#/none", "there is nothing at /none; the document has components, openapi"),
+        ("old.yaml#/components/schemas/order/x", "/components/schemas has Id, Order (did you mean Order?)"),
+        ("none.yaml#/x", "cannot read none.yaml"),
+    ] {
         let missing = world.blue(&world.root(), &["compat", place, "new.json"]).exits(128);
         assert!(missing.stderr.contains(message), "{missing}");
     }
@@ -390,4 +393,24 @@ fn standard_input_is_named_in_words() {
     assert!(run.stdout.contains("--> (standard input)#"), "{run}");
     let empty = world.feed("git-blue", &world.root(), &["compat", "string.json", "-"], "").exits(128);
     assert!(empty.stderr.contains("standard input: the file is empty"), "{empty}");
+}
+
+#[test]
+fn changed_formats_are_named_unless_they_are_compared() {
+    let world = World::new();
+    for (api, is_compared) in [("openapi: 3.0.3", false), ("openapi: 3.1.0", false), ("asyncapi: 3.0.0", true)] {
+        for (name, format) in [("old", "date-time"), ("new", "date")] {
+            let schema = format!("{{ type: object, properties: {{ at: {{ type: string, format: {format} }} }} }}");
+            world.write(&format!("{name}.yaml"), &format!("{api}\ncomponents: {{ schemas: {{ A: {schema} }} }}\n"));
+        }
+        let [old, new] = ["old", "new"].map(|name| format!("{name}.yaml#/components/schemas/A"));
+        let run = world.blue(&world.root(), &["compat", &old, &new]);
+        let said = "\"format\" was not compared, since 2020-12 does not assert it; it changed from \"date-time\" to \
+                    \"date\": ask those who rely on it";
+        let at = "warning[format-not-compared]: new.yaml#/components/schemas/A/properties/at/format";
+        let has_both =
+            run.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(said) && run.stdout.contains(at);
+        assert_eq!(has_both, !is_compared, "{api}: {run}");
+        assert_eq!(run.stdout.contains("needs a major version"), is_compared, "{api}: {run}");
+    }
 }

@@ -125,6 +125,7 @@ fn retiring_an_imported_contract_needs_force() {
     let provider = world.path("fungal");
     let refused = world.blue(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths"]).exits(1);
     assert!(refused.stderr.contains("still imported by access"), "{refused}");
+    assert!(refused.stderr.contains("replaced_by: CONTRACT"), "{refused}");
     let run = world.ok(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths", "--force"]);
     let again = world.ok(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths", "--force"]);
     let list = world.ok(&provider, &["contract", "list"]);

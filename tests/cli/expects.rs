@@ -505,3 +505,64 @@ fn broken_expectation_names_the_file_to_edit() {
     world.write(&format!("access/{file}"), &expected);
     world.blue(&consumer, &["check", "--worktree"]).exits(0);
 }
+
+/// The contract names draft-07, which asserts formats.
+#[test]
+fn expects_without_a_draft_is_read_in_that_of_the_contract() {
+    let world = World::pair();
+    let at = "{ at: { type: string, format: date-time }, id: { type: string } }";
+    let draft = |text: String| {
+        text.replace("  type: object", "  $schema: http://json-schema.org/draft-07/schema#\n  type: object")
+    };
+    let text = draft(schema("2.0.0", at, "flow: consumer-to-provider\n"));
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    world.commit("fungal", "2.0.0");
+    let check = |expects: &str| {
+        import(&world, &format!("expects: {{ {expects} type: object, required: [id], properties: {at} }}"));
+        world.blue(&world.path("access"), &["check", "--worktree"])
+    };
+    check("").exits(0);
+    let other = check("$schema: 'https://json-schema.org/draft/2020-12/schema',").exits(1);
+    assert!(other.stdout.contains("the same keyword means something else in 2020-12"), "{other}");
+    // It needs its own draft.
+    check("$defs: {},").exits(1);
+}
+
+#[test]
+fn new_import_of_an_older_version_is_checked_before_it_is_published() {
+    let world = World::pair();
+    write(&world, "2.0.0", "{ id: { type: string } }");
+    world.commit("fungal", "2.0.0");
+    write(&world, "3.0.0", "{ id: { type: integer } }");
+    world.commit("fungal", "3.0.0");
+    let fresh = world.join("fresh");
+    world.ok(&fresh, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fresh"]);
+    world.write(&format!("fresh/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
+    let said = ["2.0.0 rejects {\"id\":0}", "accepts both versions: write it once the code works with 3.0.0"];
+    let before = world.blue(&fresh, &["check", "--worktree"]).exits(1);
+    world.commit("fresh", "Import");
+    let after = world.blue(&fresh, &["check"]).exits(1);
+    for one in said {
+        assert!(before.stdout.contains(one) && after.stdout.contains(one), "{before}\n{after}");
+    }
+}
+
+#[test]
+fn everyone_hears_that_the_version_which_breaks_them_was_yanked() {
+    let world = World::pair();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    world.bump("2.0.0");
+    let yank = world.ok(&provider, &["contract", "yank", AT, "2.0.0", "--reason", "by mistake"]);
+    let back =
+        "git blue contract publish --rollback --reason \"…\"  # or go back: first git revert the commit of 2.0.0";
+    assert!(yank.stdout.contains(back), "{yank}");
+    let check = world.blue(&consumer, &["check"]).exits(1);
+    assert!(check.stdout.contains("2.0.0 was yanked") && !check.stdout.contains("accepts both"), "{check}");
+    let status = world.blue(&consumer, &["status"]);
+    assert!(status.stdout.contains("broken: the current version is 2.0.0 (yanked)"), "{status}");
+    let impact = world.blue(&provider, &["contract", "impact", AT]);
+    let until = "until a version above 2.0.0, which was yanked, works for these repositories: access";
+    assert!(impact.stdout.contains(until), "{impact}");
+    let adapted = world.ok(&consumer, &["contract", "adapted", AT, "2.0.0"]);
+    assert!(adapted.stdout.contains("this version was yanked"), "{adapted}");
+}

@@ -1,6 +1,6 @@
 //! The rules for bindings: exports and imports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 
@@ -149,14 +149,14 @@ fn standing(
             Finding { version: Some(current), ..Finding::error("import-broken", message).notes(notes) }
         }
         ImportResolution::Broken { current } => {
-            let yanked = import.adapted().filter(|version| is_yanked(domain, import, version));
-            let is_useless =
-                yanked.is_some() || is_yanked(domain, import, &current) || breaks_expectation(import, verdict);
+            let versions: BTreeSet<_> = import.adapted().into_iter().chain([&current]).collect();
+            let yanked: Vec<_> = versions.into_iter().filter(|version| is_yanked(domain, import, version)).collect();
+            let is_useless = !yanked.is_empty() || breaks_expectation(import, verdict);
             let wider = range.widened(&current).filter(|_| !is_useless);
-            let is_break = verdict.is_some_and(|verdict| verdict.verdict == Outcome::Breaks);
-            let once = if is_break { format!(": write it once the code works with {current}") } else { String::new() };
+            let is_proved = verdict.is_some_and(|verdict| verdict.verdict == Outcome::Compatible);
+            let once = if is_proved { String::new() } else { format!(": write it once the code works with {current}") };
             let wider = wider.map(|range| format!("the range \"{range}\" accepts both versions{once}"));
-            let yanked = yanked.map(|version| format!("{version} was yanked"));
+            let yanked: Vec<_> = yanked.into_iter().map(|version| format!("{version} was yanked")).collect();
             let decided = verdict.filter(|verdict| verdict.verdict != Outcome::Unknown);
             let notes = yanked.into_iter().chain(decided.map(consequence)).chain(uses(import)).chain(wider);
             let message = format!("{repo} imports {name}/{contract} {range}, but {} {current}", verb(&current));

@@ -61,6 +61,16 @@ pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> [Option<D
     assumed
 }
 
+/// Returns a schema that names no draft with that of another schema, unless it is invalid in that draft or has keywords
+/// of later ones. Returns `None` if it is read in 2020-12 or in the draft that it names.
+pub fn in_draft_of(schema: Tree<'_>, other: Tree<'_>) -> Option<Value> {
+    let draft =
+        other.get("$schema").and_then(Tree::as_str).and_then(Draft::of).filter(|draft| *draft < Draft::D2020)?;
+    let is_later = has_keyword(schema, &SINCE_2020) || draft < Draft::D2019 && has_keyword(schema, &SINCE_2019);
+    let is_unnamed = schema.is_object() && schema.get("$schema").is_none();
+    (is_unnamed && !is_later && is_valid(schema, draft)).then(|| named(schema, draft))
+}
+
 fn is_valid(schema: Tree<'_>, draft: Draft) -> bool {
     meta::problem_in(schema, draft).is_none()
 }

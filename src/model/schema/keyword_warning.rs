@@ -30,6 +30,8 @@ pub enum KeywordKind {
     External,
     /// The schema has words, but no keyword, so it allows every value.
     NoKeyword,
+    /// The format changed, but the draft does not assert it.
+    UncomparedFormat(Draft),
     /// The pattern has a meaning in Rust's syntax, but none in ECMA-262.
     Pattern,
 }
@@ -58,6 +60,7 @@ impl KeywordWarning {
             KeywordKind::Assumed(_) => "assumed-draft",
             KeywordKind::External => "external-reference",
             KeywordKind::NoKeyword => "no-keyword",
+            KeywordKind::UncomparedFormat(_) => "format-not-compared",
             KeywordKind::Pattern => "pattern-not-ecma-262",
         }
     }
@@ -81,6 +84,9 @@ impl KeywordWarning {
                 format!(
                     "no keyword restricts anything, so every value is valid; {keyword:?} is not a keyword; {suggestion}"
                 )
+            }
+            KeywordKind::UncomparedFormat(draft) => {
+                format!("{keyword:?} was not compared, since {draft} does not assert it; {suggestion}")
             }
             KeywordKind::Pattern => {
                 let shown: String = keyword.chars().take(60).collect();

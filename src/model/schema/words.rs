@@ -145,6 +145,17 @@ pub fn is_of(keyword: &str, draft: Draft) -> bool {
     range.is_none_or(|(_, first, last)| (*first..=*last).contains(&draft))
 }
 
+/// Returns whether the validator asserts a format in a draft. In later drafts, formats are only annotations.
+pub fn asserts_format(format: &str, draft: Draft) -> bool {
+    let first = match format {
+        "date" | "date-time" | "email" | "hostname" | "ipv4" | "ipv6" | "regex" | "time" | "uri" => Draft::D4,
+        "json-pointer" | "uri-reference" | "uri-template" => Draft::D6,
+        "iri" | "iri-reference" | "relative-json-pointer" => Draft::D7,
+        _ => return false,
+    };
+    (first..=Draft::D7).contains(&draft)
+}
+
 /// Returns whether a word is a keyword that asserts something in some draft.
 pub(super) fn is_assertion(word: &str) -> bool {
     ALWAYS.contains(&word) || SOMETIMES.iter().any(|(keyword, ..)| *keyword == word)

@@ -45,7 +45,7 @@ use super::{
     hash,
     json::Json,
     oid::Oid,
-    schema::{Budget, Forest, words::DESCRIPTIVE},
+    schema::{self, Budget, Forest, words::DESCRIPTIVE},
     version::Version,
 };
 
@@ -239,8 +239,12 @@ impl<'a> Judge<'a> {
 
     fn expected(&self, expects: &Json, provided: &Json, document: &Contract) -> SchemaVerdict {
         let found = self.within(document.compatibility.reading, |options| {
-            let (forest, parts) = Forest::of_schemas([expects, provided]);
-            let [expects, provided] = parts.map(|part| forest.tree(part));
+            let (mut forest, [mut expects, provided]) = Forest::of_schemas([expects, provided]);
+            if let Some(named) = schema::in_draft_of(forest.tree(expects), forest.tree(provided)) {
+                expects = forest.add(&named);
+                forest = forest.closed();
+            }
+            let [expects, provided] = [expects, provided].map(|part| forest.tree(part));
             compatibility::satisfies(expects, provided, document.flow, options, &*self.clock)
         });
         match found {

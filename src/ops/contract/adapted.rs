@@ -53,6 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
     let subject = format!("{} is adapted to {contract}", acting.repo);
     let why = Message { repo: Some(acting.repo), subject, ..Message::default() };
     let (mut before, mut after) = (None, None);
+    let mut yanked = false;
     let mut accepted = true;
     let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
         let mut binding = view.bindings.get(acting.repo).cloned();
@@ -63,6 +64,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
             Some(version) => published(view, &request.contract, version)?,
             None => domain::current(view, contract)?.version.clone(),
         };
+        let held = view.contracts.get(contract);
+        yanked = held.is_some_and(|held| held.yanked_reason(&version).is_some());
         before = Import::adapted(import).cloned();
         after = Some(version.clone());
         // No range accepts a pre-release that it does not name, but this one may accept the release.
@@ -85,6 +88,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
     });
     let edit = format!("edit .blue/bindings/{name}.yaml: its range for {contract} does not accept that version");
     let answer = if accepted { answer } else { answer.next(edit) };
+    let why = format!("git blue contract get {}  # this version was yanked; the reason is there", request.contract);
+    let answer = answer.next_if(yanked, why);
     auto::with_push(ctx, (acting.realm, acting.store), !decision.changes.is_empty(), answer)
 }
 

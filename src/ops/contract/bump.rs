@@ -15,6 +15,7 @@ use crate::{
         next_version::{self, free_prerelease, free_version},
         publish,
         publish_policy::Policy,
+        schema::{self, Forest},
         verdict::{Basis, Promise, VersionBump, needed_bump},
         version::{Level, Version},
     },
@@ -454,7 +455,9 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
             == VersionBump::Patch
     };
     let reason = match bump {
-        VersionBump::Patch if published.value == document.value => format!("the same values are valid as in {old}"),
+        VersionBump::Patch if published.value == document.value => {
+            format!("the same values are valid as in {old}{}", formats(published, document))
+        }
         VersionBump::Patch if is_same_value() => format!("the lists of the value have the same items as in {old}"),
         VersionBump::Patch => "the value changed, which `values: free` allows without a break".to_owned(),
         _ if is_same_shape && published.value != document.value => "the value changed".to_owned(),
@@ -462,6 +465,13 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
         _ => format!("the set of valid values differs from {old}"),
     };
     Some(Need { bump, reason })
+}
+
+/// Returns the end of a reason that names changed formats, which are not compared.
+fn formats(published: &Contract, document: &Contract) -> &'static str {
+    let (forest, [old, new]) = Forest::of_json([&published.schema, &document.schema]);
+    let is_unchanged = schema::uncompared_formats(forest.tree(old), forest.tree(new)).is_empty();
+    if is_unchanged { "" } else { "; formats changed, which are not compared" }
 }
 
 /// Returns the requested version, or the one that the change requires.

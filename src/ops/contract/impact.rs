@@ -267,8 +267,15 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &C
         supported.entry(&helped[&one.repo]).or_default().push(one);
     }
     let (in_range, refused): (Vec<_>, Vec<_>) = others.into_iter().partition(|one| one.resolved_version.is_some());
+    let adapted = match &body.yanked {
+        Some(_) => format!("a version above {version}, which was yanked, works for these repositories"),
+        None => format!("these repositories are adapted to {version}"),
+    };
     let is_older = body.current_version.as_ref().is_some_and(|current| version < current);
     let adapt = match (is_current, is_older) {
+        (true, _) if body.yanked.is_some() => {
+            format!("{version} breaks these repositories and was yanked: publish a version above it")
+        }
         (true, _) => format!("these repositories are not adapted to {version}"),
         (false, true) => format!("these repositories must adapt before {version} becomes current again"),
         (false, false) => {
@@ -276,9 +283,7 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &C
             format!("these repositories must adapt before {release} is published, unless you keep what they rely on")
         }
     };
-    let serve = supported.into_iter().map(|(serving, repos)| {
-        (repos, format!("{}, until these repositories are adapted to {version}", serving.phrase()))
-    });
+    let serve = supported.into_iter().map(|(serving, repos)| (repos, format!("{}, until {adapted}", serving.phrase())));
     let others = [
         (in_range, adapt),
         (

@@ -64,7 +64,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         if !importers.is_empty() && !request.force && held.retired.is_none() {
             let names: Vec<_> = importers.iter().map(ToString::to_string).collect();
             let message = format!("{name}/{contract} is still imported by {}", names.join(", "));
-            return Err(OpError::no(ErrorCode::StillImported, message).next(anyway(&request.contract)));
+            let instead =
+                "keep its file, with `deprecated: { since: VERSION, replaced_by: CONTRACT }`, until they have moved";
+            let error = OpError::no(ErrorCode::StillImported, message).next(NextStep::advice(instead));
+            return Err(error.next(anyway(&request.contract)));
         }
         let unreadable = comma_separated(unreadable_bindings(&view.damage));
         if !unreadable.is_empty() && !request.force && held.retired.is_none() {

@@ -56,7 +56,8 @@ impl<'a> Upcoming<'a> {
         });
         let resolution = view.resolve_import(import);
         let needed = needed_versions(import, &resolution).into_iter();
-        needed.chain(import.adapted()).chain(served).cloned().collect()
+        let first = || import.first_of(view.versions.get(&import.contract)?);
+        needed.chain(import.adapted().or_else(first)).chain(served).cloned().collect()
     }
 }
 

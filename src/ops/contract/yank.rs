@@ -59,12 +59,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let subject = format!("yank {contract} {}", request.version);
     let why = Message { repo: Some(acting.repo), reason: Some(&request.reason), subject, ..Message::default() };
     let (mut importers, mut breaks, mut reason) = (Vec::new(), Vec::new(), request.reason.clone());
-    let mut is_current = false;
+    let (mut is_current, mut has_older) = (false, false);
     let only = [contract.clone()].into();
     let part = Part { bases: Some(&only), ..Part::default() };
     let decision = domain::change(ctx, acting.store, name, part, why, |view| {
         let held = domain::released(view, contract)?;
         is_current = held.version == request.version && held.retired.is_none();
+        has_older = view.versions.get(contract).is_some_and(|known| known.iter().any(|one| *one < request.version));
         let hit = view.importers(contract).filter(|(_, import)| import.version.matches(&request.version));
         importers = hit.map(|(repo, _)| repo.clone()).collect();
         reason = held.yanked_reason(&request.version).unwrap_or(&request.reason).to_owned();
@@ -92,5 +93,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let impact = format!("git blue contract impact {}  # show what the broken consumers import", request.contract);
     let answer = if answer.body.breaks.is_empty() { answer } else { answer.next(impact) };
     let answer = if is_current { answer.next(bump::after_yank(ctx, &request.contract)) } else { answer };
+    let back = format!(
+        "git blue contract publish --rollback --reason \"…\"  # or go back: first git revert the commit of {}",
+        request.version
+    );
+    let answer = answer.next_if(is_current && has_older, back);
     auto::with_push(ctx, (acting.realm, acting.store), is_changed, answer)
 }

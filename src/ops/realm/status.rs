@@ -393,7 +393,7 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         adapted_version: import.adapted().cloned(),
         binding: import.binding.clone(),
         retired: offered.is_some_and(|contract| contract.retired.is_some()),
-        yanked: offered.is_some_and(|contract| contract.is_yanked_for(import)),
+        yanked: offered.is_some_and(|contract| contract.is_yanked()),
         deprecated: offered.and_then(|contract| contract.deprecated.clone()),
     }
 }

@@ -275,10 +275,11 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
     let outcome = import.verdict.as_ref().map(|verdict| (verdict.verdict, verdict.phrase()));
     let lacks = import.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty());
+    let yanked = if import.yanked { " (yanked)" } else { "" };
     let verdict = match (import.state, &import.resolved_version) {
         (ImportStanding::Broken, Some(version)) => {
             let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
-            styled(format!("broken: {version} is in the range, but breaks the code{shown}"), Style::Red)
+            styled(format!("broken: {version}{yanked} is in the range, but breaks the code{shown}"), Style::Red)
         }
         (ImportStanding::Current, _) if import.retired => {
             styled(format!("accepts {now}, but the contract is retired"), Style::Yellow)
@@ -307,7 +308,7 @@ fn import(import: &ImportStatus) -> Vec<Word> {
         _ if import.retired => {
             styled(format!("broken: the current version is {now}, and the contract is retired"), Style::Red)
         }
-        _ => styled(format!("broken: the current version is {now}"), Style::Red),
+        _ => styled(format!("broken: the current version is {now}{yanked}"), Style::Red),
     };
     let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());
     let adapted = adapted.map(|version| format!("adapted to {version}"));

@@ -7,7 +7,7 @@ use super::node::{self, Id, Lit, Sym};
 use super::unevaluated;
 use super::{Graph, ScopeId, Unevaluated};
 use crate::model::compatibility::numbers;
-use crate::model::schema::{Draft, Tree, document::Document, external};
+use crate::model::schema::{Draft, Tree, document::Document, external, words::asserts_format};
 
 /// The maximum number of combinations of targets that the dynamic references of a schema may have.
 const MAX_DYNAMIC_SCOPES: usize = 1_000;
@@ -197,10 +197,8 @@ impl<'a> Keywords<'a, '_, '_> {
         }
         let draft = self.draft;
         let words = &mut self.reader.graph.words;
-        // In later drafts these are only annotations.
-        if draft <= Draft::D7
-            && let Some(format) = self.schema.get("format").and_then(Tree::as_str)
-            && is_asserted(format, draft)
+        if let Some(format) = self.schema.get("format").and_then(Tree::as_str)
+            && asserts_format(format, draft)
         {
             let draft = if format == "hostname" && draft < Draft::D7 { Draft::D4 } else { Draft::D7 };
             let check = words.check(&json!({"$schema": draft.uri(), "format": format}), Some(format));
@@ -379,14 +377,4 @@ const ENCODINGS: &[&str] = &["base64", "base64url", "base32", "base32hex", "base
 
 fn is_known(value: Tree<'_>, names: &[&str]) -> bool {
     value.as_str().is_some_and(|value| names.contains(&value))
-}
-
-/// Returns whether the validator asserts a format in a draft in which formats are asserted.
-fn is_asserted(format: &str, draft: Draft) -> bool {
-    match format {
-        "date" | "date-time" | "email" | "hostname" | "ipv4" | "ipv6" | "regex" | "time" | "uri" => true,
-        "json-pointer" | "uri-reference" | "uri-template" => draft >= Draft::D6,
-        "iri" | "iri-reference" | "relative-json-pointer" => draft >= Draft::D7,
-        _ => false,
-    }
 }
