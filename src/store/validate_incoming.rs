@@ -330,7 +330,7 @@ mod tests {
             assert!(found.contains(problem), "{path}: {found:?}");
         }
         let large = vec![b' '; codec::MAX_BLOB + 1];
-        assert!(with("contracts/paths.json", &large).contains("more than 16 MiB"));
+        assert!(with("contracts/paths.json", &large).contains("over the limit of 16 MiB"));
     }
 
     #[test]
