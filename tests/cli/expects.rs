@@ -189,6 +189,10 @@ fn requests_are_judged_in_reverse() {
         check.stdout.contains("3.0.0 rejects {\"id\":\"") && check.stdout.contains("which 2.0.0 allows"),
         "{check}"
     );
+    world.write("access/sent.json", "{\"id\": \"a\"}");
+    let inferred =
+        world.ok(&world.path("access"), &["contract", "expect", AT, "--replace", "--from-samples", "sent.json"]);
+    assert!(inferred.stdout.contains("restrict each value to what the code sends"), "{inferred}");
     // A consumer that sends less is not broken.
     import(&world, "expects: { type: object, required: [id], properties: { id: { enum: [a, b] } } }");
     world.commit("access", "Send a and b");
@@ -228,6 +232,7 @@ fn reversing_the_flow_breaks_importers() {
     );
     let text = world.ok(&provider, &["contract", "diff", AT, "--worktree"]);
     assert!(text.stdout.contains("  /flow consumers sent the values, and now receive them [flow-reversed]"), "{text}");
+    assert!(text.stdout.contains("it breaks the promise about the flow"), "{text}");
     let file = world.path("report");
     let report = world
         .blue(&provider, &["contract", "diff", AT, "--worktree", "--output", &format!("github={}", file.display())]);

@@ -74,6 +74,7 @@ fn value_that_lost_something_needs_a_major_version() {
     assert_eq!((&diff["values"]["bump"], &diff["compared"]["bump"]), (&json!("major"), &json!("major")), "{diff}");
     assert_eq!(diff["values"]["differences"][0]["rule"], "value-removed");
     let text = world.ok(&provider, &["contract", "diff", AT, "--worktree"]).stdout;
+    assert!(text.contains("it breaks the promise about the value"), "{text}");
     assert!(text.contains("value: breaks the promise\n  /value/read/1 \"b/*\" was removed [value-removed]"), "{text}");
     let bump = world.ok(&provider, &["contract", "bump", AT, "auto"]).stdout;
     assert!(bump.contains("3.0.0") && bump.contains("value-removed"), "{bump}");

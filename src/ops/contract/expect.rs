@@ -3,7 +3,7 @@
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
-    model::{binding::Role, name::ContractRef, samples},
+    model::{binding::Role, contract::Flow, name::ContractRef, samples},
     ops::{
         Operation,
         binding::{edit::Editing, import::widening},
@@ -98,9 +98,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         samples: values.len(),
     };
     let paths = file.pathspecs(ctx, [edited.body.file])?;
+    let edit = match domain::contract(ctx.acting_repo()?.store, at).map(|held| held.flow) {
+        Ok(Flow::ConsumerToProvider) => "restrict each value to what the code sends, with the keywords of the contract",
+        _ => "remove what the code does not read",
+    };
     let answer = advice.into_iter().fold(Answer::new(body), |answer, advice| answer.next(NextStep::advice(advice)));
     let answer = answer
-        .next(format!("edit {}: remove what the code does not read", file.relative()))
+        .next(format!("edit {}: {edit}", file.relative()))
         .next("git blue check --worktree  # check that the contract meets the expectations");
     let answer = answer.next_all(widening);
     Ok(answer.next(format!("git add {paths} && git commit -m \"Add expectations for {at}\"")))

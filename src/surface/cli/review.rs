@@ -7,7 +7,10 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::{text::count, verdict::Outcome},
+    model::{
+        text::count,
+        verdict::{BrokenDirection, Outcome},
+    },
     ops::{ctx::Ctx, realm},
     wire::{ChangedField, FieldChange, ImportReview, ImportStanding, RealmReview, Searched, Withdrawal},
 };
@@ -133,7 +136,13 @@ fn state(import: &ImportReview) -> Word {
     match (import.state, outcome) {
         (ImportStanding::Broken, Some(Outcome::Breaks)) if import.never_satisfied => {
             let old = import.old_version.as_ref().map(ToString::to_string).unwrap_or_default();
-            styled(format!("broken: it expects more than {old} promises"), Style::Red)
+            let sends = import.verdict.as_ref().is_some_and(|one| one.direction == BrokenDirection::Forwards);
+            let why = if sends {
+                format!("it sends what {old} rejects")
+            } else {
+                format!("it expects more than {old} promises")
+            };
+            styled(format!("broken: {why}"), Style::Red)
         }
         (ImportStanding::Broken, Some(Outcome::Breaks)) => styled("broken", Style::Red),
         (ImportStanding::Broken, _) if import.new_version.is_none() => {

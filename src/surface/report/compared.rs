@@ -149,7 +149,10 @@ pub fn needs(body: &ContractDiff) -> Option<String> {
     }
     let is_same = |readings: &BothReadings| readings.lenient.is_compatible() && readings.strict.is_compatible();
     let has_same_values = body.compared.as_ref().is_none_or(|both| is_same(&both.backwards) && is_same(&both.forwards));
+    let breaks_value = body.values.as_ref().is_some_and(|values| values.bump == VersionBump::Major);
     let why = match bump {
+        VersionBump::Major if body.flow.is_some() => "it breaks the promise about the flow",
+        VersionBump::Major if has_same_values && breaks_value => "it breaks the promise about the value",
         VersionBump::Minor if has_same_values && body.values.is_some() => "the agreed value changes",
         VersionBump::Minor if has_same_values => "the promise changes",
         bump => bump.why(),
