@@ -169,7 +169,7 @@ fn mcp_and_http_compare_drafts_too() {
     let dir = world.path("fungal");
     let ask = |tool: &str, args: &str| world.ok(&dir, &["mcp", "test-tool", tool, "--args", args]).json();
     let at = r#""domain": "s3-access", "contract": "s3-permissions""#;
-    let diff = ask("contract_diff", &format!("{{{at}, \"new_version\": \"worktree\"}}"));
+    let diff = ask("contract_diff", &format!("{{{at}, \"worktree\": true}}"));
     let impact = ask("contract_impact", &format!("{{{at}, \"worktree\": true}}"));
     let found = |answer: &serde_json::Value, pointer: &str| answer.pointer(pointer).cloned().unwrap_or_default();
     assert_eq!(found(&diff, "/new_version"), "2.0.0", "{diff}");
