@@ -175,17 +175,23 @@ fn spelling_of_a_range_does_not_adapt_the_code() {
     world.blue(&world.path("access"), &["check"]).exits(1);
 }
 
-/// The file is removed by mistake, and restored.
-#[test]
-fn import_that_comes_back_is_not_adapted_to_what_broke_it() {
+/// The consumer accepts every version, and the provider publishes one that breaks it.
+fn broken_within_its_range() -> World {
     let world = World::pair();
-    let access = world.path("access");
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));
     world.commit("access", "Accept every version");
     let breaking =
         contract("2.0.0").replace("type: string", "type: integer").replace("[\"jobs/*/masks/*\", \"v2.0.0\"]", "[1]");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &breaking);
     world.commit("fungal", "Numbers");
+    world
+}
+
+/// The file is removed by mistake, and restored.
+#[test]
+fn import_that_comes_back_is_not_adapted_to_what_broke_it() {
+    let world = broken_within_its_range();
+    let access = world.path("access");
     world.blue(&access, &["check"]).exits(1);
     world.git(&access, &["rm", "-q", BINDING_FILE]);
     world.commit("access", "Remove it");
@@ -198,14 +204,8 @@ fn import_that_comes_back_is_not_adapted_to_what_broke_it() {
 /// The check before publishing and a binding that is written to the realm find the same.
 #[test]
 fn import_that_comes_back_is_checked_before_it_is_published() {
-    let world = World::pair();
+    let world = broken_within_its_range();
     let access = world.path("access");
-    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));
-    world.commit("access", "Accept every version");
-    let breaking =
-        contract("2.0.0").replace("type: string", "type: integer").replace("[\"jobs/*/masks/*\", \"v2.0.0\"]", "[1]");
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &breaking);
-    world.commit("fungal", "Numbers");
     world.git(&access, &["rm", "-q", BINDING_FILE]);
     world.commit("access", "Remove it");
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));

@@ -113,7 +113,7 @@ pub struct Found {
     pub changes: Vec<FoundChange>,
     /// Paths that currently cannot be read, with the known blobs.
     pub unreadable: Vec<(TreePath, Option<Oid>)>,
-    /// Whether there are differences that need no notification.
+    /// True if some differences need no notification.
     pub is_silent: bool,
 }
 

@@ -20,7 +20,7 @@ use crate::{
     surface::{background, escape, hook, supervise},
 };
 
-/// What is known of a command line before its command runs.
+/// A parsed command line, before its command runs.
 struct Call {
     operation: Option<&'static ops::Operation>,
     contract: Option<ContractRef>,

@@ -79,7 +79,7 @@ impl Work<'_> {
 /// The consequences of a decision, computed while the domain that it was made for is still loaded.
 #[derive(Default)]
 pub struct DecisionEffects {
-    /// Whether anything will be written.
+    /// True if anything will be written.
     pub is_change: bool,
     pub published: Vec<Published>,
 }
