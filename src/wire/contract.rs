@@ -184,11 +184,11 @@ pub struct ContractLine {
     pub owner: Option<RepoName>,
     /// The number of repositories that import the contract.
     pub importers: usize,
-    /// Whether the contract can be relied on.
+    /// The stage of its life.
     pub state: ContractState,
 }
 
-/// Whether a contract can be relied on.
+/// A stage in the life of a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContractState {
