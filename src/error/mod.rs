@@ -201,17 +201,17 @@ impl From<StoreError> for OpError {
                 cannot(ErrorCode::NoStore).next("git blue realm list  # list the realms on this machine")
             }
             StoreError::NoHead { .. } => {
-                cannot(ErrorCode::Damaged).next("git blue doctor --fix  # write HEAD again; nothing is lost")
+                cannot(ErrorCode::Damaged).next("git blue doctor --fix  # recreate HEAD; nothing is lost")
             }
             StoreError::NoRefs { .. } => {
-                cannot(ErrorCode::Damaged).next("git blue doctor --fix  # make refs again; nothing is lost")
+                cannot(ErrorCode::Damaged).next("git blue doctor --fix  # recreate refs; nothing is lost")
             }
             StoreError::NotARepository { .. } => {
                 cannot(ErrorCode::NotInGit).next("unset GIT_DIR  # or set it to the git directory of a repository")
             }
             StoreError::BrokenGitFile { file, path } => again_from(cannot(ErrorCode::NotInGit), &file, &path),
             StoreError::BareRefused { path } => cannot(ErrorCode::BareRepository)
-                .next(format!("git --git-dir {} blue …  # name it, if you trust it", shell_path(&path))),
+                .next(format!("git --git-dir {} blue …  # use this repository, if you trust it", shell_path(&path))),
             StoreError::Reftable { path } => cannot(ErrorCode::ReftableStore)
                 .next(format!("git -C {} refs migrate --ref-format=files", shell_path(&path))),
             StoreError::Dubious { path } => cannot(ErrorCode::DubiousOwnership)
@@ -223,7 +223,7 @@ impl From<StoreError> for OpError {
             }
             StoreError::Locked { .. } => cannot(ErrorCode::Locked).next("try again once the other process has ended"),
             StoreError::Conflict { .. } => {
-                cannot(ErrorCode::WriteRace).next("try again: other writers kept updating it")
+                cannot(ErrorCode::WriteRace).next("other writers kept updating it: try again")
             }
             StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
                 cannot(ErrorCode::Damaged).next("git blue doctor  # show what is damaged")
@@ -248,12 +248,12 @@ impl From<StoreError> for OpError {
             }
             StoreError::Remote { problem, .. } if OTHER_HASH.iter().any(|words| problem.contains(words)) => {
                 cannot(ErrorCode::Refused).next(
-                    "git init --bare --object-format=sha1 DIR  # a realm has SHA-1 objects, and so must a repository \
-                        that shares it",
+                    "git init --bare --object-format=sha1 DIR  # a realm uses SHA-1 objects, so the repository \
+                        that shares it must too",
                 )
             }
             StoreError::Remote { problem, .. } if problem.contains("(dumb HTTP)") => {
-                cannot(ErrorCode::Refused).next("share the realm at a git server, by ssh, or in a shared directory")
+                cannot(ErrorCode::Refused).next("share the realm on a git server, over ssh, or in a shared directory")
             }
             StoreError::Remote { .. } => cannot(ErrorCode::Remote)
                 .next("nothing is lost: the realm on this machine is unchanged; run `git blue sync` to try again"),
@@ -322,7 +322,7 @@ impl From<Refusal> for OpError {
                     .next(approve(&at, &promise.fingerprint()))
             }
             Reason::UndecidedVersion { minor, major, ran_out_in_hook, .. } => {
-                let again = "git blue contract publish  # which has more time to compare than a hook";
+                let again = "git blue contract publish  # has more time to compare than a hook";
                 let choose = choose_version(major, minor, refusal.version_in.as_deref());
                 error.next_if(*ran_out_in_hook, again).next(choose)
             }

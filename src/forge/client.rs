@@ -32,7 +32,7 @@ const MAX_PAGES: usize = 10;
 /// The maximum number of pages to read when searching a list for an item that must be unique.
 const MAX_SEARCHED_PAGES: usize = 100;
 /// The interval at which cancellation is checked.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The maximum number of attempts.
 const TRIES: u32 = 4;
 /// The maximum number of redirects of one request.
@@ -269,7 +269,7 @@ impl Client {
         let run = move || drop(send.send(work()));
         std::thread::Builder::new().spawn(run).map_err(|error| self.unexpected(&error.to_string()))?;
         loop {
-            match done.recv_timeout(LOOK) {
+            match done.recv_timeout(POLL_INTERVAL) {
                 Ok(done) => return Ok(done),
                 Err(RecvTimeoutError::Timeout) if !self.deadline.is_cancelled() => {}
                 Err(_) => return Err(self.timed_out()),
@@ -314,7 +314,7 @@ impl Client {
     fn sleep(&self, wait: Duration) {
         let end = Instant::now() + wait;
         while let Some(left) = end.checked_duration_since(Instant::now()).filter(|_| self.deadline.left().is_some()) {
-            std::thread::sleep(left.min(LOOK));
+            std::thread::sleep(left.min(POLL_INTERVAL));
         }
     }
 

@@ -58,7 +58,7 @@ pub enum ForgeError {
         problem: String,
     },
     /// Issues are disabled in the repository.
-    #[error("{host} has no issues for this repository: they are disabled")]
+    #[error("issues are disabled for this repository on {host}")]
     IssuesDisabled {
         /// The forge.
         host: String,

@@ -84,7 +84,7 @@ pub fn same_url(
     })
 }
 
-/// Returns what a repository says if the realm that it proposes is shared at another URL than the one that was typed: the
+/// Returns a message if the repository's configuration has another URL for its realm than the one that was typed. The
 /// realm may have moved since.
 pub fn shared_elsewhere(config: &Config, typed: &str) -> Option<String> {
     let proposed = config.realm.url.as_ref().filter(|proposed| url::accept(proposed).is_ok())?;
@@ -95,8 +95,8 @@ pub fn shared_elsewhere(config: &Config, typed: &str) -> Option<String> {
     Some(format!("{CONFIG} says that the realm {realm} is shared at {proposed}, not at {typed}"))
 }
 
-/// Refuses to join a realm without a URL in a clone that says where its realm is shared, unless the realm has the clone's
-/// repository: it may be a different realm with the same name.
+/// Refuses to join a realm that has no URL if the clone's configuration has a URL for its realm, unless the clone's
+/// repository is in the realm: it may be a different realm with the same name.
 ///
 /// # Errors
 /// Returns the refusal.
@@ -167,7 +167,7 @@ pub fn moved_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<String
 
 /// Returns the step for a URL in `.blue/config.yaml` that no command accepts.
 pub fn not_accepted() -> String {
-    format!("the URL in {CONFIG} is not accepted: ask its author")
+    format!("the URL in {CONFIG} is not accepted: ask its author to correct it")
 }
 
 /// Returns the command that writes the recorded URL of a realm into `.blue/config.yaml`.

@@ -183,7 +183,7 @@ pub fn find(
     let store = open(home, &known, options)?;
     require_realm(&known, &store)?;
     let repo = match repo.iter().try_for_each(|repo| renamed::refuse(&store, &realm, repo)) {
-        // Whoever names the realm can read and sync it. The repository has no name until then.
+        // If the realm was named explicitly, it can still be read and synced, only without a current repository.
         Err(error) if is_explicit && error.code == ErrorCode::Renamed => None,
         result => result.map(|()| repo)?,
     };
@@ -192,7 +192,7 @@ pub fn find(
     Ok(RealmContext { unrecorded_url, moved_url, ..RealmContext::new(realm, store, repo) })
 }
 
-/// Returns the realm whose store a repository is.
+/// Returns the realm whose store is this repository, if there is one.
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read.

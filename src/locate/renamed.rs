@@ -83,7 +83,8 @@ pub fn refuse(store: &dyn Store, realm: &RealmName, name: &RepoName) -> Result<(
     Err(error)
 }
 
-/// Returns the author of the commit that renamed a repository, unless it is too old: anybody who can push may have done so.
+/// Returns the author of the commit that renamed a repository, because anybody who can push can rename it. Returns
+/// `None` if the commit is more than [`MAX_HISTORY`] commits back.
 fn author(store: &dyn Store, name: &RepoName) -> Result<Option<String>, StoreError> {
     let Some(tip) = store.tip(&StoreRef::Realm)? else { return Ok(None) };
     let path = layout::rename(name);
@@ -127,7 +128,10 @@ pub fn refuse_entry(store: &dyn Store, entry: &Repo) -> Result<(), OpError> {
 pub fn moving(store: &dyn Store, name: &RepoName) -> Result<Option<String>, StoreError> {
     let newer = newer(store, name)?;
     Ok(newer.map(|newer| {
-        format!("git blue realm admin rename {name} {newer}  # in {newer}: rename what was published as {name} since")
+        format!(
+            "git blue realm admin rename {name} {newer}  # in {newer}: rename what has since been published as \
+            {name}"
+        )
     }))
 }
 

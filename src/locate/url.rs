@@ -93,7 +93,7 @@ pub fn typed(place: &DiscoverOptions, home: &Home, url: &str) -> Result<String, 
     let used = CodeRepo::url_for_others(place, accept(url)?);
     let url = absolute(&place.cwd, accept(&used)?);
     if Path::new(&url).is_file() {
-        let message = format!("{url} is a file, and a realm is shared at a repository");
+        let message = format!("{url} is a file, but a realm can only be shared in a repository");
         return Err(OpError::usage(message).next(format!(
             "git blue check --realm-url {}  # a bundle can be read, but not pushed to",
             shell_word(&url)
@@ -105,7 +105,7 @@ pub fn typed(place: &DiscoverOptions, home: &Home, url: &str) -> Result<String, 
     });
     if is_below_home || home.realms()?.iter().any(|known| is_at(&known.path)) {
         return Err(OpError::usage(format!("{url} is the store of a realm on this machine"))
-            .next("pass the URL of another repository, at which the realm is or will be shared"));
+            .next("pass the URL of another repository in which to share the realm"));
     }
     Ok(url)
 }

@@ -129,7 +129,7 @@ fn nothing_at(document: &Value, file: &str, pointer: &str) -> BundleError {
     BundleError::new(file, message)
 }
 
-/// Returns the names in the closest part of a document that a pointer to nothing leads through.
+/// Describes, for a pointer to something that does not exist, the names in the innermost object on its path that does.
 fn names_above(document: &Value, pointer: &str) -> String {
     let closest = upwards(pointer).find_map(|at| Some((at, document.pointer(at)?.as_object()?)));
     let Some((at, members)) = closest else { return "the document has no names".to_owned() };
@@ -139,7 +139,7 @@ fn names_above(document: &Value, pointer: &str) -> String {
     format!("{place} has {}{meant}", comma_separated_at_most(MAX_NAMES, members.keys()))
 }
 
-/// Returns what the bundle of a schema says about values that are sent in one direction, if it was made without one.
+/// Returns the bundle for values that are sent in one direction, from a bundle that was made without a `flow`.
 pub fn sent(bundle: &Json, flow: Flow) -> Cow<'_, Json> {
     let text = bundle.to_string();
     if !openapi::MARKS.iter().any(|(_, list)| text.contains(list)) {
@@ -165,8 +165,8 @@ struct Work<'a> {
     taken: HashSet<String>,
     /// The next number for a name that is in use.
     next: HashMap<String, usize>,
-    /// The name given to the definition of each target, and of each set of properties that it requires although the
-    /// `allOf` around its reference never sends them.
+    /// The name of each definition, by its target and by the properties that the definition must not require: the
+    /// target requires them, although the `allOf` around the reference says that they are never sent.
     given: BTreeMap<(Place, BTreeSet<NotSent>), String>,
     /// Definitions still to be written, with their names.
     open: Vec<(String, (Place, BTreeSet<NotSent>))>,

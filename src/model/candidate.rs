@@ -14,8 +14,9 @@ use super::{
     version::Version,
 };
 
-/// The step on a branch that must not have the later versions.
-const OLDER_LINE: &str = "or, for a patch of an older version, add a contract of its own on the publishing branch";
+/// The step for a branch on which an older version is maintained, so that the later versions must not be merged into
+/// it.
+const OLDER_LINE: &str = "or, to patch an older version, add a separate contract on the publishing branch";
 
 /// The folder of contracts: `.blue/contracts/<domain>/<name>.yaml`.
 pub const CONTRACTS: &str = ".blue/contracts";
@@ -177,8 +178,8 @@ impl Candidate {
         (before.map(content) != Some(content(current))).then_some(merge)
     }
 
-    /// Returns the step on a branch that must not have the later versions, if the files had, or have, an older major version
-    /// of a contract than the `current` one, and lack what was published since.
+    /// Returns the step for a branch on which an older version is maintained: it lacks what was published since, and
+    /// its files have, or had when they diverged, an older major version of the contract than the `current` one.
     pub fn of_older_line(&self, domain: &DomainName, current: &Contract) -> Option<&'static str> {
         self.merge_first(domain, current)?;
         let key = (domain.clone(), current.name.clone());

@@ -43,7 +43,7 @@ pub struct Contract {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(description = "What the owner promises about changes to the value; additive by default.")]
     pub values: Values,
-    /// The side that sends the data that the schema describes. Stored files omit the default.
+    /// The direction of the data that the schema describes. Stored files omit the default.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(description = "Who sends what the schema describes; the owner by default.")]
     pub flow: Flow,
@@ -223,7 +223,7 @@ pub enum Values {
     Frozen,
 }
 
-/// The side that sends the data that a contract describes.
+/// The direction of the data that a contract describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]

@@ -1,8 +1,8 @@
 //! Finds the differences between two JSON documents, each with its JSON Pointer (RFC 6901).
 //!
 //! Objects are compared key by key. In lists, a longest common subsequence counts as unchanged, so
-//! inserting an element at the front is one addition rather than a change to every other element. In the agreed value of a
-//! contract, the order of the items of a list is no difference.
+//! inserting an element at the front is one addition rather than a change to every other element. In the agreed value
+//! of a contract, the order of list items does not matter.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -46,12 +46,12 @@ pub fn diff<T: Serialize>(old: &T, new: &T) -> Vec<Difference> {
     differences(old, new, Token::Root)
 }
 
-/// Returns the differences of contracts, whose key `value` has the agreed value.
+/// Returns the differences between two contracts. Their agreed values, under `value`, are compared as by [`of_values`].
 pub fn of_contracts<T: Serialize>(old: &T, new: &T) -> Vec<Difference> {
     differences(old, new, Token::Contract)
 }
 
-/// Returns the differences of agreed values.
+/// Returns the differences between two agreed values, in which the order of list items does not matter.
 pub fn of_values<T: Serialize>(old: &T, new: &T) -> Vec<Difference> {
     differences(old, new, Token::Value)
 }

@@ -105,16 +105,16 @@ pub fn remarks_on_contract(domains: (&DomainView, &DomainView), after: &Contract
 /// Returns a remark on the document of a retired contract, which is not published again at the same version.
 pub fn remark_on_retirement(held: &Contract, document: &Contract) -> Option<Remark> {
     let (name, version) = (&held.name, &held.version);
-    let message = format!("{name} is retired and stays so; write a version above {version} to publish it again");
+    let message = format!("{name} stays retired; write a version above {version} to publish it again");
     (held.retired.is_some() && *version == document.version).then(|| Remark::new("still-retired", name, message))
 }
 
-/// Returns a remark on a pre-release that deprecates its contract, which waits for its release.
+/// Returns a remark on a pre-release that deprecates its contract: the deprecation takes effect only with the release.
 pub fn remark_on_prerelease(held: &Contract, document: &Contract) -> Option<Remark> {
     let (name, current, version) = (&held.name, &held.version, &document.version);
     let message = format!(
-        "the deprecation in {version} takes effect with its release; to deprecate {name} now, publish the content of \
-            {current} with it"
+        "the deprecation in {version} takes effect once it is released; to deprecate {name} now, add it to {current} \
+            and publish that"
     );
     let is_waiting = version.is_prerelease() && document.deprecated.is_some() && document.deprecated != held.deprecated;
     let place = Some("/deprecated".to_owned());
@@ -176,8 +176,8 @@ fn of_successor(domain: &DomainView, after: &Contract) -> Option<Remark> {
         Successor::Last(last) if last == first => return None,
         Successor::Last(last) => format!("{name} is replaced by {first}, which is deprecated too: write {last}"),
         Successor::Retired(last) if last == first => format!("{name} is replaced by {first}, which is retired"),
-        Successor::Retired(last) => format!("{name} is replaced by {first}, which leads to {last}, which is retired"),
-        Successor::Circle(_) => format!("{name} is replaced by {first}, which leads back to a deprecated contract"),
+        Successor::Retired(last) => format!("{name} is replaced by {first}, and finally by {last}, which is retired"),
+        Successor::Circle(_) => format!("{name} is replaced by {first}, but the replacements form a circle"),
     };
     let place = Some("/deprecated/replaced_by".to_owned());
     Some(Remark { place, ..Remark::new("dead-successor", name, message) })
@@ -204,7 +204,8 @@ fn of_direction(contract: &Contract) -> Option<Remark> {
     };
     let word = needed.word();
     let message = format!(
-        "{name}: its consumers {consumers}, but compatibility does not promise {word} compatibility; write {word}: true"
+        "{name}: its consumers {consumers} the data, but `compatibility` does not promise the {word} direction; write \
+            {word}: true"
     );
     let place = Some("/compatibility".to_owned());
     is_wrong.then(|| Remark { place, ..Remark::new("wrong-direction", name, message) })

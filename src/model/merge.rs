@@ -99,8 +99,8 @@ fn rank(ours: &Contract, theirs: &Contract, newer: Newer) -> Ordering {
     newer.then_with(|| ours.version.cmp(&theirs.version)).then_with(content).then_with(|| by_hash(ours, theirs))
 }
 
-/// Returns which side took a contract over from the owner that it had before, as `former`. The commits of different
-/// repositories cannot be ordered otherwise.
+/// Returns which side took the contract over from its `former` owner. This is the only way to order documents of
+/// different owners, since their commits are in different repositories.
 pub fn taken_over(former: &RepoName, ours: &Contract, theirs: &Contract) -> Newer {
     match (ours.owner == *former, theirs.owner == *former) {
         (true, false) => Newer::Theirs,
@@ -139,8 +139,8 @@ pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, new
     Merged { winner, lost: None }
 }
 
-/// Returns `ours` with the changes that `theirs` made to the description and the marks in `base`, whose versions and
-/// content do not count.
+/// Returns `ours` with the changes that `theirs` made, compared with `base`, to the description and the marks. The
+/// versions and the content of `theirs` and `base` are ignored.
 pub fn marks(base: &Contract, ours: &Contract, theirs: &Contract) -> Contract {
     let with_marks = |of: &Contract| Contract {
         description: of.description.clone(),

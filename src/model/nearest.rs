@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Display};
 
 /// The maximum number of edits that still look like a typo.
 const MAX_EDITS: usize = 3;
-/// The maximum number of missing names of one document for which a name is suggested.
+/// The maximum number of unknown names in one document for which an existing name is suggested.
 const MAX_SUGGESTIONS: usize = 20;
 
 /// Returns the name with the smallest edit distance to `wanted`, if it looks like a typo: at most one edit per three
@@ -30,7 +30,8 @@ pub fn question(name: Option<impl Display>) -> String {
     name.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 
-/// Suggests names for the first names that a document misses. Each search takes time, and nobody reads them all.
+/// Suggests existing names for the unknown names in a document, but only for the first few: each search takes time, and
+/// nobody reads all suggestions.
 #[derive(Debug)]
 pub struct Suggestions<'a, N> {
     names: &'a BTreeSet<&'a N>,

@@ -32,7 +32,7 @@ pub fn needed(domain: &DomainView, held: &Contract, document: &Contract, judge: 
     // A patch version promises the most, so every broken promise shows.
     let next = Contract { version: held.version.raised(Level::Patch), ..document.clone() };
     let promise = Promise::of(held, &next, judge).filter(|promise| !promise.broken.is_empty());
-    // It is clear which version rejects the witness.
+    // The text need not say which version rejects the witness, since only the current version can.
     let shown = |verdict: &Verdict| match &verdict.difference {
         Some(difference) if verdict.basis == Basis::Schemas => difference.phrase(),
         _ => verdict.phrase(),

@@ -43,7 +43,7 @@ pub enum ChangeType {
     BindingAdded,
     /// A repository removed its binding.
     BindingRemoved,
-    /// A repository left the domain. It is only notified of if contracts there still belong to the repository.
+    /// A repository left the domain although contracts there still belong to it. Otherwise, nobody is notified.
     RepoLeft,
 }
 
@@ -120,13 +120,13 @@ pub struct Change {
     pub contract: Option<ContractName>,
     /// The contract's owner, or the binding's repository.
     pub from: RepoName,
-    /// The version in the baseline; of a yank, the yanked version.
+    /// The version in the baseline; for a yank, the yanked version.
     pub old_version: Option<Version>,
     /// The current version.
     pub new_version: Option<Version>,
     /// Whether the version went down.
     pub rollback: bool,
-    /// The number of published versions that this notification covers; of a yank, the number of yanked versions.
+    /// The number of published versions that this notification covers; for a yank, the number of yanked versions.
     pub version_count: usize,
     /// The versions that were yanked.
     pub yanked: Vec<Version>,
@@ -259,7 +259,7 @@ fn newly_yanked<'c>(old: Option<&Contract>, new: Option<&'c Contract>) -> Vec<&'
     yanked.filter(|version| !known(version)).collect()
 }
 
-/// Returns the offer of a contract that is new, whether or not it was accepted since.
+/// Returns the new offer of a contract, if there is one, even if it has been accepted since.
 pub fn new_offer(delta: &Delta<Transfers>) -> Option<&Transfer> {
     let (old, new) = delta.documents();
     let transfers = &new?.transfers;

@@ -240,7 +240,8 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
     if version.is_prerelease() {
         if let Some(current) = held.filter(|current| current.version > version) {
             match direction {
-                // Its release could never be published.
+                // The release of this pre-release would be below the current version too, so it could never be
+                // published.
                 Direction::Forward if !is_published => return Err(down(current)),
                 Direction::Forward => {}
                 Direction::Rollback if is_published => return Err(refuse(domain, &name, Reason::PreRelease(version))),

@@ -275,7 +275,7 @@ impl FromStr for Range {
         }
         let joined = comparators(text).map_err(refuse)?;
         let req = semver::VersionReq::parse(&joined).map_err(|error| refuse(explained(&error)))?;
-        // As in versions. Every bound then has a next number.
+        // The same limit as for versions. It ensures that every number in a bound can be incremented without overflow.
         let largest = |one: &semver::Comparator| one.major.max(one.minor.unwrap_or(0)).max(one.patch.unwrap_or(0));
         if req.comparators.iter().any(|one| largest(one) > version::MAX_NUMBER) {
             return Err(refuse(version::TOO_LARGE.to_owned()));

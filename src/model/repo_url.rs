@@ -78,9 +78,10 @@ impl RepoUrl {
     }
 }
 
-/// Returns the form of a remote's URL that is valid for others: the configured one, or what this machine's `insteadOf`
-/// made of it. A URL with a scheme or a user is valid everywhere, and its replacement may be a mirror; `work:team/x` is
-/// an abbreviation.
+/// Returns the form of a remote's URL that is valid on other machines: the `configured` URL, or the one that is `used`
+/// after this machine's `insteadOf` was applied. A URL with a scheme or a user is valid everywhere, and what
+/// `insteadOf` replaces it with may be a mirror. Anything else, such as `work:team/x`, may be an abbreviation for this
+/// machine only.
 pub fn for_others(configured: String, used: String) -> String {
     let is_whole = |start: &str| configured.starts_with(start);
     let has_scheme = ["https://", "http://", "ssh://", "git://", "git+ssh://", "ssh+git://"].into_iter().any(is_whole);

@@ -20,21 +20,21 @@ pub enum Rule {
     VersionChanged,
     /// A published version is never deleted.
     VersionRemoved,
-    /// Only its owner changes a contract.
+    /// Only the owner of a contract may change it.
     ContractChanged,
     /// A contract is retired, never deleted.
     ContractRemoved,
-    /// Only a member removes itself from a domain.
+    /// Only a member itself may leave a domain; others may not remove it.
     MemberRemoved,
-    /// Only a repository changes its own URL, and its root commits are never removed.
+    /// Only the repository itself may change its URL. Its root commits are never removed.
     IdentityChanged,
-    /// Only a repository changes its own binding.
+    /// Only the repository itself may change its binding.
     BindingChanged,
-    /// Only a repository records its last published commit.
+    /// Only the repository itself may record its last published commit.
     SourceChanged,
     /// The files that describe the realm, and its records of conflicts, are never deleted.
     RecordRemoved,
-    /// Only merges record conflicts, and only repositories settle them.
+    /// Only a merge may record a conflict, and only a repository may settle it.
     RecordChanged,
 }
 

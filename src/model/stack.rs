@@ -3,7 +3,8 @@
 /// The stack size that a comparison of schemas may need, in bytes. Schemas and the search may nest deeply.
 const COMPARISON: usize = 256 << 20;
 
-/// The stack that callers may use between two requests, in bytes.
+/// The stack, in bytes, that may be used between one call of this module and a nested one without growing the stack
+/// again.
 const SPARE: usize = 4 << 20;
 
 /// Runs `work`, which compares schemas, on a stack that is large enough. A caller with many comparisons wraps them all

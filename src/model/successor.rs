@@ -8,11 +8,11 @@ const MAX_FOLLOWED: usize = 32;
 /// The end of a chain of contracts, each of which replaces the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Successor<'a> {
-    /// One that nothing replaces, or that is unknown.
+    /// The last contract of the chain: nothing replaces it, or the domain does not have it.
     Last(&'a ContractName),
-    /// A retired one that nothing replaces.
+    /// The last contract of the chain is retired, and nothing replaces it.
     Retired(&'a ContractName),
-    /// None: this one is replaced by one before it.
+    /// The chain has no end: this contract is replaced by one that comes before it in the chain.
     Circle(&'a ContractName),
 }
 

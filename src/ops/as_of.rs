@@ -153,7 +153,7 @@ impl Ctx {
                 .next("write 2026-03-03, 2026-03-03T12:00:00Z, \"2 weeks ago\", or a commit of this repository");
             match revision.parse::<Version>() {
                 Ok(version) => {
-                    error.next(format!("git blue contract get …/… --at {version}  # give the contract of the version"))
+                    error.next(format!("git blue contract get …/… --at {version}  # name the contract of that version"))
                 }
                 Err(_) => error,
             }

@@ -64,7 +64,7 @@ impl Source {
             if file == self.name {
                 Ok(document.clone())
             } else {
-                Err(BundleError::new(file, "it is another file; write the schemas into one file"))
+                Err(BundleError::new(file, "references to other files are not followed; put the schemas into one file"))
             }
         };
         let bundle = bundle::bundle(&self.name, pointer, None, &mut load)

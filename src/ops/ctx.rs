@@ -91,8 +91,8 @@ impl Ctx {
         Ok(Self::new(env, home, code, Ok(here)))
     }
 
-    /// Returns the clone of a repository, if it is on this machine, as its user configured it: whoever runs this command
-    /// may have set another identity, with `git -c`.
+    /// Returns the clone of a repository, if it is on this machine, with the configuration of its user. Configuration
+    /// that was passed to this command only, such as another identity with `git -c`, does not apply to the clone.
     ///
     /// # Errors
     /// Returns an error if this machine's records cannot be read, or the clone cannot be opened.
@@ -143,7 +143,7 @@ impl Ctx {
         let here = self.realm()?;
         let repo = here.repo.as_ref().ok_or_else(|| {
             let message = if self.is_nowhere() {
-                "no directory in a repository of the realm was named"
+                "no directory of a repository in the realm was given"
             } else {
                 "this directory is not in a repository of the realm"
             };

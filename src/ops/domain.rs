@@ -200,7 +200,7 @@ pub fn change(
 ///
 /// # Errors
 /// Returns the error of `decide`, or an error if the store cannot be written.
-pub fn carry_out(
+pub fn execute(
     ctx: &Ctx,
     store: &dyn Store,
     name: &DomainName,
@@ -211,7 +211,7 @@ pub fn carry_out(
     apply(ctx, store, name, what, Some(decided), decide)
 }
 
-/// Implements [`change()`] and [`carry_out`]. Compiled once instead of for each caller.
+/// Implements [`change()`] and [`execute`]. Compiled once instead of for each caller.
 fn apply(
     ctx: &Ctx,
     store: &dyn Store,

@@ -35,7 +35,7 @@ pub struct Request {
     /// Store the realm in branches, for hosts that accept no other refs
     #[cfg_attr(feature = "cli", arg(long, requires = "url"))]
     pub branches: bool,
-    /// Create the realm even if its name is similar to another's, or .blue/config.yaml has a URL
+    /// Create the realm even if another has a similar name, or .blue/config.yaml has a URL
     #[cfg_attr(feature = "cli", arg(long))]
     pub new: bool,
     /// Whether automatic sync is on; `None` leaves it as it is.
@@ -43,8 +43,8 @@ pub struct Request {
     pub auto_sync: Option<bool>,
 }
 
-/// Completes the missing steps, so a second run does nothing. A refusal leaves nothing behind, except for a fork, which
-/// can read the realm that was fetched.
+/// Completes the missing steps, so a second run does nothing. If the operation is refused, nothing is left behind,
+/// except in a fork: the fetched realm is kept, because a fork may read it.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be determined, or a step fails.
@@ -163,7 +163,7 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
         return Ok(());
     }
     if let (Some(url), None) = (&request.url, &request.realm) {
-        let error = OpError::cannot(ErrorCode::UnknownRealm, format!("the realm {realm} is not at {url} yet"));
+        let error = OpError::cannot(ErrorCode::UnknownRealm, format!("{url} does not contain the realm {realm} yet"));
         return Err(error
             .next(format!("git blue --realm {realm} sync  # on a machine that has it: push it there"))
             .next(format!(
@@ -201,7 +201,7 @@ fn remove(ctx: &Ctx, realm: &RealmName, new: NewRealm) -> Result<(), OpError> {
             NewRealm::Cloned => sync::remote_status::is_unpushed(store)?,
         };
         let is_used = is_changed || !ctx.home.repo_paths(realm)?.is_empty();
-        if is_used { Err(OpError::usage("another process uses the realm")) } else { Ok(()) }
+        if is_used { Err(OpError::usage("another process is using the realm")) } else { Ok(()) }
     })?;
     Ok(ctx.home.forget_realm(realm)?)
 }

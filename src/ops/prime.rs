@@ -95,7 +95,7 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
     }
     let unreadable = status.unreadable.len() + status.unreadable_domains.len();
     if unreadable > 0 {
-        facts.push(format!("{} in the store cannot be read: git blue doctor.", count(unreadable, "file", "files")));
+        facts.push(format!("{} in the store cannot be read; run git blue doctor.", count(unreadable, "file", "files")));
     }
     if !status.conflicts.is_empty() {
         facts.push(format!(
@@ -104,20 +104,23 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
         ));
     }
     facts.extend(status.unpublished.as_ref().map(unpublished));
-    facts.extend(status.behind.as_ref().map(|behind| format!("Not pulled: {}: git pull.", behind.phrase())));
+    facts.extend(status.behind.as_ref().map(|behind| format!("Not pulled: {}; run git pull.", behind.phrase())));
     if !status.removed_files.is_empty() {
         let gone = count(status.removed_files.len(), "contract", "contracts");
-        facts.push(format!("No file: {gone} that should have one or be retired; realm_status lists them."));
+        facts.push(format!(
+            "{gone} in the realm without a file: restore the file or retire the contract; realm_status \
+            lists them."
+        ));
     }
     if !status.offers.is_empty() {
         let names =
             status.offers.iter().map(|one| format!("{}/{} by {} to {}", one.domain, one.contract, one.from, one.to));
-        facts.push(format!("Offered and not accepted yet: {}.", listed(names)));
+        facts.push(format!("Offers that are not accepted yet: {}.", listed(names)));
     }
     let ahead = status.remotes.iter().map(|remote| remote.ahead).max().unwrap_or_default();
     let behind = status.remotes.iter().map(|remote| remote.behind).max().unwrap_or_default();
     if ahead + behind > 0 {
-        facts.push(format!("Not synced: {ahead} to push, {behind} to fetch, as of the last sync: git blue sync."));
+        facts.push(format!("Not synced: {ahead} to push, {behind} to fetch, as of the last sync; run git blue sync."));
     }
     let leaving: Vec<_> = others.iter().filter_map(|import| leaving(import)).collect();
     if !leaving.is_empty() {
@@ -166,7 +169,7 @@ fn pending_adaptations(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Re
         is_new.then(|| format!("{}/{} {newest}", import.domain, import.contract))
     });
     let names: BTreeSet<_> = newest.collect();
-    Ok((!names.is_empty()).then(|| format!("Shown before, and not adapted to: {}.", listed(names.into_iter()))))
+    Ok((!names.is_empty()).then(|| format!("Shown before, but not adapted to yet: {}.", listed(names.into_iter()))))
 }
 
 /// Returns the pending notifications as a fact. If none are pending, the fact is an all-clear only if no problem is

@@ -312,8 +312,8 @@ fn outermost(code: &CodeRepo, tree: &Oid, folder: &str) -> Result<Option<(String
     Ok(found)
 }
 
-/// Returns whether a folder is read. The files are at most one folder deep: deeper folders are only listed, and so is one
-/// in the place of a binding.
+/// Returns whether the contents of a folder are read. Contract and binding files are at most one folder deep, so a
+/// deeper folder is only listed, and so is a folder that has the name of a binding file.
 fn is_walked(folder: &str) -> bool {
     folder.split('/').count() < 4 && !(folder.starts_with(BINDINGS) && folder.ends_with(".yaml"))
 }

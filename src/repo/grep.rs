@@ -16,7 +16,7 @@ use crate::store::StoreError;
 /// The maximum number of bytes of git's output that are read.
 const MAX_OUTPUT: u64 = 1 << 20;
 /// The interval at which cancellation is checked.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The length limit of a line, in characters.
 const MAX_LINE: usize = 120;
 /// Folders and files with vendored or generated content.
@@ -137,7 +137,7 @@ fn received<T>(from: &Receiver<T>, time: Duration, cancelled: &AtomicBool) -> Re
     let end = Instant::now() + time;
     loop {
         let left = end.saturating_duration_since(Instant::now());
-        match from.recv_timeout(left.min(LOOK)) {
+        match from.recv_timeout(left.min(POLL_INTERVAL)) {
             Err(RecvTimeoutError::Timeout) if !left.is_zero() && !cancelled.load(Ordering::Relaxed) => {}
             ended => return ended,
         }

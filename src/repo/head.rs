@@ -52,8 +52,8 @@ impl CodeRepo {
         Ok(Head { branch: name.as_deref().and_then(short), commit })
     }
 
-    /// Returns the git command in progress that makes commits one after another: a rebase, which detaches HEAD and makes
-    /// old ones again, or one that applies patches.
+    /// Returns the git command in progress that makes commits one after another: a rebase, which detaches HEAD and
+    /// recreates existing commits, or a command that applies patches.
     pub fn replaying(&self) -> Option<&'static str> {
         rebase(self.git_dir())
     }
@@ -187,7 +187,7 @@ impl CodeRepo {
         Ok(short(&end).unwrap_or(branch))
     }
 
-    /// Returns whether `origin/HEAD` names this branch although origin no longer has it, but others: it was renamed there.
+    /// Returns whether `origin/HEAD` still names this branch, but origin has only other branches: it was renamed there.
     ///
     /// # Errors
     /// Returns an error if refs cannot be read.

@@ -58,7 +58,8 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     if matches!(name, StoreRef::Sessions(_)) {
         return Ok(Examined::default());
     }
-    // Renames in the commits of the realm's own ref count once they are judged.
+    // If the realm's own ref is examined, the renames in its new commits are added one by one, as each commit is
+    // judged.
     let realm = if *name == StoreRef::Realm { Some(*known) } else { store.tip(&StoreRef::Realm)? };
     let renames = realm.map(|realm| renames(store, &realm)).transpose()?.unwrap_or_default();
     let mut examination = Examination::new(store, name, *known, renames);
@@ -103,21 +104,22 @@ struct Examination<'a> {
     renames: BTreeMap<RepoName, RepoName>,
     breaches: Breaches,
     refused: BTreeMap<Oid, Rc<RefusedFiles>>,
-    /// The rules that commits in `known` break, if they were needed.
-    looked_up: RefCell<BTreeMap<Oid, Rc<Vec<RuleViolation>>>>,
-    /// Merges as the machines made them that merged, if they were needed.
+    /// The rules that commits in `known` break, cached when first needed.
+    known_violations: RefCell<BTreeMap<Oid, Rc<Vec<RuleViolation>>>>,
+    /// Merges repeated as the merging machines made them, by their two parents, cached when first needed.
     repeated: RefCell<BTreeMap<[Oid; 2], Rc<Repeated>>>,
     /// The number of commits that may still be judged again to repeat merges.
     repeatable: Cell<usize>,
-    /// The content to keep that is in no object: a refused file with a later change of it that breaks no rule.
-    made: RefCell<BTreeMap<Oid, Vec<u8>>>,
+    /// Content to keep that does not exist as an object yet, by its id: the kept content of a refused file, with a
+    /// later permitted change applied to it.
+    unwritten: RefCell<BTreeMap<Oid, Vec<u8>>>,
     /// Whether the records of merges are trusted, because only other commits are judged.
     trusts_records: bool,
 }
 
 type Breaches = BTreeMap<Oid, Vec<RuleViolation>>;
 
-/// A merge as the machine made it that merged: it trusted its own side.
+/// A merge repeated as the merging machine made it: that machine trusted its own side, the first parent.
 #[derive(Default)]
 struct Repeated {
     /// The rules that commits of the other side broke.
@@ -148,7 +150,7 @@ struct Step<'a> {
     claim: Option<RepoName>,
     /// The records of commits that broke a rule, before and after the step.
     records: [OnceCell<Records>; 2],
-    /// True if the step is only examined to see what another commit restores.
+    /// Whether the step is examined only to find out whether another commit restores what it changed.
     is_looked_up: bool,
 }
 
@@ -179,10 +181,10 @@ impl<'a> Examination<'a> {
             renames,
             breaches: BTreeMap::new(),
             refused: BTreeMap::new(),
-            looked_up: RefCell::default(),
+            known_violations: RefCell::default(),
             repeated: RefCell::default(),
             repeatable: Cell::new(MAX_REPEATED),
-            made: RefCell::default(),
+            unwritten: RefCell::default(),
             trusts_records: false,
         }
     }
@@ -245,7 +247,7 @@ impl<'a> Examination<'a> {
     ) -> Result<(Vec<RuleViolation>, Rc<RefusedFiles>), StoreError> {
         let Step { id, info, before, .. } = step;
         let mut paths = self.changed(before, &info.tree)?;
-        // A refused file that a commit with one parent does not change stays refused, without another look.
+        // In a commit with one parent, refused files that it does not change stay refused without being checked again.
         let mut refused = Rc::clone(inherited);
         if step.is_merge() {
             for path in step.merged.keys().chain(inherited.keys()) {
@@ -295,7 +297,7 @@ impl<'a> Examination<'a> {
 
     fn overrides(&self, refused: &RefusedFiles) -> Overrides {
         let files: BTreeMap<_, _> = refused.iter().map(|(path, one)| (path.clone(), one.content)).collect();
-        let made = if files.is_empty() { BTreeMap::new() } else { self.made.borrow().clone() };
+        let made = if files.is_empty() { BTreeMap::new() } else { self.unwritten.borrow().clone() };
         Overrides { files, made }
     }
 
@@ -359,7 +361,7 @@ impl<'a> Examination<'a> {
         let breach = RuleViolation { path, rule, owners, contract, kept: before, refused: after };
         let is_allowed = self.is_accepted(step, &breach)?
             || self.is_restoration(step, &breach)?
-            || self.is_kept_by_merger(step, &place.path(), after)?;
+            || self.matches_repeated_merge(step, &place.path(), after)?;
         Ok((!is_allowed).then_some(breach))
     }
 
@@ -401,7 +403,7 @@ impl<'a> Examination<'a> {
     }
 
     fn read<T: DeserializeOwned>(&self, blob: Option<Oid>) -> Result<Option<T>, StoreError> {
-        match blob.and_then(|blob| self.made.borrow().get(&blob).map(|bytes| codec::decode(bytes).ok())) {
+        match blob.and_then(|blob| self.unwritten.borrow().get(&blob).map(|bytes| codec::decode(bytes).ok())) {
             Some(made) => Ok(made),
             None => read::readable(self.store, blob),
         }

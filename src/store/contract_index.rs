@@ -70,7 +70,7 @@ pub(super) fn locate(
 
 fn found(store: &dyn Store, domain: &DomainName, tip: &Oid, contract: &ContractName) -> Option<Located> {
     let cache = store.cache()?;
-    let Snapshot { index, cached, .. } = Snapshot::open(cache.open()?, store.holds())?;
+    let Snapshot { index, cached, .. } = Snapshot::open(cache.open()?, store.caches_in_memory())?;
     let contracts = index.lines.line(domain)?.contract_index(tip)?;
     let Some(block) = contracts.block(&cached, contract) else {
         // The next command rebuilds a damaged cache.

@@ -109,7 +109,7 @@ pub fn merge_with_overrides(
 /// Returns an error if an object cannot be read.
 pub fn superseded(store: &dyn Store, name: &StoreRef, ours: &Oid, theirs: &Oid) -> Result<Vec<Oid>, StoreError> {
     let own = history::added(store, theirs, ours)?;
-    // The last commit has the changes of all, unless it takes some back.
+    // Start with the last commit: unless it reverts some of the changes, it contains all of them.
     for commit in own.iter().rev() {
         let relation = Relation::of(store, theirs, commit)?;
         if relation.bases.is_empty() || merge(store, name, &relation, theirs, commit)? != Merge::default() {

@@ -159,7 +159,7 @@ impl<'s> Overview<'s> {
     /// Returns an error if the digest is not cached and the domain cannot be read.
     pub fn digest(&self, line: &Line) -> Result<Arc<DomainDigest>, StoreError> {
         let key = || (line.name.clone(), line.tree);
-        let holds = self.store.holds() && line.digest.is_some();
+        let holds = self.store.caches_in_memory() && line.digest.is_some();
         if let Some(held) = holds.then(|| DIGESTS.get(&key())).flatten() {
             return Ok(held);
         }
@@ -180,7 +180,7 @@ impl<'s> Overview<'s> {
     pub fn summary(&self, line: &Line) -> Result<Arc<DomainSummary>, StoreError> {
         let key = || (line.name.clone(), line.tree);
         // A damaged domain is read again until it is repaired.
-        let holds = self.store.holds() && line.summary.is_some();
+        let holds = self.store.caches_in_memory() && line.summary.is_some();
         if let Some(held) = holds.then(|| SUMMARIES.get(&key())).flatten() {
             return Ok(held);
         }
@@ -296,7 +296,7 @@ fn moved(line: Line, cached: &CachedData, parts: &mut Parts) -> Option<Line> {
 fn cached(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
     let Some(cache) = store.cache() else { return (None, None) };
     let stamp = cache.stamp();
-    let Some(cached) = cache.open().and_then(|cached| Snapshot::open(cached, store.holds())) else {
+    let Some(cached) = cache.open().and_then(|cached| Snapshot::open(cached, store.caches_in_memory())) else {
         return (None, None);
     };
     let noted = cache.noted();

@@ -159,7 +159,7 @@ pub trait Store: Objects {
     }
 
     /// Returns whether decoded data is [cached](crate::model::content_cache) in memory for later requests.
-    fn holds(&self) -> bool {
+    fn caches_in_memory(&self) -> bool {
         false
     }
 

@@ -10,8 +10,8 @@ use crate::model::{oid::Oid, trailer};
 pub struct Moment {
     /// The time.
     pub time: Timestamp,
-    /// A commit of a code repository, if it defines the moment. In a ref that it was published to,
-    /// the moment is the publication, which is later and may coincide with others.
+    /// The commit of a code repository that defines the moment, if one does. In a ref to which it was published, the
+    /// moment is the store commit that published it. That commit is never older, and may have the same date as others.
     pub source: Option<Oid>,
 }
 
@@ -56,7 +56,7 @@ impl StoreAt {
             }
             if commit.time <= self.moment.time {
                 newest = newest.or(Some(id));
-                // A commit is not published before it is made.
+                // The source cannot have been published before it was made, so earlier commits need no search.
                 if commit.time < self.moment.time || self.moment.source.is_none() {
                     break;
                 }
@@ -107,8 +107,8 @@ impl Store for StoreAt {
         }
     }
 
-    fn holds(&self) -> bool {
-        self.store.holds()
+    fn caches_in_memory(&self) -> bool {
+        self.store.caches_in_memory()
     }
 
     fn refs(&self, prefix: &str) -> Result<RefListing, StoreError> {

@@ -140,7 +140,7 @@ fn lost_realm(ctx: &Ctx) -> Option<&OpError> {
     (!is_expected).then_some(error)
 }
 
-/// Returns the line of a hook that cannot do its work. Of the hooks that publish, only one says so.
+/// Returns the line to print if a hook cannot do its work. Of the hooks that publish, only `post-commit` prints one.
 fn not_done(event: &str, error: &OpError) -> Option<String> {
     match event {
         "post-commit" => Some(not_published(error)),
@@ -177,7 +177,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
         return unpublished.is_fresh.then(|| not_published(&error));
     }
     if let Some(rollback) = unpublished.rolled_back {
-        // The other hooks run for what was told before.
+        // The other hooks run for commits that were already reported.
         let is_new = unpublished.is_fresh
             && unpublished.behind.is_none()
             && ["post-commit", "post-merge", "post-applypatch"].contains(&event);
@@ -191,8 +191,8 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     if let Err(error) = ctx.require_writable() {
         return unpublished.is_fresh.then(|| not_published(&error));
     }
-    // A receiver that cannot begin now begins with a later change.
-    let _ = delivery::run::begin_new(ctx);
+    // If this fails, a new receiver gets only the changes after the first success.
+    let _ = delivery::run::start_new_receivers(ctx);
     match catch_up::publish(ctx, acting, code, &unpublished) {
         Ok(answer) => {
             session::touch(ctx);
@@ -241,7 +241,7 @@ fn detached(env: Env, arguments: &[OsString]) {
     let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
     let Ok(ctx) = Ctx::open(env, None) else { return };
     let Ok(acting) = ctx.require_writable() else { return };
-    let _ = delivery::run::begin_new(&ctx);
+    let _ = delivery::run::start_new_receivers(&ctx);
     let outcome = catch_up::publish_deferred(&ctx, commit);
     publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));
     session::touch(&ctx);
@@ -286,7 +286,7 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
         }
     }
     if outcome.code != 0 {
-        outcome.lines.push("push rejected; git push --no-verify pushes anyway".to_owned());
+        outcome.lines.push("push rejected; to push anyway: git push --no-verify".to_owned());
     }
     outcome
 }

@@ -1,5 +1,6 @@
-//! `GIT_BLUE_LOG`, and `--debug` of the MCP server: logs what the program does, for debugging. Without them, only the
-//! daemon logs, what fails; for the others no subscriber is installed and nothing is formatted.
+//! Logs what the program does, for debugging, if `GIT_BLUE_LOG` is set or the MCP server has the option `--debug`.
+//! Otherwise only the daemon logs, and only what fails; the other commands install no subscriber, so nothing is
+//! formatted.
 
 use std::{
     fs::{File, OpenOptions},

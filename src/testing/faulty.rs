@@ -85,8 +85,8 @@ impl Store for FaultyStore {
         self.call(|store| store.refs(prefix))
     }
 
-    fn holds(&self) -> bool {
-        self.inner.holds()
+    fn caches_in_memory(&self) -> bool {
+        self.inner.caches_in_memory()
     }
 
     fn cache(&self) -> Option<&FileCache> {

@@ -27,10 +27,11 @@ pub struct RealmCheck {
     pub branches: Vec<RfcBranch>,
     /// The number of the repository's contract and binding files; null if the realm was checked alone.
     pub files: Option<usize>,
-    /// The commit that the files were compared with. Problems that it already has are reported as warnings.
+    /// The commit that the files were compared with. Problems that already exist in that commit are reported as
+    /// warnings.
     pub base: Option<Oid>,
-    /// The revision to compare the files with, if this clone does not have it and there are errors. They may all be
-    /// problems that it already has.
+    /// The revision that the files should have been compared with, if this clone does not have it and there are errors.
+    /// All of these errors may already exist in that revision.
     pub missing_base: Option<String>,
     /// Whether there is no error and, with `--strict`, no warning.
     pub valid: bool,

@@ -56,7 +56,7 @@ pub struct ContractDetail {
     pub compatibility: Compatibility,
     /// The owner's promise about changes to the value.
     pub values: Values,
-    /// The side that sends the data that the schema describes.
+    /// The direction of the data that the schema describes.
     pub flow: Flow,
     /// The ranges of older versions that are still served.
     pub supported: Vec<Range>,

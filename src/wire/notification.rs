@@ -48,17 +48,17 @@ pub struct Notification {
     /// without publishing a commit.
     #[serde(default)]
     pub changed_by_other: bool,
-    /// Whether this repository published it itself, from a commit that this clone does not have yet.
+    /// Whether this repository itself published the change, from a commit that this clone does not have yet.
     #[serde(default)]
     pub by_other_clone: bool,
     /// The versions before and after.
     pub changes: VersionChange,
-    /// The blob of the document before, if its version stayed the same.
+    /// The blob of the document before the change, if its version stayed the same.
     #[serde(skip)]
     pub former: Option<Oid>,
     /// Whether the version went down.
     pub rollback: bool,
-    /// The number of published versions that the notification summarizes; of a yank, the number of yanked versions.
+    /// The number of published versions that the notification summarizes; for a yank, the number of yanked versions.
     pub version_count: usize,
     /// The versions that were yanked, apart from other changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -271,7 +271,7 @@ pub struct BindingsChanged {
 /// The versions before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionChange {
-    /// The version before; of a yank, the yanked version; null for a new contract and for bindings.
+    /// The version before the change; for a yank, the yanked version; null for a new contract and for bindings.
     pub old_version: Option<Version>,
     /// The version after; null for a removed contract and for bindings.
     pub new_version: Option<Version>,
@@ -352,7 +352,7 @@ pub struct NotificationSummary {
     pub expired: usize,
     /// Seen more than 30 days ago: they are no longer listed, and the next `gc` removes them.
     pub expired_cleaned: usize,
-    /// Seen in the last 30 days, but no longer listed, because 1,000 of those that were seen are kept: the most important.
+    /// Seen in the last 30 days, but no longer listed, because only the 1,000 most important seen ones are kept.
     #[serde(default)]
     pub dropped: usize,
 }

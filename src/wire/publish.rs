@@ -53,7 +53,7 @@ pub struct Published {
     /// The fields that changed under the same version, such as `supported`; absent for a new version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Cow<'static, str>>,
-    /// Those of them that were removed.
+    /// Those of the `fields` that were removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed_fields: Vec<Cow<'static, str>>,
     /// The first imports that the change breaks: they held before, but now their range refuses the version, or their

@@ -107,7 +107,7 @@ pub struct Unpublished {
     pub policy_source: PolicySource,
     /// Whether the policy publishes it now: by the next hook, or by a status that may publish.
     pub due: bool,
-    /// The reason that the last attempt failed, or that there was no attempt.
+    /// The reason why the last attempt failed, or why there was none.
     pub problem: Option<String>,
     /// The time of the last failed attempt.
     pub failed_at: Option<jiff::Timestamp>,

@@ -215,8 +215,8 @@ pub enum IssueOutcome {
     Unchanged,
     /// Somebody closed the issue, and the version has not changed since.
     Dismissed,
-    /// There is nothing to propose: the default branch has a range that accepts the version, but it is not published in
-    /// the realm yet.
+    /// There is nothing to propose: the default branch already has a range that accepts the version, but that range is
+    /// not published in the realm yet.
     Unpublished,
     /// The issue was closed: the import holds and is not behind.
     Closed,

@@ -73,7 +73,7 @@ pub struct ImportReview {
     /// The current version; null if there is no such contract.
     pub new_version: Option<Version>,
     /// The effect of the current version on code written against the old one, with a value that shows it; null if
-    /// unknown. If an older version is served that breaks the import, the effect of that version.
+    /// unknown. If an older version that is served breaks the import, this is the effect of that version.
     pub verdict: Option<Verdict>,
     /// Whether the old version fails `expects` too, so that no change of the contract broke the import.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -83,8 +83,8 @@ pub struct ImportReview {
     pub differences: Vec<String>,
     /// The number of further differences, which are not listed.
     pub more_differences: usize,
-    /// The fields that were removed or changed. If there are more than 20, those that are mentioned come first, and only
-    /// those that are not are left out.
+    /// The fields that were removed or changed. If there are more than 20, those that are mentioned in code come first
+    /// and are all listed; only others are left out.
     pub fields: Vec<ChangedField>,
     /// The number of further fields, which are not listed.
     #[serde(default, skip_serializing_if = "is_default")]

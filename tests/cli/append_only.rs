@@ -211,7 +211,7 @@ fn change_by_a_non_owner_is_set_aside() {
     }
     // Others are informed, and their check passes.
     let run = three.paste(1, &command(&conflict, "accept")).exits(1);
-    assert!(run.stderr.contains("access cannot accept it") && run.stderr.contains("in fungal"), "{run:?}");
+    assert!(run.stderr.contains("access cannot accept this change") && run.stderr.contains("in fungal"), "{run:?}");
     three.paste(1, &command(&conflict, "reject")).exits(0);
     three.alike();
     for at in 0..3 {
@@ -325,7 +325,10 @@ fn binding_and_source_belong_to_their_repository() {
     let commit = three.push(DOMAIN_REF, &files, "tidy", &[]);
     let conflict = three.is_set_aside(&commit, &["binding-changed", "source-changed"]);
     let run = three.paste(2, &command(&conflict, "accept")).exits(1);
-    assert!(run.stderr.contains("reader cannot accept it: it changes what access and fungal own\n"), "{run:?}");
+    assert!(
+        run.stderr.contains("reader cannot accept this change: it concerns what access and fungal own\n"),
+        "{run:?}"
+    );
 }
 
 #[test]

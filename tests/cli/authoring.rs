@@ -339,7 +339,7 @@ fn steps_add_files_that_git_ignores() {
     world.write("fungal/.blue/contracts/s3-access/other.yaml", &text.replace("s3-permissions", "other"));
     let check = world.ok(&owner, &["check", "--worktree"]);
     assert!(
-        check.stdout.contains("other.yaml: warning: git ignores it, so that no commit has it: git add --force"),
+        check.stdout.contains("other.yaml: warning: git ignores it, so no commit contains it: git add --force"),
         "{check}"
     );
     follow(&owner, &world.blue(&owner, &["contract", "bump", "s3-access/other"]).exits(1));

@@ -126,7 +126,7 @@ fn reused_version_is_refused_on_a_branch_that_is_behind() {
         let answer = world.json(&provider, &["check"]);
         assert_eq!(codes(&answer, "errors"), [pair("version-reused", "this-change")]);
         let check = world.blue(&provider, &["check"]);
-        let own = "or, for a patch of an older version, add a contract of its own on the publishing branch\n";
+        let own = "or, to patch an older version, add a separate contract on the publishing branch\n";
         assert!(world.next_step(&check).starts_with("git merge "), "{check}");
         assert_eq!(check.stdout.contains(own), is_older_line, "{check}");
         // A chosen level does not replace the merge, and asking for the level again would refuse.
@@ -207,7 +207,7 @@ fn automatic_version_says_what_its_file_would_publish() {
     let edited = world.path("edited.yaml");
     world.ok(&provider, &["contract", "edit", "s3-access/s3-permissions", "--file", edited.to_str().unwrap()]);
     let check = world.ok(&provider, &["check"]);
-    let said = "the next change of the file publishes its content as 2.0.1";
+    let said = "the next change to the file publishes its content as 2.0.1";
     assert!(check.stdout.contains(said), "{check}");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &auto("# a comment\n"));
     world.commit("fungal", "A comment");

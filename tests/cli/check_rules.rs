@@ -76,7 +76,7 @@ fn file_of_a_retired_contract_publishes_nothing() {
     for version in ["\"1.0.0\"", "auto"] {
         world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("\"1.0.0\"", version));
         let check = world.blue(&provider, &["check", "--worktree"]);
-        let said = "s3-permissions is retired and stays so; write a version above 1.0.0 to publish it again";
+        let said = "s3-permissions stays retired; write a version above 1.0.0 to publish it again";
         assert!(check.stdout.contains(said), "{check}");
     }
 }
@@ -218,11 +218,10 @@ fn supported_older_version_is_behind_not_broken() {
     }
     let impact = world.ok(&world.path("fungal"), &["contract", "impact", "s3-access/s3-permissions"]);
     assert!(!impact.stdout.contains("`supported`"), "{impact}");
-    let advice =
-        "no version that helps these repositories can be served any more: they must be adapted to 2.0.0: access";
+    let advice = "serving an older version would not help these repositories: they must adapt to 2.0.0: access";
     assert!(impact.stdout.contains(advice), "{impact}");
     let own = finds(&world, "fungal", &["import-broken"], &["supports-nothing"]);
-    assert!(own.stdout.contains("but every version in it was yanked"), "{own}");
+    assert!(own.stdout.contains("but every version in that range was yanked"), "{own}");
     let consumer = world.blue(&world.path("access"), &["check"]).exits(1);
     assert!(!consumer.stdout.contains("supports-nothing"), "{consumer}");
 }
@@ -553,7 +552,7 @@ fn import_that_is_written_ahead_waits_for_its_version() {
     world.write(&format!("late/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
     world.commit("late", "Ahead of 2.0.0");
     let check = world.blue(&late, &["check"]).exits(1);
-    let said = "late imports s3-access/s3-permissions >=2.0.0, <3.0.0, of which no version is published";
+    let said = "late imports s3-access/s3-permissions >=2.0.0, <3.0.0, but no such version is published";
     assert!(check.stdout.contains(said), "{check}");
     assert!(check.stdout.contains("or write \">=1.0.0, <3.0.0\" if the code works with 1.0.0"), "{check}");
     let review = world.ok(&late, &["review"]);
@@ -599,8 +598,8 @@ fn a_deprecation_in_a_pre_release_is_said_to_wait() {
     let waiting = contract("2.0.0-rc.1") + "deprecated: { since: 1.0.0 }\n";
     world.write(&format!("fungal/{CONTRACT_FILE}"), &waiting);
     let check = world.ok(&world.path("fungal"), &["check", "--worktree"]);
-    let text = "the deprecation in 2.0.0-rc.1 takes effect with its release; to deprecate s3-permissions now, publish the \
-        content of 1.0.0 with it [not-in-effect]";
+    let text = "the deprecation in 2.0.0-rc.1 takes effect once it is released; to deprecate s3-permissions now, add it \
+        to 1.0.0 and publish that [not-in-effect]";
     assert!(check.stdout.contains(text), "{check}");
     world.commit("fungal", "Deprecate it");
     assert!(world.ok(&world.path("fungal"), &["check"]).stdout.contains("[not-in-effect]"));

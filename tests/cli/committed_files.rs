@@ -169,8 +169,8 @@ fn a_schema_that_git_ignores_is_added_by_force() {
     let new = world.ok(&fungal, &["contract", "new", "s3-access/order", "--schema", "build/order.json"]);
     assert!(new.stdout.contains("# git ignores build/order.json, but publishing reads it from the commit"), "{new}");
     let check = world.blue(&fungal, &["check", "--worktree"]).exits(0);
-    let said = "it refers to build/order.json, which git ignores, so that no commit has it: git add --force build/order.json \
-                adds it [ignored-file]";
+    let said = "it refers to build/order.json, which git ignores, so no commit contains it: git add --force build/order.json \
+                [ignored-file]";
     assert!(check.stdout.contains(said), "{check}");
     let done = commit(&world, "fungal", "", &new);
     assert!(done.stderr.contains("published s3-access/order 1.0.0"), "{done}");

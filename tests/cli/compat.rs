@@ -112,7 +112,7 @@ fn reads_a_part_of_an_openapi_document() {
     }
     world.write("other.yaml", "$defs: { a: { $ref: 'old.yaml' } }");
     let other = world.blue(&world.root(), &["compat", "other.yaml#/$defs/a", "new.json"]).exits(128);
-    assert!(other.stderr.contains("old.yaml: it is another file"), "{other}");
+    assert!(other.stderr.contains("old.yaml: references to other files are not followed"), "{other}");
 }
 
 /// A number in one part does not concern another one, and generated schemas have the bounds of 64-bit integers.

@@ -240,7 +240,7 @@ fn lost_head_is_written_again() {
     for command in ["status", "check", "doctor"] {
         let run = world.blue(&fungal, &[command]);
         assert!(run.code != 0 && run.all().contains("aperture.git has no HEAD file"), "{run}");
-        let step = "git blue doctor --fix  # write HEAD again; nothing is lost";
+        let step = "git blue doctor --fix  # recreate HEAD; nothing is lost";
         assert!(world.next_steps(&run).iter().any(|one| one == step), "{run}");
     }
     world.blue(&fungal, &["doctor", "--fix"]).exits(0);
@@ -257,7 +257,7 @@ fn lost_folder_of_packed_refs_is_made_again() {
     let status = world.blue(&fungal, &["status"]).exits(128);
     assert!(status.stderr.contains("aperture.git has no refs directory"), "{status}");
     let step = world.next_step(&status);
-    assert_eq!(step, "git blue doctor --fix  # make refs again; nothing is lost");
+    assert_eq!(step, "git blue doctor --fix  # recreate refs; nothing is lost");
     world.finish_shell(&fungal, &step).exits(0);
     world.ok(&fungal, &["status"]);
 }

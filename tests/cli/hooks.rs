@@ -203,7 +203,10 @@ fn hooks_of_every_repository_survive_leave() {
     let one = world.join("one");
     let two = world.join("two");
     let left = world.ok(&one, &["leave"]);
-    assert!(left.stdout.contains("git blue hooks uninstall  # the hooks stay: they run in every repository"), "{left}");
+    assert!(
+        left.stdout.contains("git blue hooks uninstall  # the hooks were kept, because they run in every repository"),
+        "{left}"
+    );
     let status = world.ok(&two, &["hooks", "status"]);
     assert!(status.stdout.contains("for every repository: core.hooksPath is set outside of this one"), "{status}");
     assert_eq!(world.json(&two, &["hooks", "install"])["is_shared"], true);

@@ -214,7 +214,7 @@ fn init_at_a_url_without_the_realm_does_not_suggest_itself() {
     let (dir, empty) = (world.repo("fungal"), world.bare("empty.git"));
     world.write("fungal/.blue/config.yaml", &format!("realm: {{ name: aperture, url: {empty} }}\nrepo: fungal\n"));
     let init = world.blue(&dir, &["init", "--url", &empty]).exits(128);
-    assert!(init.stderr.contains(&format!("the realm aperture is not at {empty} yet")), "{init}");
+    assert!(init.stderr.contains(&format!("{empty} does not contain the realm aperture yet")), "{init}");
     let create = format!("git blue init --realm aperture --url {empty}");
     assert!(init.stderr.contains(&create) && !init.stderr.contains("git blue init --url"), "{init}");
     assert_eq!(world.finish_shell(&dir, &create).code, 0);

@@ -141,7 +141,7 @@ fn branch_that_is_only_at_origin_is_included_by_the_named_step() {
     world.blue(&access, &["realm", "pr", "prepare", "--rfc", "other", "-m", "x"]).exits(128);
     world.git(&access, &["update-ref", "refs/remotes/origin/other", "HEAD"]);
     let prepare = world.blue(&access, &["realm", "pr", "prepare", "--rfc", "other", "-m", "x"]).exits(1);
-    assert!(prepare.all().contains("the branch other is only at origin"), "{prepare}");
+    assert!(prepare.all().contains("the branch other exists only on origin"), "{prepare}");
     let answer = world.blue(&world.path("fungal"), &["realm", "pr", "status", "--rfc", RFC, "--json"]).json();
     assert_eq!(answer["errors"][0]["repo"], json!("access"), "{answer}");
     let step = answer["errors"][0]["next_step"]["command"].as_str().unwrap();

@@ -143,7 +143,7 @@ fn fork_reads_the_realm_that_init_fetched() {
     let fork = world.on("second").path("fork");
     world.git(&fork, &["remote", "set-url", "origin", "https://h.example/me/fungal.git"]);
     let init = world.blue(&fork, &["init", "--url", &hub]).exits(1);
-    assert!(init.stderr.contains("in a fork: it can read and check, but not write"), "{init}");
+    assert!(init.stderr.contains("in a fork, which can read and check, but not write"), "{init}");
     assert!(world.next_step(&init).starts_with("git blue status  # "), "{init}");
     let status = world.ok(&fork, &["status"]);
     assert!(status.stdout.contains("read-only"), "{status}");
@@ -165,7 +165,7 @@ fn rewritten_history_is_named() {
     world.git(&fungal, &["reflog", "expire", "--expire=now", "--all"]);
     world.git(&fungal, &["gc", "--quiet", "--prune=now"]);
     let run = world.blue(&fungal, &["session", "start"]).exits(1);
-    assert!(run.stderr.contains("origin is the same, but it has none of its root commits"), "{run}");
+    assert!(run.stderr.contains("this clone has the same origin, but none of its root commits"), "{run}");
     assert!(world.next_step(&run).starts_with("git blue init  # if the history was rewritten"), "{run}");
     // A fresh clone, and a CI job.
     world.git(&world.root(), &["clone", "--quiet", "fungal", "fresh"]);

@@ -103,7 +103,7 @@ fn files_are_written_from_a_subdirectory() {
     world.write("fungal/sub/x", "");
     let in_owner = world.ok(&world.path("fungal/sub"), &["contract", "transfer", AT, "--to", "access"]);
     assert!(in_owner.stdout.contains(&format!("git rm ../{CONTRACT_FILE}  #")), "{in_owner}");
-    assert!(in_owner.stdout.contains("# at the root of access, if it has no such file;"), "{in_owner}");
+    assert!(in_owner.stdout.contains("# at the root of access, if the file is missing there;"), "{in_owner}");
     let status = world.ok(&world.path("access/a dir/sub"), &["status", "--peek"]);
     let step = status.stdout.lines().map(str::trim).find(|line| line.starts_with("mkdir")).unwrap();
     paste(&world, "access/a dir/sub", step);

@@ -361,7 +361,7 @@ fn offered_contract_is_notified_to_its_receiver_and_its_former_owner() {
     assert_eq!(taken, ["OwnerChanged"]);
     // The files that the former owner still has.
     let check = world.blue(&fungal, &["check"]).exits(1);
-    assert!(check.stdout.contains(&format!("git rm {CONTRACT_FILE} removes the file")), "{check}");
+    assert!(check.stdout.contains(&format!("git rm {CONTRACT_FILE} removes it")), "{check}");
 }
 
 /// The former owner may have changed the version, so the new one is only said to have taken the contract over.
@@ -505,7 +505,7 @@ fn seen_notifications_are_removed_after_thirty_days() {
     let left = json!({"total": 0, "pending": 0, "seen": 0, "expired": 0, "expired_cleaned": 1, "dropped": 0});
     assert_eq!((&list()["notifications"], &list()["summary"]), (&json!([]), &left));
     let text = world.ok(&world.path("access"), &["notifications", "list"]).stdout;
-    assert_eq!(text, "no notifications of the last 30 days; 1 older: git blue realm log\n");
+    assert_eq!(text, "no notifications in the last 30 days (1 older: git blue realm log)\n");
     world.ok(&world.path("access"), &["gc"]);
     assert_eq!(list()["summary"]["expired_cleaned"], 0);
 }

@@ -146,7 +146,7 @@ fn realm_at_two_places_is_an_error() {
         ("third", &late, &["init", "--url", &hub]),
     ] {
         let refused = world.on(home).blue(repo, args).exits(128);
-        assert!(refused.stderr.contains("has the realm at two places: refs/blue/ and refs/heads/blue/"), "{refused}");
+        assert!(refused.stderr.contains("has the realm in two places: refs/blue/ and refs/heads/blue/"), "{refused}");
         step = world.next_step(&refused);
     }
     assert_eq!(world.finish_shell(&fungal, &step).code, 0, "{step}");
@@ -216,7 +216,7 @@ fn realm_is_not_shared_at_a_bundle() {
     let (fungal, bundle) = (world.path("fungal"), world.path("realm.bundle").display().to_string());
     world.git(&world.store(), &["bundle", "create", "--quiet", &bundle, "--all"]);
     let refused = world.blue(&fungal, &["init", "--url", &bundle]).exits(129);
-    assert!(refused.stderr.contains("is a file, and a realm is shared at a repository"), "{refused}");
+    assert!(refused.stderr.contains("is a file, but a realm can only be shared in a repository"), "{refused}");
     let step = world.next_step(&refused);
     assert_eq!(world.finish_shell(&fungal, &step).code, 0, "{step}");
 }

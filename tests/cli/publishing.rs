@@ -106,7 +106,7 @@ fn dropped_commit_is_replaced_on_request() {
     let step = world
         .next_steps(&run)
         .into_iter()
-        .find(|step| step.contains("was dropped from main, as when its history is rewritten"));
+        .find(|step| step.contains("was dropped from main, for example when its history was rewritten"));
     let step = step.unwrap_or_else(|| panic!("{run}"));
     assert_eq!(world.finish_shell(&second, &step.replace('…', "it had a secret")).code, 0, "{step}");
     assert_eq!(world.version(), "1.2.0");

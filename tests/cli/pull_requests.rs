@@ -433,7 +433,8 @@ fn title_and_draft_state_of_a_pull_request_are_kept() {
     let args = ["realm", "pr", "create", "--rfc", "rfc-1", "--title"];
     let kept = |title: &str| world.ok(&world.path("aperture"), &[&args[..], &[title]].concat()).stdout;
     let (same, other) = (kept("New API"), kept("Other"));
-    let says = |text: &str, what: &str| text.contains(&format!("{what}; change that at https://{HOST}/acme/"));
+    let says =
+        |text: &str, what: &str| text.contains(&format!("{what}; to change it, edit it at https://{HOST}/acme/"));
     assert!(says(&same, "#70 keeps its draft state") && !same.contains("its title"), "{same}");
     assert!(says(&other, "#70 keeps its title and draft state") && says(&other, "#50 keeps its title"), "{other}");
 }

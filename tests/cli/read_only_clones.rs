@@ -113,7 +113,7 @@ fn steps_in_a_fork_name_a_joined_clone() {
     assert!(of("git blue contract approve").ends_with(" (in a joined clone)"), "{check}");
     assert!(!of("git blue contract bump").contains("joined clone"), "{check}");
     let session = world.blue(&theirs, &["session", "start"]).exits(1);
-    assert!(session.stderr.contains("hint: write in a joined clone of fungal"), "{session}");
+    assert!(session.stderr.contains("hint: to write, use a joined clone of fungal"), "{session}");
 }
 
 #[test]

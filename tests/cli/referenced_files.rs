@@ -43,7 +43,7 @@ fn file_of_another_draft_is_refused_if_it_means_something_else() {
     let new = || world.blue(&dir, &["contract", "new", ORDER, "--schema", "order.json", "--domain-members", "billing"]);
     world.write("shop/day.json", &day(r#", "format": "date""#));
     let refused = new().exits(1);
-    let said = r#"day.json: "format" does not mean the same in draft-07, which is named here, as in 2020-12"#;
+    let said = r#"day.json: "format" differs between draft-07, which this schema names, and 2020-12"#;
     assert!(refused.stderr.contains(said), "{refused}");
     world.write("shop/day.json", &day(""));
     new().exits(0);

@@ -24,7 +24,7 @@ fn deleting_the_name_fails_the_pull_request() {
         [&["check"][..], &["check", "--base", "main"], &["check", "--worktree"], &["check", "--realm-path", &store]]
     {
         let run = world.blue(&fungal, args).exits(1);
-        let says = ".blue/config.yaml: error: it is deleted: without it, nothing of fungal is published once this is merged [config-removed]";
+        let says = ".blue/config.yaml: error: it is deleted: once this is merged, nothing from fungal is published any more [config-removed]";
         assert!(run.stdout.contains(says), "{args:?}: {run}");
     }
     // Whoever names the repository does without the file.
@@ -82,7 +82,7 @@ fn clone_of_a_repository_that_left_can_forget_it() {
     assert_eq!(world.finish_shell(&mate, &step).code, 0, "{step}");
     let status = world.blue(&mate, &["status"]).exits(128);
     assert!(status.stderr.contains("fungal left the realm aperture"), "{status}");
-    assert_eq!(world.next_step(&status), "git blue leave  # forget it in this clone too", "{status}");
+    assert_eq!(world.next_step(&status), "git blue leave  # make this clone forget the realm too", "{status}");
     world.ok(&mate, &["leave"]);
     let outside = world.blue(&mate, &["status"]).exits(128);
     assert!(!outside.stderr.contains("left"), "{outside}");

@@ -61,7 +61,7 @@ fn branch_that_lacks_a_published_version_is_merged_first() {
     let merge = format!("git -C {} merge {published}", tree(&world, "fungal").display());
     for repo in ["fungal", "access"] {
         let check = world.blue(&tree(&world, repo), &["check", "--rfc", RFC]).exits(1);
-        assert!(check.stdout.contains("was published with different content in the meantime"), "{check}");
+        assert!(check.stdout.contains("has since been published with different content"), "{check}");
         assert!(world.next_step(&check).starts_with(&merge), "{check}");
     }
     let status = world.ok(&fungal, &["realm", "pr", "status", "--rfc", RFC]).stdout;

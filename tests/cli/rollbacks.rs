@@ -21,7 +21,9 @@ fn rollback_holds_until_the_branch_changes_the_contract() {
     world.bump("1.1.0");
     let (old, new) = (short(&world, "HEAD~1"), short(&world, "HEAD"));
     let back = publish(&world, "fungal", &["--commit", "HEAD~1", "--rollback", "--reason", "broke the masks"]).exits(0);
-    let revert = format!("git revert --no-edit {new}  # main still has it, and its next change would publish it again");
+    let revert = format!(
+        "git revert --no-edit {new}  # main still has that commit, and the next change on it would publish it again"
+    );
     assert!(back.stdout.contains(&revert), "{back}");
     // Neither status nor a hook publishes the branch again.
     let status = world.ok(&provider, &["status"]);
@@ -97,7 +99,7 @@ fn revert_makes_a_rollback_last() {
     let old = short(&world, "HEAD~3");
     let back = publish(&world, "fungal", &["--commit", &old, "--rollback", "--reason", "broke the masks"]).exits(0);
     let step = format!("git restore --source={old} --staged --worktree :/.blue && git commit -m 'Roll back to {old}'");
-    assert!(back.stdout.contains(&format!("{step}  # main still has it")), "{back}");
+    assert!(back.stdout.contains(&format!("{step}  # main still has that commit")), "{back}");
     world.feed("sh", &provider, &["-c", &step], "").exits(0);
     assert!(world.path("fungal/other.txt").is_file(), "other commits stay");
     let status = world.ok(&provider, &["status"]);

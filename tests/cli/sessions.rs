@@ -78,7 +78,7 @@ fn starting_twice_resumes_and_may_change_the_rfc() {
     assert_eq!((&again["session"]["id"], &again["session"]["active_rfc"]), (&json!(id), &json!("rfc-2")));
     assert_eq!(again["message"], "session resumed", "it was about nothing");
     let other = world.json(&fungal, &["session", "start", "--rfc", "rfc-3"]);
-    assert_eq!(other["message"], "session resumed; it was about rfc-2");
+    assert_eq!(other["message"], "session resumed; its RFC was rfc-2");
     assert_eq!(states(&world, &fungal), [(id, "active".to_owned())]);
     for name in ["../x", "a//b", "-x", "a.lock", ""] {
         let refused = world.blue(&fungal, &["session", "start", "--rfc", name]);

@@ -181,7 +181,7 @@ fn version_that_a_teammate_used_first_is_merged_first() {
     world.write(&format!("mate/{CONTRACT_FILE}"), &contract("1.1.0").replace("jobs/", "tasks/"));
     world.commit("mate", "Paths 1.1.0");
     let check = world.blue(&mate, &["check"]).exits(1);
-    assert!(check.stdout.contains("1.1.0 was published with different content in the meantime: merge"), "{check}");
+    assert!(check.stdout.contains("1.1.0 has since been published with different content: merge"), "{check}");
     assert_eq!(
         world.next_step(&check).split("  # ").next(),
         Some("git fetch origin && git merge origin/main"),
@@ -240,7 +240,7 @@ fn merge_step_says_that_the_published_commit_may_not_be_pushed() {
     let bump = world.blue(&mate, &["contract", "bump", PATHS]).exits(1);
     let step = world.next_step(&bump);
     assert!(step.starts_with("git fetch origin && git merge origin/main  # "), "{bump}");
-    assert!(step.contains("unless that commit is not pushed yet"), "{bump}");
+    assert!(step.contains("if that commit is pushed"), "{bump}");
 }
 
 /// A commit that publishes another contract does not hide what is wrong with this one.
@@ -307,7 +307,8 @@ fn leaving_is_shared_by_the_printed_step() {
     world.ok(&mate, &["leave", "--force"]);
     let joined = world.ok(&mate, &["init", "--realm", "aperture"]);
     assert_eq!(world.git(&mate, &["status", "--short"]).stdout, "");
-    let step = "git blue realm admin domain --name s3-access --repos depot  # this repository has files for it";
+    let step = "git blue realm admin domain --name s3-access --repos depot  # this repository already has files for \
+            that domain";
     assert!(world.next_steps(&joined).iter().any(|one| one == step), "{joined}");
     world.on("home").ok(&world.path("fungal"), &["sync"]);
     let status = world.json(&world.path("fungal"), &["realm", "topology"]);

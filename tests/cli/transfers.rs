@@ -332,7 +332,10 @@ fn offered_contract_with_a_file_is_accepted_by_editing_it() {
         assert_eq!(world.json(dir, &["status"])["offers"], offer);
         assert!(world.ok(dir, &["status"]).stdout.contains(&format!("{CONTRACT}  {said}\n")));
         let prime = world.ok(dir, &["prime"]).stdout;
-        assert!(prime.contains(&format!("Offered and not accepted yet: {CONTRACT} by fungal to access.")), "{prime}");
+        assert!(
+            prime.contains(&format!("Offers that are not accepted yet: {CONTRACT} by fungal to access.")),
+            "{prime}"
+        );
     }
     world.ok(&fungal, &["contract", "transfer", CONTRACT, "--cancel"]);
     for dir in [&access, &fungal] {

@@ -209,7 +209,7 @@ fn rollback_of_an_unpushed_commit_holds_only_its_content() {
         assert_eq!(commit.stderr, line);
         let status = world.ok(&mate, &["status"]);
         let pull =
-            format!("git pull  # get {new} by Ada, which was rolled back; if it stays missing, it is not pushed\n");
+            format!("git pull  # get {new} by Ada, which was rolled back; if it stays missing, it is not pushed yet\n");
         assert!(status.stdout.contains(&held) && status.stdout.contains(&pull), "{status}");
         assert_eq!(world.version(), "1.0.0");
         // Anything else is newer.

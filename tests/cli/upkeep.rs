@@ -162,7 +162,7 @@ fn doctor_names_repositories_that_the_realm_lost() {
     world.git(&world.store(), &["update-ref", "refs/blue/realm", &first]);
     let found = doctor();
     assert!(found.contains("not in the realm, although domains name them: access, fungal"), "{found}");
-    assert!(found.contains("git blue init --realm aperture  # in each of them that is to take part"), "{found}");
+    assert!(found.contains("git blue init --realm aperture  # in each one that should take part"), "{found}");
     for repo in ["access", "fungal"] {
         world.ok(&world.path(repo), &["init", "--realm", "aperture"]);
     }

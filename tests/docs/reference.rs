@@ -15,14 +15,14 @@ pages (`git blue install man`) say more.
 
 The options of every command (`--json`, `-C`, `--realm`, …) are listed once, under [`git blue`](#git-blue).
 
-Answers go to standard output, everything else to standard error. The exit code is 0 for yes (also for an
-empty list), 1 for no (a failed check, an unknown contract or domain, a refusal), 128 if something cannot be
-done (no realm, an unknown realm, repository, RFC or commit, a broken store) and 129 for wrong usage. With
+Answers go to standard output, everything else to standard error. The exit code is 0 for success (also for an
+empty list), 1 if the answer is no (a failed check, an unknown contract or domain, a refusal), 128 if the command
+cannot run (no realm, an unknown realm, repository, RFC or commit, a broken store) and 129 for wrong usage. With
 `--json`, errors are JSON on standard output too.
 
-[schema/](schema/) has JSON Schemas of the answers, named as the long form of the command: `realm_status` is also that of
-`git blue status`. `install` and `daemon` are those of the commands in these groups (and `uninstall`) that have none of their
-own, and `error` is that of all errors. The commands of `git blue mcp` have none.
+[schema/](schema/) has the JSON Schemas of the answers. Each is named after the long form of its command:
+`git blue status` answers with `realm_status`. `install` and `daemon` are for the commands of these groups (and of
+`uninstall`) that have no schema of their own, and `error` is for all errors. The commands of `git blue mcp` have none.
 ";
 
 #[test]

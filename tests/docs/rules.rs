@@ -12,9 +12,10 @@ use crate::{ROOT, is_update};
 const HEAD: &str = "\
 # The rules
 
-Every kind of difference that `git blue compat` finds, with an example of two schemas. A difference
-breaks `forwards` if the new schema rejects a value of the old one, and `backwards` if the old schema
-rejects a value of the new one ([what that means](compatibility.md)). It needs a major version where its direction is promised, and a minor one where it is not.
+This page lists every kind of difference that `git blue compat` finds, each with two example schemas. A difference breaks
+`forwards` if the new schema rejects a value that the old one allows, and `backwards` if the old schema rejects a value that
+the new one allows ([compatibility](compatibility.md)). It needs a major version if the contract promises that direction,
+and a minor version otherwise.
 
 | rule | breaks | what changed | old | new |
 |---|---|---|---|---|
@@ -23,9 +24,9 @@ rejects a value of the new one ([what that means](compatibility.md)). It needs a
 const VALUES: &str = "
 ## Values
 
-The agreed `value` of a contract may change while its schema stays. What that needs follows from what the
-contract promises in `values`: `free`, `additive` (the default) or `frozen`. Lists are compared as sets, so order
-is no difference.
+The agreed `value` of a contract can change while its schema stays the same. Which version such a change needs depends on what
+the contract promises in `values`: `free`, `additive` (the default) or `frozen`. Lists are compared as sets, so their order does
+not matter.
 
 | rule | what changed | `free` | `additive` | `frozen` | old | new |
 |---|---|---|---|---|---|---|

@@ -78,7 +78,7 @@ fn only_user_configuration_declares_tools() {
     // The command line prints the same list, with the reasons for omissions.
     let listed = world.blue(&path, &["mcp", "list-tools"]).exits(0);
     assert!(listed.stdout.contains("\nmine\n") && listed.stdout.contains("Runs /"), "{listed:?}");
-    for said in ["blue.mcp.tool.realm_status: it is the name of an operation", "./x.sh is a relative path"] {
+    for said in ["blue.mcp.tool.realm_status: its name is reserved", "./x.sh is a relative path"] {
         assert!(listed.stderr.contains(said), "{listed:?}");
     }
     let tested = world.blue(&path, &["mcp", "test-tool", "look"]).exits(0);

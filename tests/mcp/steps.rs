@@ -220,7 +220,7 @@ fn session_starts_with_open_problems_and_repeats_them_after_compaction() {
     let line = |source: &str| {
         format!("echo '{{\"source\":\"{source}\"}}' | CLAUDE_CODE_SESSION_ID=one git blue hook claude-session-start")
     };
-    let told = "Shown before, and not adapted to: s3-access/s3-permissions 1.1.0.";
+    let told = "Shown before, but not adapted to yet: s3-access/s3-permissions 1.1.0.";
     for (source, expected) in [("compact", true), ("resume", true), ("startup", false)] {
         let text = world.finish_shell(&access, &line(source)).stdout;
         assert_eq!(text.contains(told), expected, "{source}: {text}");
@@ -234,5 +234,5 @@ fn session_starts_with_open_problems_and_repeats_them_after_compaction() {
     client.ok("realm_status", json!({}));
     client.request("ping", json!({}));
     let text = world.finish_shell(&access, &line("compact")).stdout;
-    assert!(text.contains("Shown before, and not adapted to: s3-access/s3-permissions 2.0.0."), "{text}");
+    assert!(text.contains("Shown before, but not adapted to yet: s3-access/s3-permissions 2.0.0."), "{text}");
 }

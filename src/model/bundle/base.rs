@@ -20,8 +20,8 @@ pub(super) fn dialect(document: &Value, pointer: &str) -> Option<Value> {
     Some(openapi::without_extensions(dialect))
 }
 
-/// Returns the pointer to the closest part around a pointer that is a resource: references within it are resolved
-/// against it (JSON Schema 2020-12, section 8.2). Without one, that is the whole document.
+/// Returns the pointer to the innermost resource that contains the place at a pointer. References at that place are
+/// resolved against it (JSON Schema 2020-12, section 8.2). If there is none, returns the pointer to the whole document.
 pub(super) fn resource<'p>(document: &Value, pointer: &'p str) -> &'p str {
     let draft = dialect(document, pointer).and_then(|dialect| Draft::of(dialect.as_str()?)).unwrap_or(Draft::D2020);
     let is_resource = |at: &&str| document.pointer(at).is_some_and(|part| is_resource(part, draft));

@@ -20,8 +20,8 @@ impl Work<'_> {
         };
         let (root, draft) = (&self.root.0, self.draft.unwrap_or(own));
         let message = format!(
-            "{keyword:?} does not mean the same in {own}, which is named here, as in {draft}, in which {root} refers to it; \
-             name the same draft in \"$schema\" of both"
+            "{keyword:?} differs between {own}, which this schema names, and {draft}, which {root} uses to refer \
+             to it; name the same draft in both \"$schema\""
         );
         Err(BundleError::new(file, message))
     }

@@ -12,7 +12,8 @@ use crate::model::{contract::Flow, pointer::upwards, schema::Draft};
 /// may use.
 pub(super) const MARKS: [(&str, &str); 2] = [("readOnly", "x-not-in-requests"), ("writeOnly", "x-not-in-responses")];
 
-/// Returns the marks of the properties that are not sent in one direction, or of those that are not sent in both.
+/// Returns the marks of the properties that are not sent in the direction `flow` or, if it is `None`, in one of the
+/// two.
 pub(super) fn marks(flow: Option<Flow>) -> &'static [&'static str] {
     match flow {
         Some(Flow::ConsumerToProvider) => &["readOnly"],
@@ -104,7 +105,7 @@ pub(super) fn translate(schema: &mut Map<String, Value>, not_sent: &BTreeSet<Not
     }
 }
 
-/// Returns what a bundle without a flow says about values that are sent in one direction.
+/// Changes a bundle that was made without a flow into one for values that are sent in one direction.
 pub(super) fn sent(schema: &mut Value, flow: Flow) {
     match schema {
         Value::Object(members) => {

@@ -37,8 +37,8 @@ impl<'w> Work<'w> {
         Ok(names)
     }
 
-    /// Returns those of some properties that the schema at a place requires, although it does not know itself that they
-    /// are not sent.
+    /// Returns those of the `not_sent` properties that the schema at a place requires without marking them as not sent
+    /// itself.
     pub(super) fn wrongly_required(
         &mut self,
         place: &Place,

@@ -11,8 +11,8 @@ use crate::model::percent;
 const MAX_DEFINITIONS: usize = 5_000;
 
 impl Work<'_> {
-    /// Returns the reference in the bundle for one in a file. Its target becomes a definition, which does not require
-    /// those of the properties that are `not_sent` around the reference.
+    /// Returns the reference to write into the bundle in place of one in a file. Its target becomes a definition. The
+    /// definition does not require the properties that are `not_sent` around the reference.
     pub(super) fn reference(
         &mut self,
         reference: &str,

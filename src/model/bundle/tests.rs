@@ -190,7 +190,7 @@ fn parts_of_another_draft_are_refused_if_they_mean_something_else_in_it() {
         match (put_together(&files, "a.json", ""), refused) {
             (Ok(_), None) => {}
             (Err(error), Some(keyword)) => {
-                assert!(error.starts_with(&format!("part.json: {keyword:?} does not mean the same")), "{error}");
+                assert!(error.starts_with(&format!("part.json: {keyword:?} differs between")), "{error}");
             }
             (found, _) => panic!("{whole} {part}: {found:?}"),
         }

@@ -31,7 +31,7 @@ pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
         let what =
             if file == path { "git ignores it".to_owned() } else { format!("it refers to {file}, which git ignores") };
         let add = shell_word(&format!("{up}{file}"));
-        let message = format!("{what}, so that no commit has it: git add --force {add} adds it");
+        let message = format!("{what}, so no commit contains it: git add --force {add}");
         Finding { domain, contract, ..Finding::warning("ignored-file", message).at(path, None) }
     });
     let strays = judged.candidate.strays.iter();
@@ -190,7 +190,7 @@ fn point_at_file(finding: &mut Finding, judged: Judged<'_>) {
     };
     if own && finding.code == "imports-own" && !finding.contract.as_ref().is_some_and(is_in_file) {
         let step = format!("git blue realm admin binding --domain {domain} --repo {} …", judged.repo);
-        finding.notes = vec![format!("{step} without it removes the import, which only the realm has")];
+        finding.notes = vec![format!("only the realm has this import; remove it with {step}, leaving it out")];
     }
     if let (true, Some(declared)) = (own, judged.candidate.bindings.get(domain)) {
         let line = |contract: &ContractName| match &*finding.code {

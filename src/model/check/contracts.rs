@@ -107,7 +107,8 @@ fn unserved(domain: &DomainSummary, name: &ContractName, contract: &ContractSumm
         if !is_empty && !matching.all(|version| contract.yanked_reason(version).is_some()) {
             return None;
         }
-        let why = if is_empty { "no published version is in it" } else { "every version in it was yanked" };
+        let why =
+            if is_empty { "no published version is in that range" } else { "every version in that range was yanked" };
         let message = format!("{}/{name} supports {range}, but {why}", domain.info.name);
         Some(Finding::warning("supports-nothing", message))
     };

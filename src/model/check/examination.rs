@@ -120,7 +120,7 @@ fn stored_hashes(domain: &DomainView, contract: &Contract, schema_hash: &str) ->
         findings.push(Finding::warning("hash-missing", message));
     }
     if !domain.versions.get(name).is_some_and(|versions| versions.contains(version)) {
-        let message = format!("{name} is {version}, but that version is not among the published ones");
+        let message = format!("{name} is at {version}, but that is not one of its published versions");
         findings.push(Finding::warning("version-missing", message));
     }
     findings

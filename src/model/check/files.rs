@@ -36,7 +36,7 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             located(remarks, name, declared)
         } else {
             let own = held.filter(|held| held.owner == *judged.repo);
-            // Another finding has the steps for an own version that was published twice.
+            // If one of the repository's own versions was published twice, another finding has the steps for it.
             let in_conflict = own.filter(|held| {
                 domain.conflicts.contracts.get(contract).is_some_and(|versions| versions.contains(&held.version))
             });
@@ -118,9 +118,9 @@ fn differs(
     if held.owner != *judged.repo && was_created_twice {
         let owner = &held.owner;
         let message = format!(
-            "{path} declares {domain}/{name}, which {owner} created as well, on another machine, and owns now. To publish \
-                yours, rename the file, and write the new name in it; to use theirs, git rm {up}{path} and git blue import \
-                {domain}/{name}"
+            "{path} declares {domain}/{name}, but {owner} also created it, on another machine, and owns it now. To \
+                publish yours, rename the file and the contract in it; to use theirs, run git rm {up}{path} and \
+                git blue import {domain}/{name}"
         );
         let finding = Finding::error("not-owner", message).at(path, declared.lines.get("owner").copied());
         return vec![Finding { caused_by: Cause::AlreadyInTheRealm, ..finding }];
@@ -128,23 +128,24 @@ fn differs(
     let there = format!("git blue contract get {domain}/{name} --format yaml >{up}{path}");
     let message = match document.version == held.version {
         _ if is_offered => format!(
-            "{path} is from before {domain}/{name} was offered to {}: {} writes the file whose commit accepts it",
+            "{path} is older than the offer of {domain}/{name} to {}: {} writes the new file; committing it accepts \
+                the offer",
             judged.repo,
             candidate::write_file_of(judged.repo, domain, name, up)
         ),
         _ if held.owner != *judged.repo => format!(
-            "{path} is left over, because {domain}/{name} belongs to {} now: git rm {up}{path} removes the file",
+            "{path} is no longer needed, because {domain}/{name} belongs to {} now: git rm {up}{path} removes it",
             held.owner
         ),
         true => format!(
-            "{path} differs from {domain}/{name} {} in the realm, which is newer: {there} updates the file, git blue \
+            "{path} differs from {domain}/{name} {} in the realm, which is newer: {there} updates the file; git blue \
                 contract edit {domain}/{name} --file {up}{path} updates the realm",
             held.version
         ),
-        // A commit with any other change of the file publishes it.
+        // With `version: auto`, the next commit that changes the file publishes its whole content.
         false if declared.document.version.is_auto() => format!(
-            "{path} differs from {domain}/{name} {} in the realm, which is newer: {there} updates the file; the next \
-                change of the file publishes its content as {}",
+            "{path} differs from {domain}/{name} {} in the realm, which is newer: {there} updates the file; \
+                otherwise, the next change to the file publishes its content as {}",
             held.version, document.version
         ),
         false => format!(

@@ -83,7 +83,8 @@ fn exports(
                 let message = format!("{repo} exports {name}/{contract}, which does not exist{meant}");
                 Finding::error("missing-contract", message)
             }
-            // The files that are checked accept the contract, which its former owner cannot remove before.
+            // The checked files accept the offered contract. Its former owner cannot remove the export before they are
+            // published.
             Some(owner) if owner != repo && published.owner(contract) == Some(repo) => {
                 let step = format!("git blue unexport {name}/{contract}");
                 let message = format!("{repo} still exports {name}/{contract}, which {owner} takes over: {step} there");
@@ -143,8 +144,8 @@ fn standing(
         ImportResolution::Broken { current } if import.is_early(&current) => {
             let wider =
                 range.widened(&current).map(|range| format!(", or write \"{range}\" if the code works with {current}"));
-            let wait = format!("wait until one is published{}", wider.unwrap_or_default());
-            let message = format!("{repo} imports {name}/{contract} {range}, of which no version is published");
+            let wait = format!("wait for such a version{}", wider.unwrap_or_default());
+            let message = format!("{repo} imports {name}/{contract} {range}, but no such version is published");
             let notes = uses(import).into_iter().chain([wait]);
             Finding { version: Some(current), ..Finding::error("import-broken", message).notes(notes) }
         }
@@ -198,7 +199,7 @@ fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict:
         }
     };
     let expects = (verdict.verdict == Outcome::Breaks && import.expects.is_none())
-        .then(|| format!("if its code works with {version} too, write what it needs as `expects` of the import"));
+        .then(|| format!("if its code works with {version} too, state what it needs under `expects` in the import"));
     let finding = finding.notes(std::iter::once(verdict.phrase()).chain(uses(import)).chain(expects));
     let finding = Finding { version: Some(version.clone()), verdict: Some(verdict.clone()), ..finding };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })

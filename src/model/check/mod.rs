@@ -325,7 +325,7 @@ impl<'a> Check<'a> {
             ));
         }
         if judged.iter().any(|judged| twice.contains(judged.repo)) {
-            // The other repository of the name may have the files.
+            // Two repositories have this name, and the files may be in the other one.
             let is_known = |one: &Finding| one.code == "file-removed" && one.caused_by == Cause::AlreadyInTheRealm;
             report.findings.retain(|finding| !is_known(finding));
         }
@@ -345,7 +345,7 @@ impl Report {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
     }
 
-    /// Leaves out the repository of files that are in the checked one.
+    /// Removes the name of the repository from findings about files of the checked repository itself.
     pub fn shown_in(&mut self, checked: &RepoName) {
         let own = self.findings.iter_mut().filter(|finding| finding.file_repo.as_ref() == Some(checked));
         own.for_each(|finding| finding.file_repo = None);

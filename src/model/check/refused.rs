@@ -49,8 +49,8 @@ impl<'a> Refused<'a> {
         match &*self.refusal.reason {
             Reason::Down { version, current, is_published: true, .. } => vec![place(self.below(version, current))],
             Reason::Republished { version, .. } if self.is_newer(version) => vec![place(self.error(format!(
-                "{} {version} was published with different content in the meantime: merge the published commit, then \
-                 raise the version",
+                "{} {version} has since been published with different content: merge the published commit, then raise \
+                 the version",
                 self.at()
             )))],
             // Callers that have the file add the lines.
@@ -120,8 +120,8 @@ impl<'a> Refused<'a> {
         }
     }
 
-    /// Returns the end of a message. What the branch lacks counts as removed, so that the message may name too high a
-    /// version.
+    /// Returns the end of a message for a branch that may lack what was published. The comparison treats what it lacks
+    /// as removed, so the version that the message asks for may be too high.
     fn unless_older(&self) -> String {
         match self.current.map(|current| &current.version) {
             Some(version) if self.merge.is_some() => {
@@ -146,7 +146,7 @@ impl<'a> Refused<'a> {
         steps
     }
 
-    /// Returns the steps of a branch that has the published commit.
+    /// Returns the steps for a branch that contains the published commit.
     fn corrections(&self) -> Vec<String> {
         if let Some(removal) = self.refusal.remove_file(&self.declared.path) {
             return vec![removal];
@@ -157,11 +157,12 @@ impl<'a> Refused<'a> {
         if !given_up.is_empty() || !is_undecided {
             return given_up;
         }
-        let levels = [("major", "if it may break consumers, which is unknown"), ("minor", "if it does not")];
+        let levels = [("major", "if it may break consumers; this could not be decided"), ("minor", "if it does not")];
         levels.map(|(level, when)| format!("git blue contract bump {} {level}  # {when}", self.at())).to_vec()
     }
 
-    /// Returns whether the file is from before the owner changed the contract.
+    /// Returns whether the contract is offered to the repository that the file names as the owner. Its file may then be
+    /// older than the last change by the current owner.
     fn is_offered(&self) -> bool {
         publish::is_offered(self.domain, &self.declared.document.owner, self.contract)
     }
@@ -174,7 +175,7 @@ impl<'a> Refused<'a> {
             let to = &self.declared.document.owner;
             let write = candidate::write_file_of(to, self.name(), self.contract, &self.candidate.up);
             return vec![format!(
-                "{write}  # the file lacks what the owner changed; committing the new one accepts the contract"
+                "{write}  # the file lacks the owner's later changes; committing this version accepts the contract"
             )];
         }
         if self.candidate.behind.contains_key(self.name()) || self.candidate.unknown.contains(self.name()) {
@@ -189,7 +190,8 @@ impl<'a> Refused<'a> {
         let at = self.at();
         let bump =
             level.map(|level| format!("git blue contract bump {at} {level}  # or publish it as a newer version"));
-        let rollback = "git blue contract publish --rollback --reason \"…\"  # once the publishing branch has it: publish it again";
+        let rollback = "git blue contract publish --rollback --reason \"…\"  # once this commit is on the publishing \
+            branch: publish the older version again";
         [rollback.to_owned()].into_iter().chain(bump).collect()
     }
 

@@ -77,16 +77,16 @@ pub struct SchemaDifference {
     pub old_pointer: Option<String>,
     /// JSON Pointer to the place in the new schema.
     pub new_pointer: Option<String>,
-    /// A value that one schema accepts and the other refuses; null also if it is too large for the answer, or if agreed
-    /// values differ.
+    /// A value that one schema accepts and the other refuses. It is left out (null) if it is too large for the answer,
+    /// or if the difference is one between agreed values. The value itself may be null; see `witness_bytes`.
     pub witness: Option<Value>,
     /// The size of that value in bytes of JSON; 0 if agreed values differ.
     pub witness_bytes: usize,
     /// JSON Pointer to the place in the witness.
     pub at: String,
-    /// The id of the difference, the same between any versions: 12 hex digits of a hash over the rule, both places and
-    /// both schemas there, and over the message if several differences of the answer agree in these. Left out if the
-    /// documents are not available.
+    /// The id of the difference: the first 12 hex digits of a hash of the rule, both places and both schemas there. It
+    /// does not depend on the versions. If several differences of one answer have all of these in common, the message
+    /// is hashed too. Left out if the documents are not available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
@@ -153,8 +153,8 @@ impl From<ValueChange> for SchemaDifference {
 }
 
 impl SchemaDifference {
-    /// Returns the witness, unless it is left out. Once this was stored or sent as JSON, the witness `null` can be told
-    /// from a missing one only by its size.
+    /// Returns the witness, unless it is left out. In JSON, both the witness `null` and a missing witness are `null`,
+    /// so the size tells them apart.
     pub fn witness(&self) -> Option<&Value> {
         const NULL: &Value = &Value::Null;
         self.witness.as_ref().or((self.witness_bytes == "null".len()).then_some(NULL))

@@ -24,7 +24,7 @@ impl Default for Limits {
 }
 
 /// The number of visits between two checks of the clock; they take about a millisecond in total.
-const LOOK_EVERY: u64 = 10_000;
+const VISITS_PER_CLOCK_CHECK: u64 = 10_000;
 
 /// The remaining part of [`Limits`].
 pub(super) struct Budget<'a> {
@@ -42,7 +42,16 @@ pub(super) struct Budget<'a> {
 
 impl<'a> Budget<'a> {
     pub(super) fn new(clock: &'a (dyn Fn() -> Duration + Sync), limits: Limits) -> Self {
-        Self { clock, limits, started: clock(), steps: 0, visits: 0, next_look: LOOK_EVERY, bytes: 0, spent: None }
+        Self {
+            clock,
+            limits,
+            started: clock(),
+            steps: 0,
+            visits: 0,
+            next_look: VISITS_PER_CLOCK_CHECK,
+            bytes: 0,
+            spent: None,
+        }
     }
 
     /// Counts a step. Returns whether the search may continue.
@@ -61,7 +70,7 @@ impl<'a> Budget<'a> {
     pub(super) fn visit(&mut self, count: usize) -> bool {
         self.visits = self.visits.saturating_add(count as u64);
         if self.visits >= self.next_look {
-            self.next_look = self.visits.saturating_add(LOOK_EVERY);
+            self.next_look = self.visits.saturating_add(VISITS_PER_CLOCK_CHECK);
             self.look();
         }
         self.spent.is_none()
@@ -108,7 +117,7 @@ mod tests {
         let now = || Duration::from_secs(clock.load(std::sync::atomic::Ordering::Relaxed));
         let mut budget = Budget::new(&now, Limits::default());
         clock.store(2, std::sync::atomic::Ordering::Relaxed);
-        let count = (0..LOOK_EVERY).take_while(|_| budget.visit(1)).count() as u64;
-        assert_eq!((count, budget.spent()), (LOOK_EVERY - 1, Some("time")));
+        let count = (0..VISITS_PER_CLOCK_CHECK).take_while(|_| budget.visit(1)).count() as u64;
+        assert_eq!((count, budget.spent()), (VISITS_PER_CLOCK_CHECK - 1, Some("time")));
     }
 }

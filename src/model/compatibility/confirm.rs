@@ -30,8 +30,8 @@ pub(super) struct Side<'a> {
 /// The validator of a schema.
 struct SideValidator {
     whole: Validator<Metered>,
-    /// The validators of its patterns that backtrack. If one gives up, the whole validator takes this for a mismatch, so
-    /// below `not` it would accept what it does not know.
+    /// A validator for each of its patterns that may backtrack. If such a pattern reaches its limit, the validator of
+    /// the whole schema treats it as not matching, and below `not` it would then wrongly accept the value.
     backtracking: Vec<Rc<Validator<Metered>>>,
 }
 

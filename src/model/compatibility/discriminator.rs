@@ -1,4 +1,4 @@
-//! Properties that tell the alternatives of a union apart: each alternative lists other values of them.
+//! Properties that tell the alternatives of a union apart: each alternative lists different values for them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,9 +45,10 @@ impl Sources<'_> {
         })
     }
 
-    /// Returns a node of the values that none of the alternatives is meant for, if `value` is one of them: its
-    /// discriminator has another value than in all alternatives, and also in the sub-schemas of the other document that
-    /// `reached` returns, so that these are new rather than changed.
+    /// Returns a node that accepts the values that no alternative is meant for, or `None` if `value` is not one of
+    /// them. No alternative is meant for a value if none lists the value of its discriminator. `reached` returns the
+    /// sub-schemas that the other document applies there: the values that they list must be different ones too.
+    /// Otherwise an existing alternative was changed, rather than a new one added.
     pub(super) fn foreign(
         &self,
         table: &mut Table,

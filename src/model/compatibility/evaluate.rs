@@ -35,8 +35,8 @@ pub(super) fn type_of(value: &Value) -> u8 {
     }
 }
 
-/// The validator treats every number of at least this magnitude as an integer, also in draft-04, where `1.0` is none:
-/// its text does not show how it was written.
+/// The validator treats every number of at least this magnitude as an integer, even in draft-04, in which `1.0` is not
+/// an integer: for numbers this large, it can no longer tell how they were written.
 pub(super) const INTEGERS: u64 = 1 << 63;
 
 fn is_beyond_integers(number: &Number) -> bool {

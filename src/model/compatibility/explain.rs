@@ -49,8 +49,8 @@ impl<'a> Sources<'a> {
         (reached, are_all)
     }
 
-    /// Adds the sub-schemas that apply to the same value as those that are `waiting`, and these. Returns whether none was
-    /// left out because there are too many.
+    /// Adds the `waiting` sub-schemas, and all others that apply to the same value because of them, to `reached`.
+    /// Returns `false` if there are too many, so that some were left out.
     pub(super) fn in_place(
         &self,
         table: &mut Table,
@@ -198,8 +198,8 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// Returns how the other draft reads a keyword, if it differs only because the drafts do. Its meaning must not depend
-    /// on other keywords or sub-schemas.
+    /// If both documents have the same keyword, but their drafts read it differently, returns how the other draft reads
+    /// it. Considers only keywords whose meaning does not depend on other keywords or on sub-schemas.
     fn other_draft(&self, leaf: &Leaf<'_>, other: &[Spot<'a>]) -> Option<String> {
         let draft = |spot: &Spot<'_>| self.graph.context(spot.id).draft;
         let here = draft(&leaf.spot);

@@ -75,8 +75,8 @@ impl Places {
 }
 
 impl<'a> Sources<'a> {
-    /// Returns the other places in values to which the keyword of a leaf applies, and the other properties of the
-    /// `inner` document that it does not allow.
+    /// Returns the other places in values to which the keyword of a leaf applies, and the other properties that the
+    /// `inner` document names but this keyword does not allow.
     pub(super) fn other_places(&self, table: &mut Table, (leaf, witness): (&Leaf<'a>, &Value), inner: usize) -> Places {
         let mut places = Places { all: Vec::new(), is_complete: true };
         let Some((id, lit)) = leaf.mask.clone() else { return places };

@@ -25,8 +25,8 @@ pub(super) struct Spot<'a> {
 struct Via<'a> {
     from: Spot<'a>,
     lit: &'a Lit,
-    /// The JSON Pointer to the other sub-schema, once it was searched for. A search for further places asks for those of
-    /// all sub-schemas on each way.
+    /// The JSON Pointer to the other sub-schema. Cached, since a search for further places needs the pointers to all
+    /// sub-schemas on every path.
     place: OnceCell<Rc<str>>,
 }
 
@@ -68,9 +68,10 @@ impl<'a> Sources<'a> {
         Spot { id: self.roots[document], via: None }
     }
 
-    /// Returns the nodes that a document applies within an alternative, a condition, a negation or a demand on names,
-    /// perhaps among other places. If a keyword of one is treated as allowed, other keywords may refuse nothing any more.
-    /// Of the `inner` document, whose values are refused, only those count that refuse values themselves.
+    /// Returns the nodes that a document applies, possibly among other places, within an alternative, a condition, a
+    /// negation or a demand on names. Treating a keyword of such a node as allowed may hide differences that other
+    /// keywords cause. For the inner document (`is_inner`), whose values are refused, `anyOf`, minimum numbers of items
+    /// and demands on names do not count.
     pub(super) fn alternatives(&self, document: usize, is_inner: bool) -> HashSet<Id> {
         let mut seen = HashSet::new();
         let mut waiting = vec![(self.roots[document], false)];
@@ -90,7 +91,7 @@ impl<'a> Sources<'a> {
         seen.into_iter().filter(|(_, is_within)| *is_within).map(|(id, _)| self.classes.of(id)).collect()
     }
 
-    /// Returns the nodes in which a reference was replaced because of this: it leads out of the schemas.
+    /// Returns the nodes with a reference out of the schemas that was replaced for this `reason`.
     pub(super) fn replaced_for(&self, reason: &str) -> Vec<Id> {
         let raws = (0..index(self.graph.len())).filter(|raw| self.graph.is_written(*raw));
         let is_replaced =

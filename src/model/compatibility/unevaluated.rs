@@ -1,5 +1,5 @@
-//! What `unevaluatedProperties` and `unevaluatedItems` refuse. They were rewritten into cases: the one whose conditions a
-//! value satisfies tells which parts of it are evaluated.
+//! Finds what `unevaluatedProperties` and `unevaluatedItems` refuse. These keywords were rewritten into cases. The case
+//! whose conditions a value satisfies determines which parts of the value are evaluated.
 
 use serde_json::Value;
 

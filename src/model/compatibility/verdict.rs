@@ -24,7 +24,7 @@ use crate::model::{
 /// The maximum number of differences in each direction.
 const MAX_DIFFERENCES: usize = 20;
 
-/// The maximum number of sub-schemas that are listed because they refuse values of one sub-schema.
+/// The maximum number of sub-schemas that are listed for refusing values that one and the same sub-schema accepts.
 const MAX_OF_A_PLACE: usize = 3;
 
 /// The options of a comparison.
@@ -304,8 +304,9 @@ impl<'a> Judge<'a> {
         SchemaVerdict::unknown(&reason, spent)
     }
 
-    /// Confirms a value with the validator, shrinks it, and explains why it fails: by the first keyword that is
-    /// `accepted`, which there must be, or else by any.
+    /// Confirms a value with the validator, shrinks it, and explains why it fails: by the first keyword that `accepted`
+    /// accepts, or by the first keyword of all if there is no such function. Returns `None` if the value is not
+    /// confirmed, or no keyword is accepted.
     fn confirm(
         &mut self,
         direction: BrokenDirection,
@@ -380,7 +381,7 @@ impl<'a> Judge<'a> {
             // A keyword that was treated as allowed for some values only is listed once.
             let mask = leaf.as_ref().filter(|leaf| leaf.foreign.is_none()).and_then(|leaf| leaf.mask.clone());
             let is_repeated = mask.is_some_and(|mask| self.is_explained(&mask.1, &difference) || !general.insert(mask))
-                || self.is_told(&difference);
+                || self.is_listed_with_message(&difference);
             if !is_crowded && !is_repeated {
                 if self.differences.len() == most {
                     break false;
@@ -427,7 +428,8 @@ impl<'a> Judge<'a> {
         matches!(lit, Lit::AnyOf(_) | Lit::OneOf(_)) && self.differences.iter().any(is_same)
     }
 
-    /// Returns whether the sub-schema that accepts this value is listed for enough others, which refuse it.
+    /// Returns whether enough differences are already listed in which the same sub-schema accepts the value, and others
+    /// refuse it.
     fn is_crowded(&self, found: &SchemaDifference) -> bool {
         fn places(one: &SchemaDifference) -> (Option<&str>, Option<&str>) {
             let (accepting, refusing) = match one.direction {
@@ -451,8 +453,9 @@ impl<'a> Judge<'a> {
         self.differences.iter().any(|one| place(one) == place(found))
     }
 
-    /// Returns whether a difference with the same text is listed, of another case of `unevaluated…`.
-    fn is_told(&self, found: &SchemaDifference) -> bool {
+    /// Returns whether a difference with the same place and message is already listed: another case of the same
+    /// `unevaluated…` keyword has it too.
+    fn is_listed_with_message(&self, found: &SchemaDifference) -> bool {
         self.differences.iter().any(|one| place(one) == place(found) && one.message == found.message)
     }
 

@@ -12,10 +12,10 @@ use crate::model::schema::uri;
 
 /// The distance between a value and a schema of another type.
 const OTHER_TYPE: usize = 1_000;
-/// The distance between an object and a schema that lists other values of a member, as alternatives of a union do.
-/// The more alternatives list its values, the better a member tells them apart.
+/// The distance between an object and a schema that lists different values for one of its members, as the alternatives
+/// of a union do. The more alternatives list values of a member, the better it tells them apart.
 const OTHER_MEMBER: usize = 30;
-/// The number of alternatives above which more make no difference.
+/// The number of alternatives beyond which further ones do not increase the distance.
 const MAX_LISTING: usize = 20;
 
 /// The maximum nesting of alternatives that are compared with a value.
@@ -180,7 +180,8 @@ impl<'a> Walk<'_, 'a> {
         self.unevaluated(table, spot, value)
     }
 
-    /// Returns a leaf that masks a literal and shows another one. Returns `None` if the literal asserts nothing.
+    /// Returns a leaf whose mask is `lit`, the literal to treat as allowed, and which is explained by `shown`. Returns
+    /// `None` if `lit` asserts nothing.
     fn leaf(
         &self,
         (spot, lit): (&Spot<'a>, &Lit),
@@ -237,7 +238,8 @@ impl<'a> Walk<'_, 'a> {
         self.sources.foreign(table, alternatives, value, reached)
     }
 
-    /// Follows the closest branch. If several are as close, or none is, follows one only to a part of the value.
+    /// Follows the closest branch. If several branches are equally close, or all are far from the value, follows a
+    /// branch only if it leads to a deeper part of the value than all others.
     fn branch(
         &mut self,
         table: &mut Table,
@@ -261,8 +263,8 @@ impl<'a> Walk<'_, 'a> {
         (best.path.len() > next).then_some(best)
     }
 
-    /// Returns the alternatives that the other document does not have, or else all. Of these, returns the one at the place
-    /// of an alternative that accepts the value there, or else all.
+    /// Narrows down the alternatives: to those that the other document does not have, if there are any, and then to the
+    /// one at whose place the other document has a sub-schema that applies to the value, if there is one.
     fn changed(&self, table: &mut Table, spot: &Spot<'a>, lit: &'a Lit, alternatives: Vec<Id>) -> Vec<Id> {
         let (sources, other) = (self.sources, 1 - self.document);
         let (reached, _) = sources.reached(table, other, Some(self.value), &self.path);

@@ -81,7 +81,7 @@ pub enum Reason {
     },
     /// The version would go down.
     #[error("would go back from {current} to {version}{}",
-        if *is_supported && !is_published { "; `supported` serves published versions, and admits no new ones" } else { "" })]
+        if *is_supported && !is_published { "; `supported` can only list published versions" } else { "" })]
     Down {
         /// The realm's version.
         current: Version,
@@ -205,9 +205,12 @@ impl Refusal {
 
 /// Returns the steps of a repository that cannot change a contract, if `owner` retired it or left the domain.
 pub fn without_owner(owner: &RepoName, is_retired: bool, is_member: bool) -> Vec<String> {
-    let rename = is_retired.then(|| "choose another name: a retired contract keeps its own".to_owned());
+    let rename = is_retired.then(|| "choose another name: the name of a retired contract cannot be reused".to_owned());
     let reclaim = (!is_member).then(|| {
-        format!("git blue realm admin reclaim --help  # if {owner} is gone: a new repository acts in its name")
+        format!(
+            "git blue realm admin reclaim --help  # if {owner} no longer exists: take over its name in a new \
+            repository"
+        )
     });
     rename.into_iter().chain(reclaim).collect()
 }
@@ -230,7 +233,7 @@ fn bumped(needed: &Needed) -> String {
     let Needed { version, if_breaking, broken } = needed;
     match (if_breaking, broken) {
         (Some(major), _) => {
-            format!("bump to {major} if it may break consumers, which is unknown, or else to {version}")
+            format!("bump to {major} if it may break consumers, or else to {version}; git blue could not decide")
         }
         (None, Some(why)) => format!("bump to {version} ({why})"),
         (None, None) => format!("bump to {version}"),

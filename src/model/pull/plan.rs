@@ -39,8 +39,8 @@ pub struct Plan {
     pub to_narrow: Vec<RangeToNarrow>,
 }
 
-/// An import whose range accepts the version after a provider's merge, but whose code is adapted to an older one, which that
-/// version breaks.
+/// An import whose range accepts the version after a provider's merge, although that version breaks its code, which is
+/// adapted to an older one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrokenBetween {
     /// The importer.

@@ -26,9 +26,9 @@ const SINCE_2019: [&str; 8] = [
 /// Keywords that only 2020-12 has.
 const SINCE_2020: [&str; 3] = ["$dynamicAnchor", "$dynamicRef", "prefixItems"];
 
-/// Adds an older draft as `$schema` to schemas that name none and are not valid in 2020-12. Returns
-/// the draft of each: one in which all of them are valid or, if there is none or one of them has
-/// keywords of 2020-12, its own.
+/// Adds an older draft as `$schema` to schemas that name no draft and are not valid in 2020-12. Both get the same draft
+/// if there is one in which both are valid, and neither has keywords of 2020-12; otherwise, each gets its own. Returns
+/// the draft that was assumed for each schema, or `None` for one that names its draft or is read in 2020-12.
 pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> [Option<Draft>; 2] {
     let is_unnamed = |part: &PartId| {
         let schema = forest.tree(*part);
@@ -44,7 +44,8 @@ pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> [Option<D
     } else {
         older(&trees)
     };
-    // Since 2019-09, formats assert nothing, so schemas differ least if the older one is read as that.
+    // Each schema gets the latest draft in which it is valid. Formats assert nothing since 2019-09, so the schemas then
+    // differ the least.
     let latest = [Draft::D2020, Draft::D2019, Draft::D7, Draft::D4];
     let own = |tree: &Tree<'_>| common.or_else(|| latest.into_iter().find(|draft| is_valid(*tree, *draft)));
     let Some(drafts) = trees.iter().map(own).collect::<Option<Vec<_>>>() else { return [None; 2] };
@@ -61,8 +62,8 @@ pub fn assume_draft(forest: &mut Forest, schemas: &mut [PartId; 2]) -> [Option<D
     assumed
 }
 
-/// Returns a schema that names no draft with that of another schema, unless it is invalid in that draft or has keywords
-/// of later ones. Returns `None` if it is read in 2020-12 or in the draft that it names.
+/// Returns a copy of a schema that names no draft, with the older draft that `other` names added. Returns `None` if the
+/// schema names a draft, is invalid in that draft, or has keywords of later ones, or if `other` names no older draft.
 pub fn in_draft_of(schema: Tree<'_>, other: Tree<'_>) -> Option<Value> {
     let draft =
         other.get("$schema").and_then(Tree::as_str).and_then(Draft::of).filter(|draft| *draft < Draft::D2020)?;

@@ -55,7 +55,8 @@ pub struct Document<'a> {
 pub struct DynamicScope {
     /// The pointer to the outermost dynamic anchor on the path, for each name with several anchors.
     anchors: BTreeMap<String, String>,
-    /// The pointer to the outermost of the last resources on the path that all have a recursive anchor.
+    /// The pointer to the outermost resource of the unbroken run of resources, at the end of the path, that have a
+    /// recursive anchor.
     recursive: Option<String>,
 }
 

@@ -85,7 +85,7 @@ fn problem_in(part: Part, error: &ValidationError<'_>, parts: &str) -> Problem {
 /// Returns the problem of a schema whose patterns were rewritten for the validator. It shows a pattern as it is
 /// written.
 pub(super) fn of_schema(schema: &Value, error: &ValidationError<'_>) -> Problem {
-    // By the rules of another dialect, any other problem may be none.
+    // In an unknown dialect, what looks like any other problem may be valid, so the dialect itself is the problem.
     let dialect = schema.get("$schema").and_then(Value::as_str);
     if let Some(uri) = dialect.filter(|uri| Draft::of(uri).is_none()) {
         return of_dialect(uri);

@@ -113,7 +113,8 @@ impl Merger<'_, '_> {
             }),
             Some(Contained::OneOrList) => self.below(word, |merger| merger.schema(member, context)),
             _ => {
-                // The validator finds no resources there, and references only through others.
+                // The value is no sub-schema to the validator: it finds no resources there, and follows references
+                // there only if another reference leads to them.
                 let is_data = VALUES.contains(&word) || !self.merges || !member.has_names() && !member.has_references();
                 (is_data || !member.is_object() && !member.is_array()).then(|| member.to_value())
             }

@@ -21,8 +21,8 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// Returns the promises of `held` and of the document itself that the document breaks. Returns `None` if its
-    /// version allows breaks, or if it keeps all promises.
+    /// Returns the promises of `held` and of the document itself that the document breaks. Returns `None` if it keeps
+    /// all of them, or if its version allows breaks or is not above that of `held`.
     pub fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Self> {
         if document.version <= held.version || document.version.release() >= held.version.next_breaking() {
             return None;

@@ -40,13 +40,13 @@ pub struct Request {
     /// The repository
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: RepoName,
-    /// Whether it exports, imports, or both
+    /// The repository's role in the domain
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub role: Role,
-    /// A contract that it exports, with the files that implement it: CONTRACT[:FILE,…]
+    /// A contract to export, with the files that implement it: CONTRACT[:FILE,…]
     #[cfg_attr(feature = "cli", arg(long = "export", value_name = "EXPORT", value_parser = export))]
     pub exports: Vec<Export>,
-    /// A contract that it imports, with the files that use it: CONTRACT@RANGE[:FILE,…]
+    /// A contract to import, with the files that use it: CONTRACT@RANGE[:FILE,…]
     #[cfg_attr(feature = "cli", arg(long = "import", value_name = "IMPORT", value_parser = import))]
     pub imports: Vec<Import>,
 }

@@ -98,7 +98,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     })
 }
 
-/// Returns the command that creates what the file lists. Standard input cannot be read again.
+/// Returns the command that creates what the file lists, or `None` for standard input, which cannot be read again.
 fn creating(file: &str) -> Option<String> {
     (file != "-").then(|| format!("git blue realm admin bootstrap --from {}  # add what is missing", shell_word(file)))
 }

@@ -38,10 +38,10 @@ pub struct Request {
     /// The contract
     #[cfg_attr(feature = "cli", arg(long = "name", value_name = "CONTRACT"))]
     pub contract: ContractName,
-    /// The repository that owns it
+    /// The repository that owns the contract
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub owner: RepoName,
-    /// Its first version [default: 0.1.0]
+    /// The first version [default: 0.1.0]
     #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION"))]
     pub version: Option<Version>,
     /// Its schema; `{}` by default.
@@ -50,10 +50,10 @@ pub struct Request {
     /// Its value; null by default.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub value: Option<Json>,
-    /// Whether readers of an old version accept new values [default: true]
+    /// Promise that readers of an old version accept new values [default: true]
     #[cfg_attr(feature = "cli", arg(long, value_name = "BOOL", action = clap::ArgAction::Set))]
     pub backwards: Option<bool>,
-    /// Whether readers of a new version accept old values [default: false]
+    /// Promise that readers of a new version accept old values [default: false]
     #[cfg_attr(feature = "cli", arg(long, value_name = "BOOL", action = clap::ArgAction::Set))]
     pub forwards: Option<bool>,
 }

@@ -51,7 +51,7 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO,…", value_delimiter = ','))]
     pub repos: Vec<RepoName>,
-    /// What the domain is for
+    /// The purpose of the domain
     #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT", allow_hyphen_values = true))]
     pub description: Option<String>,
 }

@@ -35,10 +35,10 @@ pub struct Request {
     /// The realm's name
     #[cfg_attr(feature = "cli", arg(long, value_name = "REALM"))]
     pub name: RealmName,
-    /// Where to put its store [default: below $GIT_BLUE_HOME]
+    /// The path of the store [default: below $GIT_BLUE_HOME]
     #[cfg_attr(feature = "cli", arg(long, value_name = "PATH"))]
     pub path: Option<PathBuf>,
-    /// The URL at which to share it
+    /// Share the realm at this URL
     #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
     /// Store the realm in branches, for hosts that accept no other refs

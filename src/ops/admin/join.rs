@@ -74,7 +74,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     let answer = join(ctx, request)?;
     let hooks = hooks::status(ctx).map(|status| status.body.hooks).unwrap_or_default();
     let has_all = hooks.iter().all(|hook| hook.installed || hook.optional);
-    Ok(answer.next_if(!has_all, "git blue hooks install  # publish at each commit: join installs no hooks"))
+    Ok(answer.next_if(!has_all, "git blue hooks install  # publish on every commit; join does not install hooks"))
 }
 
 /// Refuses the store of a realm, which is a repository, but not one that takes part in a realm.
@@ -188,14 +188,14 @@ fn sync_steps(known: &KnownRealm, failed: Option<OpError>, remotes: &[RemoteSync
     let invalid = problems().filter(|one| one.code == *ErrorCode::InvalidRemoteData.as_str());
     let left_out: Vec<_> = invalid.filter_map(|one| one.name.as_deref()).collect();
     if !left_out.is_empty() {
-        let why = "show how to restore what is invalid at the remote, and was left out";
+        let why = "show how to restore invalid data on the remote, which was left out";
         steps.push(format!("git blue sync  # {why}: {}", left_out.join(", ")).into());
     }
     steps
 }
 
-/// Returns the next steps of a repository that is in no domain, or has published nothing in its domains, and none for
-/// another one.
+/// Returns the next steps for a repository that is in no domain, or has published nothing in its domains. There are
+/// none for any other repository.
 ///
 /// # Errors
 /// Returns an error if the commit cannot be read.
@@ -220,7 +220,10 @@ pub fn first_steps(
         steps.push(first_contract(&init_each(&ctx.home, realm), overview, Some(name)));
     }
     steps.extend(left.iter().map(|domain| {
-        format!("git blue realm admin domain --name {domain} --repos {name}  # this repository has files for it")
+        format!(
+            "git blue realm admin domain --name {domain} --repos {name}  # this repository already has files for \
+            that domain"
+        )
     }));
     Ok(steps)
 }
@@ -243,8 +246,9 @@ fn left_domains(code: &CodeRepo, overview: &Overview<'_>) -> Result<Vec<String>,
     Ok(named.into_iter().take(5).collect())
 }
 
-/// Returns the command that joins the realm in other repositories, with the reason `place`. A realm with a URL is named
-/// by it, since on another machine its name alone would create a second one: it has to be pushed there first.
+/// Returns the command that joins the realm in other repositories; `place` says where to run it. If the realm has a
+/// URL, the command uses the URL, because on another machine the name alone would create a second realm. If the realm
+/// was not pushed to the URL yet, returns the command that pushes it.
 pub fn init_elsewhere(home: &Home, (realm, store): (&RealmName, &dyn Store), place: &str) -> String {
     match home.realm(realm).ok().flatten().and_then(|known| known.url) {
         // Refs that cannot be read are reported elsewhere.
@@ -352,8 +356,8 @@ fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
         .map_err(|error: crate::model::name::NameError| OpError::from(error).next("choose a name with --repo NAME"))
 }
 
-/// Writes the repository's entry, unless another repository has the name. Returns whether the entry changed, and the
-/// URL that the one of this clone replaced.
+/// Writes the repository's entry, unless another repository has the name. Returns whether the entry changed, and its
+/// former URL if this clone's URL replaced it.
 fn write_entry(
     ctx: &Ctx,
     store: &dyn Store,
@@ -366,8 +370,8 @@ fn write_entry(
     let is_changed = domain::change_realm(ctx, store, || {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
-            // The URL of this clone replaces that of another place, and a path, but no other form of the same URL. A
-            // path does not replace a URL that others can use.
+            // This clone's URL replaces the recorded one if that is a different location, or only a path on a machine.
+            // It does not replace another form of the same URL, and a path never replaces a URL that others can use.
             Some(held) if claim == Claim::Joined => {
                 let is_on_a_host = |url: Option<&str>| url.is_some_and(|url| RepoUrl::of(url).is_on_a_host());
                 let is_better = !is_on_a_host(held.url.as_deref()) && is_on_a_host(entry.url.as_deref());

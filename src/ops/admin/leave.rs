@@ -39,7 +39,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Leave even if still a member of domains; contracts stay in the realm
+    /// Leave even if the repository is a member of domains; contracts stay in the realm
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
@@ -89,8 +89,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains, undone };
     let is_by_hand = auto::is_by_hand(ctx, acting.realm, acting.store)?;
     let owned = orphans.join(", ");
-    let again = format!("no repository owns {owned} now: join again as {} to transfer or retire them", acting.repo);
-    let hooks_left = "git blue hooks uninstall  # the hooks stay: they run in every repository (core.hooksPath)";
+    let again = format!("{owned} now have no owner: join again as {} to transfer or retire them", acting.repo);
+    let hooks_left = "git blue hooks uninstall  # the hooks were kept, because they run in every repository \
+        (core.hooksPath)";
     // If the file was never committed, there is nothing to commit after removing it.
     let is_committed = is_committed(ctx.code()?, CONFIG)?;
     // A bare repository has no working tree with the file.

@@ -23,7 +23,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_reclaim",
     &["realm", "admin", "reclaim"],
-    "Take back a name that another repository took in the realm",
+    "Take back this repository's name from another repository",
 );
 
 /// The arguments.

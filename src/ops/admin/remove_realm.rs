@@ -28,7 +28,7 @@ pub struct Request {
     /// The realm
     #[cfg_attr(feature = "cli", arg(value_name = "REALM"))]
     pub realm: RealmName,
-    /// Also delete what no other machine has, or what clones on this machine use
+    /// Delete the realm even if no other machine has all of it, or clones on this machine use it
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,

@@ -33,14 +33,14 @@ const MAX_STEPS: usize = 5;
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_reseed",
     &["realm", "admin", "reseed"],
-    "Push lost objects to a remote again, or move the realm to a new URL",
+    "Restore what a remote has lost, or move the realm to a new URL",
 );
 
 /// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The remote, if there are several
+    /// The remote to restore; required if there are several
     #[cfg_attr(feature = "cli", arg(long, value_name = "REMOTE"))]
     pub remote: Option<RemoteName>,
     /// Share the realm at this URL from now on
@@ -99,7 +99,7 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
         (None, _) => Err(match &request.remote {
             Some(wanted) => OpError::no(ErrorCode::NoRemote, format!("the realm has no remote {wanted}")),
             None => OpError::no(ErrorCode::NoRemote, "the realm has no remote")
-                .next("git blue init --url URL  # share it at an empty repository"),
+                .next("git blue init --url URL  # share it in an empty repository"),
         }),
         (Some(_), false) => {
             Err(OpError::usage(format!("the realm has several remotes: choose one with --remote: {names}")))
@@ -128,8 +128,8 @@ fn repair(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> R
             }
             ours => {
                 let message = format!(
-                    "the remote is at {there}, which this clone does not have: {said}; run this in the clone that \
-                        pushed it"
+                    "the remote is at commit {there}, which this clone does not have: {said}; run this in the clone \
+                        that pushed it"
                 );
                 let next_step = ours.map(|ours| replace(known, remote, (&name, &there), &ours));
                 body.problems.push(SyncProblem { next_step, ..problem("not-on-this-machine", &name, message) });
@@ -171,8 +171,8 @@ fn replace(known: &KnownRealm, remote: &Remote, (name, there): (&StoreRef, &Oid)
     let (store, url) = (shell_path(&known.path), shell_word(&without_credentials(&remote.url)));
     let place = remote.mapping.there(name);
     format!(
-        "git --git-dir {store} push --force-with-lease={place}:{there} {url} {ours}:{place}  # if there is no such clone: \
-            drop what only it had"
+        "git --git-dir {store} push --force-with-lease={place}:{there} {url} {ours}:{place}  # if no clone has it: \
+            discard that commit"
     )
 }
 
@@ -228,7 +228,7 @@ fn move_to(
     Ok(answer
         .next(format!("{again}  # in every other clone, to push what it has"))
         .next(format!("write url: {shown} in .blue/config.yaml of each repository that has the old URL, and commit"))
-        .next("replace the old URL in the settings of CI, such as REALM_URL: CI would keep using the old realm"))
+        .next("replace the old URL in the CI settings, such as REALM_URL; otherwise CI keeps using the old realm"))
 }
 
 /// Writes the new URL into `.blue/config.yaml`, if that file names the realm. Returns whether it was written.

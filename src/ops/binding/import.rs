@@ -29,14 +29,15 @@ pub struct Request {
     #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The versions that the code works with [default: from the current version up to the next major, or below 1.0.0 the next minor; with --expects, every later version]
+    /// The versions that the code works with [default: the current version and later ones with the same major version
+    /// (below 1.0.0, the same minor version); with --expects, all later ones]
     #[cfg_attr(feature = "cli", arg(value_name = "RANGE"))]
     pub range: Option<Range>,
     /// The files of this repository that use it; replaces the previous list
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", num_args = 1..))]
     pub used_in: Vec<PathBuf>,
-    /// A JSON Schema of this repository that describes what its code relies on: FILE or FILE#/POINTER
+    /// A JSON Schema in this repository that describes what the code relies on: FILE or FILE#/POINTER
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub expects: Option<PathBuf>,
 }
@@ -151,13 +152,15 @@ fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<
     }
 }
 
-/// Returns the step that leaves later versions to `expects`. `None` if the range has no end.
+/// Returns the step that removes the upper bound of the range, so that only `expects` decides whether later versions
+/// are accepted. Returns `None` if the range has no upper bound.
 pub fn widening(at: &ContractRef, range: &Range) -> Option<String> {
     let endless = range.without_end()?;
     Some(format!("git blue import {at} '{endless}'  # accept every later version that meets the expectations"))
 }
 
-/// Returns the newest version that was not yanked. The range that begins there must accept a version that is served.
+/// Returns the newest release that was not yanked, and from which importers get a version: it is served itself, or the
+/// range that `since` begins there accepts the current version.
 fn newest(
     store: &dyn crate::store::Store,
     at: &ContractRef,

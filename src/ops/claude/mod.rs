@@ -122,7 +122,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpErr
         with(&place.settings, &records, &HOOK_PATH, New::Item(&group), &HOOK_STEPS, is_our_hook)?,
     ];
     let is_other = plans[0].note.is_some();
-    let answer = carry_out(request, &mut records, plans)?;
+    let answer = execute(request, &mut records, plans)?;
     let steps = [
         (is_other, format!("{SERVER} in {} is your own entry; it was not changed", place.servers.display())),
         (ctx.env.program("git-blue").is_none(), "git-blue is not on PATH, so Claude Code will not find it".to_owned()),
@@ -144,7 +144,7 @@ pub fn uninstall(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpE
         without(&place.servers, &records, &SERVER_STEPS, is_our_server)?,
         without(&place.settings, &records, &HOOK_STEPS, is_our_hook)?,
     ];
-    carry_out(request, &mut records, plans)
+    execute(request, &mut records, plans)
 }
 
 fn with(
@@ -211,7 +211,7 @@ fn holds_none(text: &str, steps: &[Step<'_>], is_ours: impl Fn(&Value) -> bool) 
     json_text::find(text, steps).is_ok_and(|found| !found.iter().any(is_ours))
 }
 
-fn carry_out<const N: usize>(
+fn execute<const N: usize>(
     request: Request,
     records: &mut Records,
     plans: [Plan; N],

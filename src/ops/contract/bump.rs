@@ -187,11 +187,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     // A commit of the shared file without the other contracts could not be published.
     let paths = sharing.iter().map(|(other, _)| contract_path(&other.domain, &other.contract));
     let paths = file.pathspecs(ctx, sources.into_iter().chain(paths))?;
-    let unshallow = "git fetch --unshallow  # if the branch may lack the published version: this clone cannot tell";
+    let unshallow = "git fetch --unshallow  # this shallow clone cannot tell whether the branch lacks the published \
+        version";
     let may_lack = answer.body.changed && history.unknown.contains(&at.domain);
     let answer = answer.next_if(may_lack, unshallow);
     Ok(match (is_enough, answer.body.changed) {
-        // What the branch lacks counts as removed, so that the change by itself may break no promise.
+        // The comparison treats what the branch lacks as removed. After the merge, the change may break no promise.
         (false, _) if merge.is_some() => answer.next_all(merge.into_iter().chain(older_line)),
         (false, _) => {
             answer.next(format!("git blue contract bump {at}  # it breaks a promise: let the change decide the level"))
@@ -255,7 +256,7 @@ fn lacking(at: &ContractRef, published: &Contract, merge: &str, older_line: Opti
     let message = format!("cannot choose the level: this branch lacks the published {at} {}", published.version);
     OpError::no(ErrorCode::FetchFirst, message)
         .next(merge)
-        .next(older_line.unwrap_or("or choose the level yourself, and merge later: pass major, minor or patch"))
+        .next(older_line.unwrap_or("or pass major, minor or patch to choose the level yourself, and merge later"))
 }
 
 /// Returns the error for a file that still has the content of an older version: a new version would undo what was
@@ -287,7 +288,7 @@ fn automatic(
     }
     let next = next_version::with_version(view, document, &ctx.judge()).version;
     let own = request.level().map_or_else(|| next.clone(), raised);
-    let message = format!("{path} says version: auto, so publishing chooses the version: {next} as it is now");
+    let message = format!("{path} says version: auto, so publishing chooses the version, currently {next}");
     OpError::no(ErrorCode::CannotEdit, message).next(format!("{} to choose the version yourself", write(&own)))
 }
 
@@ -315,12 +316,12 @@ fn read_file(
 pub fn after_yank(ctx: &Ctx, at: &ContractRef) -> String {
     let missing = || {
         let file = WorkFile::of(ctx.code()?, contract_path(&at.domain, &at.contract))?;
-        let then = "correct it and bump its version: the yanked one is the current one";
+        let then = "correct it and bump its version: the current version is the yanked one";
         file.read()?.is_none().then(|| bring_back(ctx, at, &file, then)).transpose()
     };
     // The yank succeeded, so a file that cannot be read is no error.
     missing().ok().flatten().unwrap_or_else(|| {
-        format!("git blue contract bump {at}  # first correct its file: the yanked version is the current one")
+        format!("git blue contract bump {at}  # first correct the file: the current version is the yanked one")
     })
 }
 
@@ -398,14 +399,14 @@ fn is_published_prerelease(view: &DomainView, document: &Contract) -> bool {
 
 /// Returns the error for a contract that is not published yet.
 fn unpublished(ctx: &Ctx, at: &ContractRef, file: &WorkFile) -> Result<OpError, OpError> {
-    let message = format!("{at} is not published yet: its first version is the one in its file");
+    let message = format!("{at} is not published yet: the version in its file will be the first one");
     let code = ctx.code()?;
     let step = match is_committed_as_is(code, file)? {
         true if matches!(policy::of(code)?, Policy::Ci | Policy::Off) => None,
         true => Some("git blue contract publish  # its file is committed".to_owned()),
         false => Some(format!("git add {} && git commit -m \"Add the contract {at}\"", file.pathspecs(ctx, [])?)),
     };
-    let sync = auto::before(ctx.acting_repo()?.store, "published");
+    let sync = auto::sync_first(ctx.acting_repo()?.store, "published");
     Ok(OpError::no(ErrorCode::NotPublished, message).next_all(sync.into_iter().chain(step)))
 }
 
@@ -459,7 +460,7 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
             format!("the same values are valid as in {old}{}", formats(published, document))
         }
         VersionBump::Patch if is_same_value() => format!("the lists of the value have the same items as in {old}"),
-        VersionBump::Patch => "the value changed, which `values: free` allows without a break".to_owned(),
+        VersionBump::Patch => "the value changed, which `values: free` allows".to_owned(),
         _ if is_same_shape && published.value != document.value => "the value changed".to_owned(),
         _ if is_same_shape => "the promise changed".to_owned(),
         _ => format!("the set of valid values differs from {old}"),
@@ -471,7 +472,7 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
 fn formats(published: &Contract, document: &Contract) -> &'static str {
     let (forest, [old, new]) = Forest::of_json([&published.schema, &document.schema]);
     let is_unchanged = schema::uncompared_formats(forest.tree(old), forest.tree(new)).is_empty();
-    if is_unchanged { "" } else { "; formats changed, which are not compared" }
+    if is_unchanged { "" } else { "; formats changed, but they are not compared" }
 }
 
 /// Returns the requested version, or the one that the change requires.
@@ -509,7 +510,8 @@ fn kept(view: &DomainView, published: &Contract, own: &Version, wanted: Version)
     if *own > wanted && !is_published { own.clone() } else { wanted }
 }
 
-/// Returns whether a step between two versions announces a breaking change, which the pre-release of one does too.
+/// Returns whether going from one version to another announces a breaking change. A pre-release of a breaking version
+/// announces it too.
 fn is_break(from: &Version, to: &Version) -> bool {
     to.release() >= from.next_breaking()
 }

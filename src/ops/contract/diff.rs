@@ -34,7 +34,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     "Show changes between two versions of a contract",
 )
 .reads_past()
-.tool("Compare two versions of a contract: does each accept the other's data, and why.")
+.tool("Compare two versions of a contract: whether each accepts the other's data, and why.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
 
 /// The arguments.
@@ -45,7 +45,7 @@ pub struct Request {
     #[serde(flatten, with = "ContractFields")]
     #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// From this published version or the file at this commit [default: the version that this repository's code is
+    /// A published version, or a commit that has the file [default: the version that this repository's code is
     /// adapted to, else the previous one]
     #[serde(rename = "from")]
     #[cfg_attr(feature = "cli", arg(value_name = "FROM"))]
@@ -75,7 +75,7 @@ pub enum Newer {
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 struct NewerFields {
-    /// To this published version or the file at this commit [default: the current version]
+    /// A published version, or a commit that has the file [default: the current version]
     #[serde(rename = "to")]
     #[cfg_attr(feature = "cli", arg(value_name = "TO", conflicts_with = "draft"))]
     new: Option<VersionOrCommit>,

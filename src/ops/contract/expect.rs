@@ -20,7 +20,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ContractExpect>(
     "contract_expect",
     &["contract", "expect"],
-    "Record what this repository's code relies on, from samples",
+    "Infer what this repository's code relies on from samples",
 );
 
 /// The arguments.

@@ -41,8 +41,8 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 )
 .reads_past()
 .tool(
-    "Show who imports a contract, where, and whom a version would break (proved or shown by a value, \
-    unless judged_by is version-range). Call it before raising a version.",
+    "Show who imports a contract, where, and whom a version would break (with proof, unless judged_by \
+    is version-range). Call it before raising a version.",
 )
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/impact");
 
@@ -133,7 +133,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         .and_then(|current| Promise::of(current, &candidate, &judge))
         .filter(|promise| promise.approved(approvals()).is_none());
     let mut then = view.clone();
-    // Only the current document records what was yanked. No range has a pre-release in it, so its release is judged.
+    // Only the current document records what was yanked. Ranges contain no pre-releases, so instead of a pre-release,
+    // the release that it precedes is judged.
     let yanked = current.map(|current| current.yanked.clone()).unwrap_or_default();
     then.replace(Contract { yanked, version: version.release(), ..candidate });
     // The candidate may serve other versions than the current one.
@@ -268,7 +269,7 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &C
     }
     let (in_range, refused): (Vec<_>, Vec<_>) = others.into_iter().partition(|one| one.resolved_version.is_some());
     let adapted = match &body.yanked {
-        Some(_) => format!("a version above {version}, which was yanked, works for these repositories"),
+        Some(_) => format!("a version above {version} (yanked) works for these repositories"),
         None => format!("these repositories are adapted to {version}"),
     };
     let is_older = body.current_version.as_ref().is_some_and(|current| version < current);
@@ -280,18 +281,13 @@ fn next_steps(me: &RepoName, owner: Option<&RepoName>, helped: &Helped, body: &C
         (false, true) => format!("these repositories must adapt before {version} becomes current again"),
         (false, false) => {
             let release = version.release();
-            format!("these repositories must adapt before {release} is published, unless you keep what they rely on")
+            format!("these repositories must adapt before {release} is published, unless it keeps what they rely on")
         }
     };
     let serve = supported.into_iter().map(|(serving, repos)| (repos, format!("{}, until {adapted}", serving.phrase())));
     let others = [
         (in_range, adapt),
-        (
-            refused,
-            format!(
-                "no version that helps these repositories can be served any more: they must be adapted to {version}"
-            ),
-        ),
+        (refused, format!("serving an older version would not help these repositories: they must adapt to {version}")),
     ];
     let named = serve.chain(others).filter(|(repos, _)| !repos.is_empty()).map(|(repos, what)| {
         let names: Vec<_> = repos.iter().map(|one| one.repo.as_str()).collect();
@@ -306,11 +302,11 @@ type Helped = BTreeMap<RepoName, Serving>;
 /// The older versions that help an importer if they are served.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Serving {
-    /// Any in its range.
+    /// It helps to serve any older versions in the importer's range.
     Any,
-    /// This one too.
+    /// It helps to serve this version in addition to those that are served now.
     Also(Version),
-    /// This one, without newer ones in its range that are served now.
+    /// It helps to serve this version instead of the newer ones in the importer's range that are served now.
     Only(Version),
 }
 
@@ -326,8 +322,10 @@ impl Serving {
     }
 }
 
-/// Returns the importers whose imports hold in `domain` once every version in their ranges is served, or else the one that
-/// their code is adapted to, possibly instead of newer ones in the range, which may break them too.
+/// Returns the importers whose imports hold in `domain` if older versions are served, and which versions help each of
+/// them. Tries to serve every version in the importers' ranges first. For importers that this does not help, tries the
+/// version that their code is adapted to, in addition to the served versions, and then instead of them, since newer
+/// versions in the range may break the code too.
 ///
 /// # Errors
 /// Returns an error if a version cannot be read.

@@ -60,7 +60,7 @@ pub struct Request {
     pub owner: Option<RepoName>,
     /// Its purpose.
     pub description: Option<String>,
-    /// The side that sends the data.
+    /// The direction of the data.
     pub flow: Flow,
     /// Repositories to add to the domain, which is created if it is missing.
     pub members: Option<Vec<RepoName>>,

@@ -145,7 +145,7 @@ pub fn publish(
     let mut published = Vec::new();
     for (name, mut effects, decision) in decided {
         if !request.dry_run && effects.is_change {
-            work.carry_out(name, request.rollback.as_deref(), decision, &mut effects)?;
+            work.execute(name, request.rollback.as_deref(), decision, &mut effects)?;
         }
         published.extend(effects.published);
     }

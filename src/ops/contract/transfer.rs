@@ -91,13 +91,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         binding.and_then(|text| codec::binding(text.as_bytes()).ok()?.export(contract).map(drop)).is_some();
     Ok(answer
         .next(format!(
-            "{}  # at the root of {to}, if it has no such file; committing it accepts the contract",
+            "{}  # at the root of {to}, if the file is missing there; committing it accepts the contract",
             write_file_of(to, name, contract, "")
         ))
         .next(format!("git rm {up}{file}  # here, once {to} owns it"))
         .next_if(
             is_exported,
-            format!("git blue unexport {}  # here too: it is no longer provided here", request.contract),
+            format!("git blue unexport {}  # here too: this repository no longer provides it", request.contract),
         ))
 }
 
@@ -130,7 +130,8 @@ pub fn accepting(ctx: &Ctx, contract: &ContractRef, me: &RepoName) -> String {
         (None, _) => format!("{write}  # committing it accepts the contract"),
         (Some(_), Some(held)) if held.owner == *me => {
             format!(
-                "{write}  # the file is from before; committing the new one, or any change of it, accepts the contract"
+                "{write}  # the file here is outdated; committing the new one, or any change to it, accepts the \
+                    contract"
             )
         }
         (Some(_), _) => format!("write owner: {me} in {file}, and commit, to accept {contract}"),

@@ -126,7 +126,7 @@ impl<'a> Documents<'a> {
             return Err(cancelled());
         }
         let resolution = domain.resolve_import(import);
-        if !self.store.holds() || needed_versions(import, &resolution).is_empty() {
+        if !self.store.caches_in_memory() || needed_versions(import, &resolution).is_empty() {
             return Ok(self.judged(resolution, import, judge)?.0);
         }
         let key = (*self.tree, repo.clone(), import.contract.clone());

@@ -25,11 +25,8 @@ use crate::{
 };
 
 /// The operation's entry in the table of operations.
-pub const OPERATION: Operation = Operation::writes::<Request>(
-    "contract_yank",
-    &["contract", "yank"],
-    "Mark a published version as one that must not be used",
-);
+pub const OPERATION: Operation =
+    Operation::writes::<Request>("contract_yank", &["contract", "yank"], "Mark a published version as not to be used");
 
 /// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]

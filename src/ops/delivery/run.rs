@@ -26,7 +26,7 @@ use crate::{
 /// The interval at which the lock of another process is polled.
 const STEP: Duration = Duration::from_millis(50);
 /// The interval at which changes are collected while events are waiting.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The maximum time to wait for the lock of another process.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -69,12 +69,12 @@ pub fn run(ctx: &Ctx, pass: &RunOptions) -> Result<Receivers, OpError> {
     Ok(receivers(&here.realm, lines))
 }
 
-/// Records the current state as known to receivers that were configured meanwhile, before something changes: a new
-/// receiver gets later changes.
+/// Records the current state as known to newly configured receivers. Call this before a change, so that they are sent
+/// that change and later ones, but no earlier ones.
 ///
 /// # Errors
 /// Returns an error in the cases of [`run`].
-pub fn begin_new(ctx: &Ctx) -> Result<(), OpError> {
+pub fn start_new_receivers(ctx: &Ctx) -> Result<(), OpError> {
     let here = ctx.realm()?;
     let mut new = Vec::new();
     for (_, receiver) in receiver::of_realm(ctx, &here.realm)? {
@@ -195,7 +195,7 @@ fn serve(
         }
         let Some(pause) = pause else { return Ok(()) };
         // New changes may be collected before the pause is over.
-        std::thread::sleep(pause.min(LOOK));
+        std::thread::sleep(pause.min(POLL_INTERVAL));
     }
 }
 

@@ -82,7 +82,8 @@ struct Walk<'a, 'p> {
 }
 
 impl<'p> Walk<'_, 'p> {
-    /// Walks along first parents. Returns the parents of merges whose content has its origin there, with the paths.
+    /// Walks along first parents, and records the origins that it finds. Returns the parents of merges at which the
+    /// search has to continue, each with the paths to search for.
     fn line(&mut self, tip: Oid, mut open: Open<'p>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut others = Vec::new();
         let mut newer: Option<(CommitInfo, [Folder; FOLDERS.len()])> = None;
@@ -127,7 +128,8 @@ impl<'p> Walk<'_, 'p> {
         Ok(others)
     }
 
-    /// Returns whether there are paths in a folder. Nearly every commit changes a source.
+    /// Returns whether any of the paths is in a folder. Other folders need not be read, although they may change often:
+    /// nearly every commit changes the folder of the sources.
     fn searches(&self, folder: &str) -> bool {
         self.paths.iter().any(|(path, _)| path.as_str().split_once('/').is_some_and(|(parent, _)| parent == folder))
     }

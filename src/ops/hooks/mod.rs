@@ -72,7 +72,7 @@ pub fn is_publishing(event: &str) -> bool {
 #[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Also check before pushing, and stop a push for which git blue check finds an error
+    /// Also run git blue check before each push, and stop the push if it finds an error
     #[cfg_attr(feature = "cli", arg(long))]
     pub pre_push: bool,
     /// Use git's configuration instead of hook files (git 2.54 and newer)

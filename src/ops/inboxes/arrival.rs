@@ -120,9 +120,10 @@ fn record_first_seen(store: &dyn Store, sighting: &FirstSeen, now: &jiff::Zoned)
     Ok(record_known(store, domain, *tip, |_| Ok(true))?)
 }
 
-/// Records that this machine changed a domain at `time`, whose commit was `before`. If that commit was known, the new one
-/// becomes known too. Otherwise the arrivals in between are found at the next read, as is a change dated before the
-/// commit that it follows: the clock was wrong, so that the date says nothing about the age of the change.
+/// Records that this machine moved a domain from the commit `before` to `after`, at `time`. If `before` was known,
+/// `after` becomes known too. Otherwise the next read finds what arrived in between. It also finds a change whose date
+/// is before that of the commit that it follows: the clock was wrong, so the date says nothing about the age of the
+/// change.
 pub fn record_local_change(
     store: &dyn Store,
     domain: &DomainName,
@@ -142,7 +143,7 @@ pub fn record_local_change(
     let _ = record_known(store, domain, after, is_known);
 }
 
-/// Records the known commit of a domain, if `may` accepts the one before.
+/// Records the known commit of a domain, if `may` returns true for the commit that was known before.
 fn record_known(
     store: &dyn Store,
     domain: &DomainName,

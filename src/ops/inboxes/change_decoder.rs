@@ -40,7 +40,7 @@ pub(super) struct ChangeDecoder<'a> {
     pub(super) domain: &'a DomainSummary,
     pub(super) tree: &'a Oid,
     pub(super) published: &'a Published<'a>,
-    /// The contracts that were offered to another repository.
+    /// The contracts that were ever offered to another repository, whether or not it accepted.
     pub(super) transferred: BTreeSet<ContractName>,
 }
 

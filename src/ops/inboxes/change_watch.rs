@@ -41,7 +41,7 @@ impl ChangeWatch {
     /// Waits until the realm may have changed since the last call, or the timeout has passed. Returns whether it may
     /// have changed. Changes made before the call are always noticed, but up to 25 ms later if the kernel sends no
     /// events.
-    pub fn waited(&mut self, timeout: Duration) -> bool {
+    pub fn wait_for_change(&mut self, timeout: Duration) -> bool {
         let moved = self.watch.wait(timeout);
         let seen = (written(&self.files[0]), identity(&self.files[1]));
         let is_same = seen == self.seen;

@@ -25,7 +25,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns the part that changes whenever this one does, and is read faster.
+    /// Returns a part that changes whenever this one does, and whose fingerprint is cheaper to read.
     pub fn gate(&self) -> Self {
         match self {
             Self::Status => Self::Status,

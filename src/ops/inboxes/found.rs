@@ -76,8 +76,8 @@ impl<'a> Audience<'a> {
         }
     }
 
-    /// Returns the clones on this machine of the repositories whose contracts and bindings changed. They tell whether
-    /// somebody else changed these. For a repository there are none, because it knows its own clone.
+    /// Returns the clones on this machine of the repositories whose contracts and bindings changed, which are needed to
+    /// determine whether somebody else made the changes. Empty for [`Self::Repo`], which has its own clone.
     pub fn clones(self, changes: &[FoundChange]) -> BTreeMap<&RepoName, Option<CodeRepo>> {
         let Self::Anyone { ctx, .. } = self else { return BTreeMap::new() };
         let owners: BTreeSet<_> = changes.iter().map(|(_, change, _)| &change.from).collect();
@@ -85,7 +85,8 @@ impl<'a> Audience<'a> {
         owners.into_iter().map(|repo| (repo, ctx.clone_of(repo).unwrap_or_default())).collect()
     }
 
-    /// Returns the member of the domain that is notified of a change only if somebody else made it.
+    /// Returns the repository to which the changed contract or binding belongs, if it takes part in the domain: it is
+    /// notified of the change only if somebody else made it.
     pub fn owner<'o>(
         self,
         change: &'o Change,
@@ -138,7 +139,7 @@ impl Found {
         line: &Line,
     ) -> Result<Arc<Self>, OpError> {
         let key = || (audience.repo().cloned(), line.name.clone(), line.tip, known);
-        let holds = audience.store().holds();
+        let holds = audience.store().caches_in_memory();
         if let Some(held) = holds.then(|| FOUND.get(&key())).flatten() {
             return Ok(held);
         }
@@ -180,15 +181,16 @@ impl Found {
         let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.old)).collect();
         let origins = origins::origins(store, &line.tip, &paths)?;
         let changes = found.into_iter().zip(origins).map(|((difference, change), origins)| {
-            let origins = that_made(store, &change, origins)?;
+            let origins = origins_of_field(store, &change, origins)?;
             Ok((difference, *change, origins))
         });
         Ok(Self { changes: changes.collect::<Result<_, OpError>>()?, unreadable, is_silent })
     }
 }
 
-/// Returns the commits that made a change of one field, such as a retirement, if concurrent commits were merged.
-fn that_made(store: &dyn Store, change: &Change, mut origins: Vec<Origin>) -> Result<Vec<Origin>, OpError> {
+/// If concurrent commits were merged, returns only those that made this change, such as a retirement. Returns all of
+/// them if that cannot be determined.
+fn origins_of_field(store: &dyn Store, change: &Change, mut origins: Vec<Origin>) -> Result<Vec<Origin>, OpError> {
     if origins.len() < 2 || change.contract.is_none() {
         return Ok(origins);
     }

@@ -6,8 +6,8 @@ use crate::{
     ops::{ctx::ActingRepo, history::origins::Origin},
 };
 
-/// Returns the commit of a change, with its writer as seen by the repository that it belongs to. If concurrent commits
-/// made it, these are the ones farthest from that repository.
+/// Returns the commit that made a change, with its writer as seen by the repository that the changed document belongs
+/// to. If concurrent commits made the change, returns the one whose writer is farthest from that repository.
 pub fn farthest<'o>(owner: Option<ActingRepo<'_>>, origins: &'o [Origin]) -> Option<(Option<Writer>, &'o Origin)> {
     let writer = |origin| owner.map(|owner| Writer::of(owner, origin));
     origins.iter().map(|origin| (writer(origin), origin)).max_by_key(|(writer, origin)| (*writer, origin.time))
@@ -21,7 +21,8 @@ pub enum Writer {
     ThisClone,
     /// The repository itself, by a commit that this clone does not have yet.
     OtherClone,
-    /// Somebody else: in the name of another repository, or neither by a commit of this one nor by one of its authors.
+    /// Somebody else: the change names another repository, or it names no source commit, and its committer never made a
+    /// commit in this repository.
     Other,
 }
 
@@ -38,7 +39,8 @@ impl Writer {
             _ if code.config("user.email").is_some_and(is_publisher) => Self::ThisClone,
             Some(commit) if code.has(&commit) => Self::ThisClone,
             Some(_) => Self::OtherClone,
-            // A yank or a rename has no source commit, and a teammate may make it.
+            // Changes such as a yank or a rename have no source commit. An author of this repository counts as a
+            // teammate.
             None if code.has_author(email) => Self::OtherClone,
             None => Self::Other,
         }

@@ -172,7 +172,7 @@ impl Watching<'_> {
                 FeedItem::Nothing => self.listener.is_connected(),
                 // Only reading the realm can mark notifications as seen.
                 FeedItem::Moved if self.request.mark => self.deliver_pending()?,
-                // Reading the realm fails for the same reason, unless it is over.
+                // Reading the realm reports the problem as an error, unless it has been solved in the meantime.
                 FeedItem::Problem => self.deliver_pending()?,
                 FeedItem::Notification(one) if !self.request.mark => self.show(&one)? != Delivered::Gone,
                 FeedItem::Moved | FeedItem::Notification(_) => true,

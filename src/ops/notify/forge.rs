@@ -44,7 +44,7 @@ pub struct Request {
     /// Open and update issues only for the given repository
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,
-    /// Also write to repositories of this owner that are not cloned here, such as github.com/acme
+    /// Also write to repositories of this owner, such as github.com/acme, that are not cloned here
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long = "owner", value_name = "HOST/OWNER"))]
     pub owners: Vec<String>,

@@ -73,7 +73,7 @@ pub fn is_same(held: &str, text: &str) -> bool {
 /// Returns the text of an issue.
 pub fn text(import: &ImportReview) -> String {
     facts(import)
-        + "\n`git blue review`, in a clone of this repository, shows the same, and what to do next. This issue is \
+        + "\nRun `git blue review` in a clone of this repository to see this and what to do next. This issue is \
             closed automatically once the import holds again.\n"
 }
 
@@ -83,7 +83,7 @@ pub fn facts(import: &ImportReview) -> String {
     let contract = contract(import);
     let mut text = format!("{}\n", IssueMarker::line(&contract, new, false));
     let accepts = format!("the range of the import is `{}`", import.version_req);
-    let written = import.old_version.as_ref().map(|old| format!(", the code was written against {old}"));
+    let written = import.old_version.as_ref().map(|old| format!(", and the code was written against {old}"));
     text += &format!("`{contract}` is now at **{new}**; {accepts}{}.\n", written.unwrap_or_default());
     if let Some(verdict) = &import.verdict {
         text += &format!("\nEffect on this repository:\n\n{}", code("", &verdict.phrase()));

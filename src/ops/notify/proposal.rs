@@ -89,8 +89,8 @@ impl<'a> Proposal<'a> {
             format!("The schemas are compatible: {}.", self.proof())
         } else {
             format!(
-                "Merging it records that the code works with {version}, so adapt the code first. You can commit to \
-                    this branch: git blue no longer updates it then."
+                "Merging this records that the code works with {version}, so adapt the code first. You can commit to \
+                    this branch; git blue then stops updating it."
             )
         };
         issue::facts(self.import)
@@ -118,7 +118,7 @@ pub fn range_in(text: &str, contract: &ContractName) -> Option<Range> {
 
 /// Returns the text of a binding with another range for an import. Returns `None` if the text has a layout that cannot
 /// be edited.
-pub fn moved(text: &str, contract: &ContractName, range: &Range) -> Option<String> {
+pub fn with_range(text: &str, contract: &ContractName, range: &Range) -> Option<String> {
     let mut binding = codec::binding(text.as_bytes()).ok()?;
     let index = binding.imports.iter().position(|import| import.contract == *contract)?;
     binding.imports[index].version = range.clone();
@@ -136,13 +136,13 @@ mod tests {
         let (paths, range): (ContractName, Range) = ("paths".parse().unwrap(), ">=2.0.0, <3.0.0".parse().unwrap());
         let text = "role: consumer\nimports:\n  # ours\n  - contract: other\n    version: \"^1.0.0\"\n  - contract: \
             paths # why\n    version: '>=1.0.0, <2.0.0' # until then\n";
-        let edited = moved(text, &paths, &range).unwrap();
+        let edited = with_range(text, &paths, &range).unwrap();
         assert_eq!(edited, text.replace("'>=1.0.0, <2.0.0'", "\">=2.0.0, <3.0.0\""));
         assert_eq!(range_in(&edited, &paths).unwrap(), range);
-        assert_eq!(moved(text, &"gone".parse().unwrap(), &range), None);
-        assert_eq!(moved("role: [", &paths, &range), None);
+        assert_eq!(with_range(text, &"gone".parse().unwrap(), &range), None);
+        assert_eq!(with_range("role: [", &paths, &range), None);
         let folded = "role: consumer\nimports:\n  - contract: paths\n    version: >-\n      ^1.0.0\n";
-        assert_eq!(moved(folded, &paths, &range), None, "what it cannot edit it leaves alone");
+        assert_eq!(with_range(folded, &paths, &range), None, "what it cannot edit it leaves alone");
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl<'f> Pulls<'f> {
         if tip.is_some() && proposal::range_in(&held.text, contract).as_ref() == Some(&proposal.range) {
             return Ok(Branch::There);
         }
-        let Some(text) = proposal::moved(&held.text, contract, &proposal.range) else { return Ok(Branch::Taken) };
+        let Some(text) = proposal::with_range(&held.text, contract, &proposal.range) else { return Ok(Branch::Taken) };
         if !self.is_dry {
             let (start, parent) = match &tip {
                 Some(tip) => (None, tip),

@@ -151,7 +151,7 @@ fn kept(pull: &Pull, request: &Request) -> Option<NextStep> {
         (false, true) => "its draft state",
         (false, false) => return None,
     };
-    Some(NextStep::advice(format!("#{} keeps {what}; change that at {}", pull.number, pull.url)))
+    Some(NextStep::advice(format!("pull request #{} keeps {what}; to change it, edit it at {}", pull.number, pull.url)))
 }
 
 fn check_title(title: &str) -> Result<(), OpError> {

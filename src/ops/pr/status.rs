@@ -50,7 +50,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The RFC [default: that of this worktree; elsewhere, all repositories]
+    /// The RFC [default: this worktree's; elsewhere, all repositories]
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: Option<RfcName>,
 }
@@ -240,7 +240,7 @@ fn only_at_origin(found: &FoundRepo, work: &Work, branch: &str) -> Result<Option
     Ok(is_there.then(|| {
         let (folder, branch, remote) = (shell_path(&found.folder), shell_word(branch), shell_word(&remote));
         let next = format!("git -C {folder} branch {branch} {remote}  # include it");
-        RepoProblem::new(&found.name, ErrorCode::OtherBranch, format!("the branch {branch} is only at origin"))
+        RepoProblem::new(&found.name, ErrorCode::OtherBranch, format!("the branch {branch} exists only on origin"))
             .next(next)
     }))
 }

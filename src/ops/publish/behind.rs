@@ -102,8 +102,9 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
     Ok(step.into())
 }
 
-/// Returns the step that publishes `commit` in place of a published one that the branch at origin does not have, as of
-/// the last fetch, or that no ref has in a repository without origin: its history may have been rewritten.
+/// Returns the step that publishes `commit` in place of the `published` one, if history may have been rewritten: as of
+/// the last fetch, the branch at origin lacks the published commit, or, in a repository without origin, all refs lack
+/// it.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.
@@ -117,12 +118,16 @@ pub fn replace(code: &CodeRepo, branch: &str, (commit, published): (&Oid, &Oid))
     }
     let is_head = code.head()?.commit.as_ref() == Some(commit);
     let at = if is_head { String::new() } else { format!(" --commit {}", commit.short()) };
-    let reason = format!("if {} was dropped from {branch}, as when its history is rewritten", published.short());
+    let reason = format!(
+        "if {} was dropped from {branch}, for example when its history was \
+        rewritten",
+        published.short()
+    );
     Ok(Some(format!("git blue contract publish{at} --rollback --reason \"…\"  # {reason}").into()))
 }
 
-/// Returns the step that merges the published commit into a branch that lacks it. In the middle of a rebase, a later commit
-/// may be that one.
+/// Returns the step that merges the published commit into a branch that lacks it. In the middle of a rebase, returns
+/// the step that continues it, since one of the remaining commits may be the published one.
 ///
 /// # Errors
 /// Returns an error if the publishing branch cannot be determined.
@@ -131,23 +136,24 @@ pub fn merge(code: &CodeRepo, published: &Oid) -> Result<String, OpError> {
         return Ok(format!("git {command} --continue  # later commits may have what was published; then check again"));
     }
     if code.has(published) {
-        let reason = "it has what was published in the meantime; then check again";
+        let reason = "it contains what has since been published; then check again";
         return Ok(format!("git merge {}  # {reason}", published.short()));
     }
     Ok(match code.publishing_branch()?.filter(|_| code.origin_url().is_some()) {
         Some(branch) => {
             let origin = shell_word(&format!("origin/{branch}"));
             format!(
-                "git fetch origin && git merge {origin}  # get what was published in the meantime, unless that commit is not \
-                    pushed yet; then check again"
+                "git fetch origin && git merge {origin}  # get what has since been published, if that commit is \
+                    pushed; then check again"
             )
         }
         None => format!("fetch {} from the clone that has it, merge it, and check again", published.short()),
     })
 }
 
-/// Returns the command that makes a rollback to the commit `to` last, with the reason: to revert what the newer commits,
-/// which were published before, changed. Returns `None` if the publishing branch has no other contracts and bindings than `to`.
+/// Returns the command that makes a rollback to the commit `to` permanent, with the reason: it reverts the `newer`
+/// commits, which were published before, on the publishing branch. Otherwise the next change would publish them again.
+/// Returns `None` if the files under `.blue/` on the publishing branch are already those of `to`.
 ///
 /// # Errors
 /// Returns an error if a commit cannot be read.
@@ -173,7 +179,7 @@ pub fn revert(code: &CodeRepo, branch: &str, newer: &[Oid], to: &Oid) -> Result<
         let to = to.short();
         format!("git restore --source={to} --staged --worktree :/.blue && git commit -m 'Roll back to {to}'")
     };
-    let step = format!("{command}  # {branch} still has it, and its next change would publish it again");
+    let step = format!("{command}  # {branch} still has that commit, and the next change on it would publish it again");
     Ok(Some(step.into()))
 }
 

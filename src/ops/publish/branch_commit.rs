@@ -19,7 +19,7 @@ use crate::{
     store::{EntryKind, Objects as _, history, layout, read},
 };
 
-/// The maximum number of former tips of a branch among which a published commit is searched that was dropped since.
+/// The maximum number of former tips of a branch that are searched for a published commit that was dropped since.
 const MAX_FORMER_TIPS: usize = 20;
 
 /// The domains to examine.
@@ -134,8 +134,8 @@ impl<'a> BranchCommit<'a> {
         self.tree_before.map_or(Ok(true), |before| differ_in(self.code, [&before, &self.tree], domain))
     }
 
-    /// Returns the published commit that this one would undo, if it is behind it. `newer` is the one that was found to be
-    /// newer.
+    /// Returns the published commit that publishing this commit would undo, if this commit is behind it. `newer`
+    /// caches, for the next domains, which published commit was found to be newer.
     pub(super) fn published_instead(
         &self,
         domain: &DomainName,
@@ -180,8 +180,8 @@ impl<'a> BranchCommit<'a> {
         Ok(false)
     }
 
-    /// Returns whether the upstream has the commit, which lacks the published one, and nothing in it is news to the realm. Somebody
-    /// pulled it, added commits, and published those.
+    /// Returns whether the commit, which lacks the published one, was pushed, and contains nothing that the realm does
+    /// not have. Somebody else must have pulled it, added commits, and published those.
     fn is_pushed_without_news(&self, published: &Oid, domain: &DomainName) -> Result<bool, OpError> {
         let Self { acting, code, branch, commit, .. } = self;
         let Some(upstream) = code.upstream(branch)? else { return Ok(false) };

@@ -59,7 +59,7 @@ pub fn unpublished_commit(
     code: &CodeRepo,
     scope: Scope<'_>,
 ) -> Result<Option<UnpublishedCommit>, OpError> {
-    // It takes less to find that there is nothing to publish than to read the team's policy.
+    // Finding that there is nothing to publish is cheaper than reading the team's policy.
     if matches!(scope, Scope::Named)
         && !policy::is_of_this_clone(code)
         && let Some((branch, tip)) = branch(code)?

@@ -30,9 +30,9 @@ pub struct ChangedBy {
     pub author: String,
 }
 
-/// Returns the newest commit, up to `tip`, that changed contracts of which `changes` publish a version, or files of the
-/// domain if there are none, since they were published. Returns `None` if none did, as after a reset to an older
-/// commit.
+/// Returns the newest commit, up to `tip`, that made the changes. This is the newest one after the last published
+/// commit that changed a file of the contracts of which `changes` contain a version or, if they contain none, any file
+/// of the domain. Returns `None` if there is no such commit, as after a reset to an older commit.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.

@@ -33,7 +33,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     complete.map_err(|mut error| {
         match error.code {
             ErrorCode::VersionConflict => return error,
-            // Its own step is to try again.
+            // The error suggests trying again, as the step below does.
             ErrorCode::Remote => error.next_steps.clear(),
             _ => {}
         }

@@ -94,7 +94,7 @@ pub fn record_failure(ctx: &Ctx, acting: ActingRepo<'_>, commit: Oid, error: &Op
     }
 }
 
-/// Clears the last failure if one of its next steps is a command with these `arguments`, since that was done now.
+/// Clears the last failure if one of its next steps is a command with these `arguments`: the user has just run it.
 pub fn clear_remedied(ctx: &Ctx, acting: ActingRepo<'_>, arguments: &str) {
     let names = |step: &NextStep| step.command().is_some_and(|command| command.contains(arguments));
     if let Some(refused) = last_failure(ctx, acting).filter(|refused| refused.next_steps.iter().any(names)) {

@@ -93,8 +93,8 @@ impl Reference {
     }
 }
 
-/// Returns an error if a part of a file is not a schema but, as in a contract, a reference to the file of one. `place` is
-/// the name of the part.
+/// Checks that a part of a file is a schema, and not a reference to the file of a schema, which only contracts and
+/// bindings may have. `place` names the part.
 ///
 /// # Errors
 /// Returns the error, which names the other file.
@@ -176,7 +176,7 @@ fn fits(contract: &Contract) -> Result<(), Problem> {
     if size > codec::MAX_BLOB {
         let (most, size) = (codec::MAX_BLOB >> 20, size.div_ceil(1 << 20));
         let message =
-            format!("the contract takes {size} MiB with a line for each value; the realm stores at most {most}");
+            format!("the contract takes {size} MiB when stored with one line per value; the limit is {most} MiB");
         return Err(Problem::whole(message));
     }
     Ok(())

@@ -95,7 +95,7 @@ impl Removal {
             Self::Domain => "or create the domain again",
             Self::Member => "or add it again",
         };
-        let pull = code.origin_url().map(|_| "git pull  # another clone may have removed the files".to_owned());
+        let pull = code.origin_url().map(|_| "git pull  # in case another clone removed the files".to_owned());
         let remove = blue_files::remove_command(name);
         Ok(pull.into_iter().chain([remove, format!("{create}  # {again}")]).collect())
     }

@@ -45,8 +45,9 @@ impl Rollback {
     }
 }
 
-/// Returns the rollback past `commit` in a domain, if `published`, which the repository published there last, is one.
-/// Returns `None` if the commit has newer content, or nothing that was rolled back.
+/// Returns the rollback that undid `commit` in a domain, if there was one: `published`, the last commit that the
+/// repository published there, was published by a rollback. Returns `None` if `commit` has newer content, or contains
+/// nothing that was rolled back.
 ///
 /// # Errors
 /// Returns an error if the realm or the repository cannot be read.
@@ -65,9 +66,10 @@ pub fn past(
     Ok(is_held.then_some(rollback))
 }
 
-/// Returns whether a commit has something in a domain that was rolled back, and nothing that the realm did not have
-/// `before` the rollback. This compares content: a comment, or the name of a renamed repository, is nothing new. The commit
-/// that was rolled back need not be in this clone: it may have been dropped before it was pushed.
+/// Returns whether a commit contains something of a domain that was rolled back, and nothing that the realm did not
+/// have `before` the rollback. Only content counts: another comment, or another name of a renamed repository, is not
+/// new content. The commit that was rolled back need not be in this clone: it may have been dropped before it was
+/// pushed.
 fn has_only_what_was_rolled_back(
     (acting, names): (ActingRepo<'_>, &[RepoName]),
     code: &CodeRepo,
@@ -77,7 +79,7 @@ fn has_only_what_was_rolled_back(
 ) -> Result<bool, OpError> {
     let declared = candidate::read(code, &Files::at(code, commit)?, &Sources::new(), &RequestProgress::default())?;
     if !declared.problems.is_empty() {
-        // Publishing reports them.
+        // Files with problems are reported when the commit is published.
         return Ok(false);
     }
     let contracts = || declared.contracts_in(name).map(|(_, contract)| &contract.document);
@@ -97,7 +99,8 @@ fn binding_of(view: &DomainView, names: &[RepoName]) -> Option<Binding> {
     names.iter().find_map(|name| view.bindings.get(name)).map(Binding::as_written)
 }
 
-/// Returns whether a domain had the version of a contract with the same content. `auto` stands for the version that has it.
+/// Returns whether a domain had a contract with the same version and content. With `version: auto`, only the content of
+/// the current version is compared.
 fn had(view: &DomainView, contract: &Contract) -> bool {
     let published = view.document(&contract.name, &contract.version);
     is_current(view, contract) || published.is_some_and(|published| published.has_same_content(contract))

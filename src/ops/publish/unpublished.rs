@@ -193,7 +193,7 @@ fn next_steps(
         _ if waiting.is_due => "git blue contract publish".into(),
         Policy::Commit | Policy::Off => "git blue contract publish".into(),
         Policy::Pushed if !has_origin => {
-            "git blue contract publish  # only what is pushed is published, and this clone has no origin".into()
+            "git blue contract publish  # publishing waits for a push, but this clone has no origin".into()
         }
         Policy::Pushed => format!("git push origin {branch}").into(),
         Policy::Ci => "git blue contract publish --dry-run".into(),
@@ -225,7 +225,7 @@ fn after_rollback(
     match behind::absent(acting, code, &domain, &rollback.from).ok()? {
         None => behind::revert(code, &waiting.branch, &[rollback.from], &rollback.to).ok().flatten(),
         Some(absent) => {
-            let reason = format!("get {absent}, which was rolled back; if it stays missing, it is not pushed");
+            let reason = format!("get {absent}, which was rolled back; if it stays missing, it is not pushed yet");
             behind::pull(code, &waiting.branch, &rollback.from, &reason).ok()
         }
     }

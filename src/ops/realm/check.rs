@@ -60,8 +60,8 @@ pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports against the realm")
         .reads_past()
         .tool(
-            "Check what this repository's .blue/ would break, and which imports are broken (proved or \
-        shown by a value, except imports_by_range). Call it after editing .blue/ and before a release.",
+            "Check what this repository's .blue/ would break, and which imports are broken (with proof, \
+        except imports_by_range). Call it after editing .blue/ and before a release.",
         )
         .route("GET", "/realms/{realm}/check");
 

@@ -159,11 +159,11 @@ fn allowed(
         return Ok(Err("servers and hooks run no scripts"));
     };
     Ok(match (is_joined, asked, is_ci) {
-        _ if !is_head => Err("only the scripts of HEAD are run, in its working tree"),
+        _ if !is_head => Err("scripts run in the working tree, and only when HEAD is checked"),
         (true, true, _) | (true, _, true) | (false, true, true) => Ok(timeout),
         (true, false, false) => Err("scripts run only with --run-scripts, or in CI"),
         (false, ..) if checked.is_temporary => {
-            Err("against a realm that is only fetched, scripts run only with --run-scripts and CI=true")
+            Err("with --realm-url or --realm-path, scripts run only with --run-scripts and CI=true")
         }
         (false, ..) => Err("in a clone that has not joined the realm, scripts run only with --run-scripts and CI=true"),
     })
@@ -176,7 +176,7 @@ fn run_one(
     timeout: Duration,
 ) -> Result<(ScriptOutcome, Option<i32>, String), OpError> {
     let failed = |why: String| (ScriptOutcome::Failed, None, why);
-    let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no scripts to run"))?;
+    let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("scripts cannot run in a bare repository"))?;
     let program = match committed(ctx, checked.found, named.script, root.clone())? {
         Ok(program) => program,
         Err(why) => return Ok(failed(why)),

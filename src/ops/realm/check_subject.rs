@@ -187,9 +187,9 @@ pub fn in_joined_realm(
     Ok(is_found.then_some(ctx))
 }
 
-/// Returns a finding if the judged files lack the file with the name of the realm and the repository, which an earlier
-/// commit has, nothing else names them, and the repository did not leave the realm. If the base lacks it too, the finding
-/// is a warning.
+/// Returns a finding if `.blue/config.yaml`, which names the realm and the repository, was removed: an earlier commit
+/// has it, but the judged files do not. There is no finding if something else names the repository, or if the
+/// repository left the realm. If the base lacks the file too, the finding is a warning.
 ///
 /// # Errors
 /// Returns an error if a commit cannot be read.
@@ -207,7 +207,7 @@ pub fn removed_config(
         return Ok(None);
     }
     let has_file = |commit| Files::at(code, commit)?.exists(CONFIG);
-    let message = format!("it is deleted: without it, nothing of {repo} is published once this is merged");
+    let message = format!("it is deleted: once this is merged, nothing from {repo} is published any more");
     let finding = match base.0.map(has_file).transpose()? {
         Some(false) => Finding { caused_by: Cause::AlreadyInTheRealm, ..Finding::warning("config-removed", message) },
         _ => Finding::error("config-removed", message),
@@ -282,7 +282,8 @@ fn named_before(
     Ok(None)
 }
 
-/// Returns the error for files with a name that the realm does not have, or the user gave. `known` are those that it has.
+/// Returns the error for a repository that the realm does not have. Its name is from the judged files or, if
+/// `is_given`, from the user. `known` are the repositories of the realm.
 ///
 /// # Errors
 /// Returns an error if the clone cannot be read.
@@ -303,7 +304,7 @@ pub fn not_in_the_realm<'r>(
         Some(joined) => error.next(format!("write repo: {} into {CONFIG}", joined.repo)),
         None => error
             .next(format!("git blue init --realm {realm}  # in a clone of it; then git blue sync"))
-            .next(NextStep::option(CliOption::Repo, "pass --repo NAME: its name in the realm")),
+            .next(NextStep::option(CliOption::Repo, "pass --repo NAME, with its name in the realm")),
     })
 }
 
@@ -325,7 +326,7 @@ fn unknown(ctx: &Ctx) -> OpError {
         format!("nothing was checked: cannot tell which repository {} is", ctx.env.cwd().display())
     };
     OpError::cannot(ErrorCode::RepoUndetermined, message)
-        .next(NextStep::option(CliOption::Repo, "pass --repo NAME, or set GIT_BLUE_REPO: its name in the realm"))
+        .next(NextStep::option(CliOption::Repo, "pass its name in the realm with --repo NAME, or set GIT_BLUE_REPO"))
         .next(CHECK_ONLY_THE_REALM)
         .next(NextStep::option(CliOption::Folder, "change to a repository of the realm, or pass -C DIR"))
 }

@@ -19,8 +19,8 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     "Show changes to this repository's imports, and where to edit",
 )
 .tool(
-    "Show changes to imports, whether they break this repository (proved or shown by a value, unless \
-        judged_by is version-range), and where to edit. Call it before adapting code.",
+    "Show changes to imports, whether they break this repository (with proof, unless judged_by \
+        is version-range), and where to edit. Call it before adapting code.",
 )
 .route("GET", "/realms/{realm}/review");
 

@@ -101,7 +101,12 @@ fn edits_to_accept(
     if record.acceptable_by(acting.repo).next().is_none() {
         let names: Vec<_> = owners.into_iter().map(ToString::to_string).collect();
         let verb = if names.len() == 1 { "owns" } else { "own" };
-        let message = format!("{} cannot accept it: it changes what {} {verb}", acting.repo, names.join(" and "));
+        let message = format!(
+            "{} cannot accept this change: it concerns what {} \
+            {verb}",
+            acting.repo,
+            names.join(" and ")
+        );
         return Err(OpError::no(ErrorCode::NotOwner, message)
             .next(format!("git blue realm conflict accept {id}  # in {}", names.join(" or ")))
             .next(format!("git blue realm conflict reject {id}  # reject the change")));

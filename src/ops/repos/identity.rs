@@ -68,8 +68,9 @@ pub fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Returns whether a clone is surely not of the repository of an entry: its whole history has none of the entry's root
-/// commits, and its origin is not the recorded URL, as it is after the history was rewritten.
+/// Returns whether a clone is certainly of another repository than an entry: its whole history has none of the entry's
+/// root commits, and its origin is not the recorded URL. If only the history was rewritten, the origin still is that
+/// URL.
 ///
 /// # Errors
 /// Returns an error if the clone cannot be read.
@@ -112,7 +113,7 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
             })
         }
         (RepoMatch::Different, None) => {
-            let write = format!("write in a joined clone of {repo}: this clone can only read and check");
+            let write = format!("to write, use a joined clone of {repo}: this clone can only read and check");
             let error = wrong_repository_error(acting, code, &held).next(write);
             Err(if has_url(code, &held) { error.next_all(record_elsewhere(code, &held)?) } else { error })
         }
@@ -128,9 +129,13 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
 /// Returns an error for a clone of a fork.
 pub fn refuse_fork(acting: ActingRepo<'_>, code: &CodeRepo, held: &Repo) -> Result<(), OpError> {
     match upstream(code, held) {
-        Some(remote) => Err(wrong_repository_error(acting, code, held).next(swap_remotes(&remote, acting.repo)).next(
-            format!("git remote remove {}  # if it moved to the URL of origin: then try again", shell_word(&remote)),
-        )),
+        Some(remote) => {
+            Err(wrong_repository_error(acting, code, held).next(swap_remotes(&remote, acting.repo)).next(format!(
+                "git remote remove {}  # if the repository moved to origin's URL; then try \
+                again",
+                shell_word(&remote)
+            )))
+        }
         None => Ok(()),
     }
 }
@@ -175,8 +180,7 @@ fn moved(acting: ActingRepo<'_>, code: &CodeRepo, held: &Repo) -> Vec<String> {
 /// Returns the step for a clone that reaches the same repository through another host.
 pub fn same_path(code: &CodeRepo, held: &Repo) -> Option<String> {
     let (own, held) = (code.origin_url()?, held.url.as_deref().filter(|url| accept(url).is_ok())?);
-    let reason =
-        "if it is the same repository; git's url.<base>.insteadOf can still reach it through an alias or mirror";
+    let reason = "if it is the same repository; git's url.<base>.insteadOf still lets you use an alias or mirror";
     RepoUrl::of(&own)
         .differs_only_in_host(&RepoUrl::of(held))
         .then(|| format!("git remote set-url origin {}  # {reason}", shell_word(held)))
@@ -241,7 +245,7 @@ pub fn place(held: &Repo) -> String {
 pub fn facts(code: &CodeRepo, held: &Repo) -> String {
     match code.origin_url() {
         Some(_) if has_url(code, held) => {
-            "this clone's origin is the same, but it has none of its root commits, as after rewriting the history"
+            "this clone has the same origin, but none of its root commits; the history may have been rewritten"
                 .to_owned()
         }
         Some(url) => format!("this clone's origin is {url}"),

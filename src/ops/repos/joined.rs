@@ -188,7 +188,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
     let mut marks = other_marks(code, before.as_ref())?;
     marks.push(joined.clone());
     write_marks(code, &marks)?;
-    // Until now, the clone was joined as before.
+    // Up to here, an earlier mark stayed valid, in case this is interrupted. Now its record can be removed.
     match before.filter(|before| before.number != joined.number) {
         Some(before) => git_dir_file::remove(&record(home, &before.number)),
         None => Ok(()),
@@ -273,7 +273,7 @@ pub fn explain_missing_config(home: &Home, code: Option<&CodeRepo>, options: Opt
     let Joined { realm, repo, .. } = &joined;
     if store.as_ref().is_some_and(|store| has_left(store, repo).unwrap_or_default()) {
         return OpError::cannot(ErrorCode::NotInRealm, format!("{repo} left the realm {realm}"))
-            .next("git blue leave  # forget it in this clone too");
+            .next("git blue leave  # make this clone forget the realm too");
     }
     let config = locate::CONFIG;
     let message = format!("this clone joined the realm {realm} as {repo}, but this commit has no {config}");

@@ -20,8 +20,8 @@ pub fn current_name(realm: &RealmName, store: &dyn Store, name: &RepoName) -> Re
     renamed::current(store, name)?.ok_or_else(|| absent(realm, name, ""))
 }
 
-/// Returns the error for a repository that the realm does not have, or has under another name. `known` are those that it
-/// has.
+/// Returns the error for a repository that the realm does not have, or has under another name. `known` are the
+/// repositories of the realm.
 pub fn error<'r>(
     (realm, store): (&RealmName, &dyn Store),
     name: &RepoName,
@@ -33,8 +33,8 @@ pub fn error<'r>(
     absent(realm, name, &did_you_mean(name, known))
 }
 
-/// Refuses a repository that GIT_BLUE_REPO names, and the realm does not have: the answer would be that there is nothing to
-/// do. `known` are those that it has.
+/// Refuses a repository that GIT_BLUE_REPO names but the realm does not have. Otherwise, a misspelled name would look
+/// as if there were nothing to do. `known` are the repositories of the realm.
 ///
 /// # Errors
 /// Returns an error if there is no such repository.

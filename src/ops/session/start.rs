@@ -29,7 +29,7 @@ pub const OPERATION: Operation =
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The RFC that the session is about [default: that of the RFC's worktree]
+    /// The RFC to work on [default: this worktree's]
     #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: Option<RfcName>,
 }
@@ -64,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
     let Begun { session, resumed, former_rfc, stale } = begun.unwrap_or_else(|| unreachable!("it was decided"));
     let (work, _) = work::since(acting.store, &session)?;
     let message = match (former_rfc, resumed, stale) {
-        (Some(former), ..) => format!("session resumed; it was about {former}"),
+        (Some(former), ..) => format!("session resumed; its RFC was {former}"),
         (None, true, _) => "session resumed".into(),
         (None, false, Some(stale)) => format!("session started; {stale} was stale and has been ended"),
         (None, false, None) => "session started".into(),

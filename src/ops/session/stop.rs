@@ -30,7 +30,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The session [default: the one of this working tree]
+    /// The session [default: this working tree's]
     #[cfg_attr(feature = "cli", arg(value_name = "SESSION"))]
     pub id: Option<SessionId>,
 }

@@ -54,8 +54,9 @@ pub fn with_push<T>(
     Ok(if is_changed && is_by_hand(ctx, realm, store)? { answer.next(PUSH) } else { answer })
 }
 
-/// Returns the step that gets what another machine may have done, which comes before doing it here.
-pub fn before(store: &dyn Store, done: &str) -> Option<String> {
+/// Returns the step to sync first, in case what is missing here was already `done` on another machine. Returns `None`
+/// if the realm has no remotes.
+pub fn sync_first(store: &dyn Store, done: &str) -> Option<String> {
     (!store.remotes().is_empty()).then(|| format!("git blue sync  # if it was {done} on another machine"))
 }
 

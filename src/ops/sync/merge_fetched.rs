@@ -62,13 +62,13 @@ impl DomainsByCase {
     }
 }
 
-/// Returns the problem of a domain whose name differs only in case from that of a domain of this machine, which the
+/// Returns the problem of a domain whose name differs only in case from that of a domain on this machine, which the
 /// remote may have as well.
 fn collision(name: &StoreRef, own: &StoreRef, is_shared: bool) -> SyncProblem {
     let (other, own) = (name.shared_name(), own.shared_name());
     let pushed =
-        if is_shared { "" } else { ", which is not pushed: publish its contracts in a domain of another name" };
-    let message = format!("{other} differs only in case from {own} of this machine{pushed}");
+        if is_shared { "" } else { ", which is not pushed: publish its contracts in a domain with another name" };
+    let message = format!("{other} differs only in case from {own} on this machine{pushed}");
     problem(ErrorCode::NameCollision.as_str(), Some(name), message)
 }
 

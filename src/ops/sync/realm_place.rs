@@ -28,7 +28,7 @@ pub fn require_one(remote: &Remote, listing: &Listing) -> Result<(), OpError> {
     let [plain, branches] = [Mapping::Plain, Mapping::Branches].map(Mapping::prefix);
     let quoted = shell_word(&url);
     let remove = format!("git push {quoted} --delete $(git ls-remote {quoted} '{branches}*' | cut -f2)");
-    let message = format!("{url} has the realm at two places: {plain} and {branches}");
+    let message = format!("{url} has the realm in two places: {plain} and {branches}");
     Err(OpError::cannot(ErrorCode::SplitRealm, message)
         .next(format!("{remove}  # remove the one in branches; the machines that pushed there have its content")))
 }

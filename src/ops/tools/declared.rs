@@ -70,14 +70,14 @@ pub fn of(env: &Env) -> Result<Declared, OpError> {
 fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_letter) {
-        return Err(format!("a tool's name is 1 to {MAX_NAME} of a-z, A-Z, 0-9, _ and -"));
+        return Err(format!("a tool's name is 1 to {MAX_NAME} characters: a-z, A-Z, 0-9, _ and -"));
     }
     // The short names of operations are reserved too.
     let is_taken = |operation: &crate::ops::Operation| {
         [Some(operation.name), operation.name.strip_prefix("realm_")].contains(&Some(name))
     };
     if crate::ops::TABLE.iter().any(is_taken) {
-        return Err("it is the name of an operation".into());
+        return Err("its name is reserved".into());
     }
     let known = ["command", "description", "env", "readonly", "timeout"];
     if let Some(key) = values.keys().find(|key| !known.contains(&key.as_str())) {
@@ -211,7 +211,7 @@ mod tests {
     fn invalid_declarations_are_reported() {
         for (name, keys, problem) in [
             ("a b", "command = sh", "a tool's name is"),
-            ("realm_status", "command = sh", "the name of an operation"),
+            ("realm_status", "command = sh", "its name is reserved"),
             ("a", "description = x", "it has no command"),
             ("a", "command = \"\"", "its command is empty"),
             ("a", "command = ./run", "is a relative path"),

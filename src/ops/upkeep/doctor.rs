@@ -89,7 +89,7 @@ fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
     Ok(answer(vec![restored]).next("git blue sync  # sync with the others").next("git blue check"))
 }
 
-/// Returns the current realm. If it cannot be read, it is the only one on this machine that cannot be read.
+/// Returns the current realm. If it cannot be read because of damage, returns the only damaged realm on this machine.
 fn damaged_realm(ctx: &Ctx) -> Result<KnownRealm, OpError> {
     let error = match &ctx.realm {
         Ok(here) => return locate::known(&ctx.home, &here.realm),
@@ -372,23 +372,25 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
     if found.is_empty() {
         found.push(check("files", subject, Health::Ok, "every contract and binding can be read"));
     }
-    found.extend(strangers(subject, &view));
+    found.extend(unknown_repos(subject, &view));
     found
 }
 
-/// Reports repositories that domains name, but that the realm does not have, as after its ref was reset.
-fn strangers(subject: Option<&str>, view: &RealmView) -> Option<DoctorCheck> {
+/// Reports repositories that domains name but that are not in the realm, for example because its ref was reset.
+fn unknown_repos(subject: Option<&str>, view: &RealmView) -> Option<DoctorCheck> {
     let named = view.domains.values().filter(|domain| !domain.info.removed).flat_map(|domain| {
         let contracts = domain.contracts.values().filter(|contract| contract.retired.is_none());
         domain.info.members.iter().chain(domain.bindings.keys()).chain(contracts.map(|contract| &contract.owner))
     });
-    let strangers: BTreeSet<_> = named.filter(|repo| !view.repos.contains_key(repo)).collect();
-    if strangers.is_empty() {
+    let unknown_repos: BTreeSet<_> = named.filter(|repo| !view.repos.contains_key(repo)).collect();
+    if unknown_repos.is_empty() {
         return None;
     }
-    let message =
-        format!("not in the realm, although domains name them: {}", comma_separated_at_most(MAX_PROBLEMS, strangers));
-    let step = format!("git blue init --realm {}  # in each of them that is to take part", subject.unwrap_or_default());
+    let message = format!(
+        "not in the realm, although domains name them: {}",
+        comma_separated_at_most(MAX_PROBLEMS, unknown_repos)
+    );
+    let step = format!("git blue init --realm {}  # in each one that should take part", subject.unwrap_or_default());
     Some(advise(check("members", subject, Health::Warning, message), step))
 }
 

@@ -160,7 +160,7 @@ pub(crate) fn refs(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &Git
             format!("{}  # reset it", command(&known.name, &name, &left)),
         ),
         Ok(None) if name == StoreRef::Realm => advise(
-            found(format!("{name}: {problem}, and the store has no commit that it may have named")),
+            found(format!("{name}: {problem}, and the store has no commit to reset it to")),
             locate::obtain_again(&ctx.home, known),
         ),
         Ok(None) if request.fix => {
@@ -171,7 +171,7 @@ pub(crate) fn refs(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &Git
             }
         }
         Ok(None) => advise(
-            found(format!("{name}: {problem}, and the store has no commit that it may have named")),
+            found(format!("{name}: {problem}, and the store has no commit to reset it to")),
             "git blue doctor --fix  # remove it",
         ),
     };

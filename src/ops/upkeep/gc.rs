@@ -24,7 +24,7 @@ pub const OPERATION: Operation =
 #[derive(Debug, Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Do nothing unless the store has grown enough
+    /// Pack only if the store has grown enough to need it
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub auto: bool,

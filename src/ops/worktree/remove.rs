@@ -94,7 +94,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     }
     let cwd = dunce::canonicalize(ctx.env.cwd()).unwrap_or_else(|_| ctx.env.cwd().to_owned());
     if let Some(job) = jobs.iter().find(|job| cwd.starts_with(&job.tree.path)) {
-        let message = format!("you are in {}, which is to be removed", job.tree.path.display());
+        let message = format!("cannot remove {}: it is the current directory, or contains it", job.tree.path.display());
         return Err(
             OpError::no(ErrorCode::CurrentWorktree, message).next(format!("cd {}", shell_path(&job.found.folder)))
         );
@@ -238,7 +238,7 @@ fn refuse_loss(progress: &RequestProgress, jobs: &[Job], branch: &str, request: 
     let branch = shell_word(branch);
     let switch =
         |path| format!("git -C {path} switch {branch} && git -C {path} merge -  # put its commits on the branch");
-    let deinit = |path| format!("git -C {path} submodule deinit --all  # once what they hold is pushed");
+    let deinit = |path| format!("git -C {path} submodule deinit --all  # once their commits are pushed");
     Err(OpError { problems, ..error }
         .next_all(detached.into_iter().map(switch))
         .next_if(has_uncommitted, format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"))

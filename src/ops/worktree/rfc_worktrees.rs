@@ -125,7 +125,7 @@ pub fn select(
         repos.dedup();
         if repos.is_empty() {
             let error = OpError::usage("no repository was named");
-            return Err(error.next("name none to choose all that share a domain with this one"));
+            return Err(error.next("omit --repos to choose all that share a domain with this one"));
         }
         if let Some(stranger) = repos.iter().find(|repo| !overview.repos().contains_key(*repo)) {
             return Err(unknown::error((&here.realm, &*here.store), stranger, overview.repos().keys()));

@@ -150,7 +150,7 @@ impl Work {
     pub fn remove_unfinished(&self, tree: &Worktree) -> Result<(), StoreError> {
         let path = &tree.path;
         if tree.lacks_head() {
-            // Git would not take the folder for a worktree, and refuse to remove it.
+            // Git would not recognize the folder as a worktree, and would refuse to remove it.
             fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
         }
         // Given twice, it also removes a locked worktree.

@@ -40,7 +40,7 @@ impl Examination<'_> {
             return Ok(false);
         }
         let [held, records] = step.records(self.store)?;
-        // What was accepted stays.
+        // A change that was accepted must not be undone as a restoration.
         let is_accepted = |id| held.get(id).is_some_and(SetAside::is_accepted);
         for (_, record) in records.iter().filter(|(id, _)| !is_accepted(id)) {
             let undoes = |change: &&RuleViolation| {
@@ -58,8 +58,9 @@ impl Examination<'_> {
         Ok(false)
     }
 
-    /// Returns whether a merge added a record of a commit that broke these rules. Only merges set commits aside.
-    pub(super) fn is_founded(&self, step: &Step<'_>, record: &SetAside) -> Result<bool, StoreError> {
+    /// Returns whether the record that a step added is justified: only a merge may set a commit aside, and the commit
+    /// must really have broken the recorded rules.
+    pub(super) fn is_justified_record(&self, step: &Step<'_>, record: &SetAside) -> Result<bool, StoreError> {
         if !step.is_merge() || !record.is_open() {
             return Ok(false);
         }
@@ -75,8 +76,9 @@ impl Examination<'_> {
         Ok(is_broken(&self.breaches) || is_broken(&self.repeated(step)?.breaches))
     }
 
-    /// Returns whether a merge has the content that its machine kept, because it refused commits that are in `known`.
-    pub(super) fn is_kept_by_merger(
+    /// Returns whether the content of a file in a merge is what the merging machine kept because it refused commits.
+    /// Those commits may be in `known` here.
+    pub(super) fn matches_repeated_merge(
         &self,
         step: &Step<'_>,
         path: &TreePath,
@@ -95,7 +97,7 @@ impl Examination<'_> {
         })
     }
 
-    /// Repeats a merge as the machine made it that merged.
+    /// Repeats a merge as the merging machine made it, trusting its first parent.
     fn repeated(&self, step: &Step<'_>) -> Result<Rc<Repeated>, StoreError> {
         let [ours, theirs, ..] = &step.info.parents[..] else { return Ok(Rc::default()) };
         if let Some(repeated) = self.repeated.borrow().get(&[*ours, *theirs]) {
@@ -114,9 +116,10 @@ impl Examination<'_> {
         Ok(repeated)
     }
 
-    /// Returns the rules that a commit in `known` breaks. Many files of a commit may restore what it changed.
+    /// Returns the rules that a commit in `known` breaks. The result is cached, because one commit may restore many
+    /// files that it changed.
     fn breaches_of_known(&self, id: Oid) -> Result<Rc<Vec<RuleViolation>>, StoreError> {
-        if let Some(breaches) = self.looked_up.borrow().get(&id) {
+        if let Some(breaches) = self.known_violations.borrow().get(&id) {
             return Ok(Rc::clone(breaches));
         }
         let info = self.store.commit(&id)?;
@@ -127,7 +130,7 @@ impl Examination<'_> {
             (breaches, _) = self.judge(&step, &inherited)?;
         }
         let breaches = Rc::new(breaches);
-        self.looked_up.borrow_mut().insert(id, Rc::clone(&breaches));
+        self.known_violations.borrow_mut().insert(id, Rc::clone(&breaches));
         Ok(breaches)
     }
 
@@ -139,8 +142,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Returns the content of a refused file with the change that a later commit made to the refused content, if that
-    /// change alone breaks no rule: its author does not answer for the earlier one.
+    /// Returns the kept content of a refused file with the change that a later commit made on top of the refused
+    /// content, if that later change alone breaks no rule. Its author is not responsible for the refused one.
     pub(super) fn with_later_change(
         &self,
         step: &Step<'_>,
@@ -168,7 +171,7 @@ impl Examination<'_> {
             return Ok(None);
         }
         let id = self.store.blob_id(&bytes)?;
-        self.made.borrow_mut().insert(id, bytes);
+        self.unwritten.borrow_mut().insert(id, bytes);
         Ok(Some(id))
     }
 

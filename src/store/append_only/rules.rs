@@ -83,7 +83,7 @@ impl Examination<'_> {
             TreeFile::SetAside(_) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
             TreeFile::SetAside(id) => {
                 let is_allowed = match (self.read::<SetAside>(before)?, self.read::<SetAside>(after)?) {
-                    (None, Some(new)) => new.id() == *id && self.is_founded(step, &new)?,
+                    (None, Some(new)) => new.id() == *id && self.is_justified_record(step, &new)?,
                     (Some(held), Some(new)) => {
                         let settler = new.settled.as_ref().filter(|_| held.is_open()).map(|settled| &settled.by);
                         settler.is_some_and(claims)

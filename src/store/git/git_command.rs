@@ -135,10 +135,10 @@ fn doing(args: &[&str]) -> String {
     format!("run git {}", args.join(" "))
 }
 
-/// The standard error of a child, which a thread reads, so that the child does not block.
-pub(super) struct Said(Receiver<Vec<u8>>);
+/// The standard error of a child, read by a thread so that the child does not block.
+pub(super) struct ErrorOutput(Receiver<Vec<u8>>);
 
-impl Said {
+impl ErrorOutput {
     fn by(stderr: Option<ChildStderr>) -> Self {
         let (send, receive) = mpsc::channel();
         thread::spawn(move || {
@@ -163,8 +163,8 @@ impl Said {
         Self(receive)
     }
 
-    /// Returns the start of it. Call this when the child has ended. A process that the child left behind, such as a
-    /// connection of ssh that is kept, may hold it open, and is not waited for.
+    /// Returns the beginning of the child's standard error. Call this when the child has ended. A process that the
+    /// child left behind, such as a persistent ssh connection, may keep the pipe open; this does not wait for it.
     pub(super) fn text(self) -> Vec<u8> {
         let end = Instant::now() + MAX_LEFT_OPEN;
         let chunks = iter::from_fn(|| self.0.recv_timeout(end.saturating_duration_since(Instant::now())).ok());
@@ -177,9 +177,9 @@ pub(super) fn converse<T>(
     child: &mut Child,
     input: Option<String>,
     read: impl FnOnce(Option<ChildStdout>) -> T,
-) -> (T, Said) {
+) -> (T, ErrorOutput) {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let said = Said::by(child.stderr.take());
+    let said = ErrorOutput::by(child.stderr.take());
     thread::scope(|scope| {
         scope.spawn(move || {
             if let (Some(mut stdin), Some(input)) = (stdin, input) {

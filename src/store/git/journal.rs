@@ -13,14 +13,14 @@ use crate::{platform::files::Identity, store::StoreError};
 /// The time within which a writer takes the locks after recording them; otherwise it withdraws the record. A lock file
 /// from any other time belongs to another program.
 const SOON: Duration = Duration::from_secs(2);
-/// The time for which a lock file may belong to another program, if it was recorded without an inode, or has an inode
-/// that was free again. git holds these locks for milliseconds.
+/// How long a recorded lock file must stay the same before it is removed, if it may belong to another program: because
+/// it was recorded without an inode, or because its inode may have been reused. git holds these locks for milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The maximum time to wait for another program to release one lock file. git itself waits for 1 second
 /// (`core.packedRefsTimeout`); a program that flushes to a busy disk may take longer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The same for a lock file that is older than twice that time: its program was probably killed.
+/// The maximum time to wait for a lock file that is older than twice [`PATIENCE`]: its program was probably killed.
 const PATIENCE_WITH_OLD: Duration = Duration::from_secs(1);
 
 /// The single lock under which git's locks are taken. git's own packed-refs lock admits only one writer anyway, and
@@ -92,9 +92,9 @@ pub(super) fn taken(held: &mut HeldLock, top: &Path, files: &[PathBuf]) -> Resul
     note(held, files.iter().map(|path| Noted { path: path.clone(), inode: inode(path) }), top)
 }
 
-/// Clears the record after all recorded locks were released. A file that is there nevertheless belongs to another
-/// program that took the lock since and got the same inode, or could not be removed. So it is removed only if it stays;
-/// if that fails, it stays recorded for the next writer.
+/// Clears the record after all recorded locks were released. If a recorded file still exists, either another program
+/// has taken the lock since and its file got the same inode, or the file could not be removed. So it is removed only if
+/// it does not change for [`GRACE`]; if that fails, it remains recorded for the next writer.
 pub(super) fn end(held: &mut HeldLock, top: &Path) -> Result<(), StoreError> {
     let taken = noted(held, top)?.into_iter().filter(|noted| noted.inode.is_some());
     let left = remove_stale(taken, |_| false);

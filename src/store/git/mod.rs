@@ -238,7 +238,7 @@ impl Store for GitStore {
         self.cache.as_ref()
     }
 
-    fn holds(&self) -> bool {
+    fn caches_in_memory(&self) -> bool {
         self.holds
     }
 

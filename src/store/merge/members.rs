@@ -14,8 +14,9 @@ use crate::model::{
 use crate::store::{Edit, StoreError, TreePath, codec, layout, read};
 
 impl TreeMerge<'_> {
-    /// Keeps a member that one side removed, alone or with the domain, while the other side published its binding or a
-    /// contract of it. These stay, and nobody could change or remove them otherwise.
+    /// Keeps a member that one side removed, alone or with the whole domain, while the other side published the
+    /// member's binding or one of its contracts. The merge keeps those files, and without their owner nobody could
+    /// change or remove them.
     pub(super) fn keep_members(&mut self) -> Result<(), StoreError> {
         let path = layout::domain();
         let Some(mut merged) = self.merged::<Domain>(&path)? else { return Ok(()) };
@@ -45,8 +46,8 @@ impl TreeMerge<'_> {
         Ok(())
     }
 
-    /// Returns the owners of the contracts that one side changed and that are not retired after the merge. Who removes
-    /// a member knows its other contracts.
+    /// Returns the owners of the contracts that differ between the sides and are not retired after the merge. Contracts
+    /// that are the same on both sides do not count: whoever removed their owner saw them.
     fn owners(&self) -> Result<BTreeSet<RepoName>, StoreError> {
         let [ours, theirs] = &self.trees;
         let entries = |tree| {

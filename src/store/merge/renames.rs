@@ -12,8 +12,8 @@ use crate::model::{
 use crate::store::{Edit, EntryKind, StoreError, TreePath, layout, read};
 
 impl TreeMerge<'_> {
-    /// Merges the last published commit of a repository that one side renamed, while it published under its former name
-    /// on the other. Returns false if it was not renamed.
+    /// Merges the last published commit of a repository that was renamed on one side, and published under its former
+    /// name on the other side. Returns false if it was not renamed.
     pub(super) fn merge_renamed_source(
         &mut self,
         former: &RepoName,
@@ -36,8 +36,8 @@ impl TreeMerge<'_> {
         Ok(true)
     }
 
-    /// Merges the binding of a repository that one side renamed, while it published another one under its former name on
-    /// the other. Returns false if it was not renamed.
+    /// Merges the binding of a repository that was renamed on one side, and published another binding under its former
+    /// name on the other side. Returns false if it was not renamed.
     pub(super) fn merge_renamed_binding(
         &mut self,
         former: &RepoName,
@@ -114,8 +114,9 @@ impl TreeMerge<'_> {
         Ok(None)
     }
 
-    /// Returns the name that a side gave to a repository: the one under which it has a commit that it had published under
-    /// the former name, which it no longer has. Renames are recorded in the realm's ref, which may not be fetched yet.
+    /// Returns the new name that a side gave to the repository `former`, or `None` if it did not rename it. The side
+    /// renamed it if it has no published commit under the former name any more, and the histories of both names share a
+    /// published commit.
     fn new_name(&self, side: usize, former: &RepoName) -> Result<Option<RepoName>, StoreError> {
         let is_there = |path: TreePath| Ok::<_, StoreError>(self.blob_at(side, &path)?.is_some());
         let Some(held) = self.pasts[side].get(&format!("{former}.json")) else { return Ok(None) };

@@ -153,7 +153,7 @@ impl TreeMerge<'_> {
         }
     }
 
-    /// Merges a file of which nothing is lost.
+    /// Merges a file whose merge loses nothing of either side.
     fn put_merged<T: Serialize + DeserializeOwned + PartialEq>(
         &mut self,
         place: &TreeFile,

@@ -65,7 +65,7 @@ pub(super) fn roles_in(
     folder: &Oid,
     contract: &ContractName,
 ) -> Result<Vec<ContractRole>, StoreError> {
-    if !store.holds() {
+    if !store.caches_in_memory() {
         let (mut roles, _) = roles_below(store, folder, |name| name == contract.as_str())?;
         return Ok(roles.remove(contract.as_str()).unwrap_or_default());
     }

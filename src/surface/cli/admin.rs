@@ -57,10 +57,10 @@ pub struct Init {
 pub struct Contract {
     #[command(flatten)]
     request: admin::contract::Request,
-    /// A file with its JSON Schema, as JSON or YAML [default: {}]
+    /// A file with the JSON Schema, as JSON or YAML [default: {}]
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// A file with its value, as JSON or YAML [default: null]
+    /// A file with the value, as JSON or YAML [default: null]
     #[arg(long, value_name = "FILE")]
     value: Option<PathBuf>,
 }

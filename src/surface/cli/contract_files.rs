@@ -54,10 +54,10 @@ pub struct New {
     /// The owner, which must be this repository
     #[arg(long, value_name = "REPO")]
     owner: Option<RepoName>,
-    /// Describe its purpose in a sentence
+    /// The purpose of the contract, in a sentence
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
-    /// The side that sends the data
+    /// The direction of the data
     #[arg(long, value_enum, default_value_t)]
     flow: Flow,
     /// Create the domain if needed, and add this repository and the given ones

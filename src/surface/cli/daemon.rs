@@ -36,7 +36,7 @@ pub enum Command {
     Token,
     /// Open the page in a browser, with a one-time link
     Open(Open),
-    /// Write the file that starts the daemon at login, for systemd or launchd
+    /// Write a systemd or launchd file that starts the daemon at login
     Install(Install),
 }
 

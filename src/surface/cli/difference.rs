@@ -189,8 +189,7 @@ fn render_value(mark: &str, shown: Style, value: &Json, text: &mut Text) {
 pub struct Impact {
     #[command(flatten)]
     request: contract::impact::Request,
-    /// Assume that the contract has this schema, at the version that the change requires; a part of a file is
-    /// FILE#/POINTER
+    /// Assume that the next version has this schema; append #/POINTER for a part of the file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["draft", "to"])]
     schema: Option<PathBuf>,
 }

@@ -48,7 +48,7 @@ pub struct Serve {
 /// The options that select the tools.
 #[derive(Debug, Clone, Copy, Args)]
 struct Offer {
-    /// Exclude tools that change something
+    /// Offer only read-only tools
     #[arg(long)]
     read_only: bool,
     /// Let tools use any realm on this machine
@@ -82,7 +82,7 @@ pub struct GenerateConfig {
     /// How the client reaches the server
     #[arg(long, value_enum, default_value_t)]
     transport: Transport,
-    /// The daemon's port, with --transport http [default: that of the running daemon, else 7865]
+    /// The daemon's port, with --transport http [default: the running daemon's, else 7865]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
     /// Let tools use any realm on this machine

@@ -93,7 +93,7 @@ struct Global {
     /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
-    /// Read the realm as of a time, a commit of this repository, or a version of the contract that is named
+    /// Read the realm as of a time, a commit of this repository, or a version of the given contract
     #[arg(long, global = true, value_name = "TIME|COMMIT|VERSION")]
     at: Option<AsOf>,
     /// Ignore the cache

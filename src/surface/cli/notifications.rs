@@ -77,7 +77,7 @@ pub struct Watch {
     /// Mark the shown notifications as seen
     #[arg(long)]
     mark: bool,
-    /// Show only changes of at least this importance; the first one is the highest
+    /// Show only changes of at least this rank; the first one listed is the highest
     #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::ALL.map(rank)).try_map(|word| word.parse::<Rank>()))]
     rank: Option<Rank>,
     /// Show only changes to this contract
@@ -212,7 +212,7 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
     if body.notifications.is_empty() && body.unreadable_domains.is_empty() {
         text.line(&[plain(match body.summary.expired_cleaned {
             0 => "no notifications".to_owned(),
-            older => format!("no notifications of the last 30 days; {older} older: git blue realm log"),
+            older => format!("no notifications in the last 30 days ({older} older: git blue realm log)"),
         })]);
     }
     let rows = body.notifications.iter().map(|one| {
@@ -230,7 +230,7 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
     text.table("", &rows.collect::<Vec<_>>());
     render_cursor(body.next_cursor.as_deref(), text);
     if body.summary.dropped > 0 {
-        let what = format!("{} more were seen, and were too many to keep: git blue realm log", body.summary.dropped);
+        let what = format!("{} more were seen and are no longer kept: git blue realm log", body.summary.dropped);
         text.line(&[styled(what, Style::Dim)]);
     }
 }

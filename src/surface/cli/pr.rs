@@ -28,10 +28,10 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Comment {
-    /// The report, in Markdown; - is standard input
+    /// The report, in Markdown; - for standard input
     #[arg(long, value_name = "FILE")]
     body: PathBuf,
-    /// The number of the pull request [default: that of the workflow run, else of the branch]
+    /// The number of the pull request [default: the workflow run's, else the branch's]
     #[arg(long, value_name = "N")]
     number: Option<u64>,
 }

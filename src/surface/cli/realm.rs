@@ -144,11 +144,11 @@ pub struct Check {
     /// Read the realm from this local store (or clone with its refs) for this check only
     #[arg(long, value_name = "DIR")]
     pub(super) realm_path: Option<std::path::PathBuf>,
-    /// Run the validation scripts that this repository's committed files name. With CI=true
-    /// (set, and not 0, false, no or off), a joined clone runs them even without this option.
+    /// Run the validation scripts named in this repository's committed files. If CI is set (and not 0, false, no or
+    /// off), a joined clone runs them even without this option.
     #[arg(long)]
     run_scripts: bool,
-    /// The time limit for each of these scripts, at most 3600
+    /// The time limit for each validation script, at most 3600
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     script_timeout: u64,
     #[command(flatten)]

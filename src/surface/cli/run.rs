@@ -194,8 +194,9 @@ fn prepare(ctx: &Ctx, command: &Command, global: &Global, call: &Call, output: &
         output.hold_if_quiet();
     }
     if call.write().is_some() {
-        // A receiver that cannot begin now begins with a later change. Most commands that fail report the reason.
-        let _ = ops::delivery::run::begin_new(ctx);
+        // If this fails, a new receiver gets only the changes after the first success. The command itself usually fails
+        // for the same reason, and reports it.
+        let _ = ops::delivery::run::start_new_receivers(ctx);
     }
 }
 
@@ -243,7 +244,8 @@ fn waiting(lock: &Path, holder: Option<&str>) {
     let _ = writeln!(std::io::stderr(), "git blue: {}", escape::clean(&line));
 }
 
-/// Reads the refs that git writes to the pre-push hook: one of each local commit, because there may be very many refs.
+/// Reads the refs that git writes to the pre-push hook. Returns only one ref for each local commit, because there may
+/// be very many refs.
 fn pushed() -> String {
     use std::io::BufRead as _;
     let mut known = std::collections::BTreeSet::new();

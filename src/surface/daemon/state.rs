@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The time to wait for a process that is checking whether a daemon runs.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// The maximum number of times to wait.
 const MOST_LOOKS: usize = 1_000;
 
@@ -124,7 +124,7 @@ impl DaemonLock {
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Ok(None)
     }

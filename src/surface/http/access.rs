@@ -144,8 +144,8 @@ pub fn needed(method: &Method) -> ClientRole {
 pub fn refusal(role: ClientRole, request: &Parts, is_page: bool) -> OpError {
     match role {
         ClientRole::Stranger if is_page && !request.headers.contains_key(AUTHORIZATION) => {
-            OpError::no(ErrorCode::NoToken, "a link that is valid once signs it in")
-                .next("git blue daemon open  # open such a link")
+            OpError::no(ErrorCode::NoToken, "sign in with a one-time link")
+                .next("git blue daemon open  # open a one-time link")
         }
         ClientRole::Stranger => {
             let message = if request.headers.contains_key(AUTHORIZATION) {

@@ -99,7 +99,7 @@ impl Connections {
 
 impl Connection {
     /// Waits until this connection has to close in favour of another one.
-    pub async fn left(&self) {
+    pub async fn asked_to_close(&self) {
         self.state.leave.notified().await;
     }
 

@@ -175,7 +175,7 @@ async fn serve_connection(
     // A client that disconnects is not worth logging.
     tokio::select! {
         _ = connection.as_mut() => {}
-        () = connected.left() => {}
+        () = connected.asked_to_close() => {}
         () = stop_requested(&mut stopping) => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;

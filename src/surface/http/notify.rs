@@ -41,7 +41,7 @@ pub fn regularly(contexts: Contexts, stopping: watch::Receiver<bool>) {
 impl Watched {
     /// Returns whether the realm has changed or the interval has passed.
     fn is_due(&mut self) -> bool {
-        let moved = self.change_watch.as_mut().is_some_and(|change_watch| change_watch.waited(Duration::ZERO));
+        let moved = self.change_watch.as_mut().is_some_and(|change_watch| change_watch.wait_for_change(Duration::ZERO));
         let is_due = moved || self.looked.is_none_or(|looked| looked.elapsed() >= REGULARLY);
         if is_due {
             self.looked = Some(Instant::now());

@@ -173,7 +173,7 @@ impl NotificationSource {
         }
         let is_quiet = |tips: &Tips| self.idle.is_unchanged(&self.project, tips);
         let mut left = None;
-        // The first one is always told, if need be cut, because it would block the others forever.
+        // The first one is always sent, shortened if necessary; otherwise it would block the others forever.
         let fits = |one: &Notification| {
             let is_first = left.is_none();
             left.get_or_insert_with(|| Room(room())).takes(one) || is_first
@@ -200,7 +200,7 @@ impl SentNotifications {
         let Ok(acting) = ctx.require_reader() else { return Ok(()) };
         inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
         if self.is_all {
-            // These are the domains when nothing else was pending, and the current inboxes.
+            // Record the domain tips from when these were all the pending notifications, with the current inbox tips.
             idle.record(project.clone(), self.tips.clone().after_delivery(acting, reader)?);
         }
         Ok(())
@@ -222,7 +222,7 @@ fn steps(notifications: &[Notification], more: usize, is_review: bool, follow_up
     }
     if more > 0 {
         let what = count(more, "more change is pending", "more changes are pending");
-        steps.push(format!("{what}; the next answers contain them").into());
+        steps.push(format!("{what} and will come with the next answers").into());
     }
     steps
 }

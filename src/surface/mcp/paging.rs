@@ -33,12 +33,12 @@ pub struct Wanted<'a> {
 /// Returns an error if the cursor was made for another answer.
 pub fn page(text: &str, mut next_steps: Vec<NextStep>, lists: Lists, wanted: Wanted<'_>) -> Result<Body, OpError> {
     let Wanted { limit, cursor } = wanted;
-    // One more names the next page.
+    // Leave room for the step that leads to the next page.
     next_steps.truncate(MAX_STEPS - 1);
     let mut body = Body { fields: Map::new(), next_steps };
     let Listed { fields, lists: mut listed } = Listed::of(text, lists);
     let total = listed.values().map(Vec::len).sum::<usize>();
-    // An answer takes more bytes in a message than its text has.
+    // In a message, an answer takes more bytes than its text has, so a text longer than the limit cannot fit.
     if limit.is_none() && cursor.is_none() && text.len() <= MAX_BODY {
         body.fields = listed::value(text);
         body.fields.remove("next_steps");

@@ -166,7 +166,7 @@ pub fn not_found_error(tried: &TriedPlaces) -> OpError {
     let error = error.next("pass cwd: the absolute path of a directory in the repository");
     let error = match tried.realms.first().filter(|_| tried.takes_realm) {
         Some(realm) => {
-            error.next(format!("or pass realm, such as {realm}: what needs no repository works without cwd"))
+            error.next(format!("or pass realm, such as {realm}: calls that need no repository work without cwd"))
         }
         None => error,
     };
@@ -177,7 +177,7 @@ pub fn not_found_error(tried: &TriedPlaces) -> OpError {
         }
         several => several.iter().take(MAX_REALMS).fold(error, |error, name| {
             error.next(format!(
-                "git blue init --realm {name}  # run in the repository: join this realm, if it is the one"
+                "git blue init --realm {name}  # run in the repository: join this realm, if it is the right one"
             ))
         }),
     }

@@ -42,7 +42,7 @@ impl From<Vec<(Machine, bool)>> for Pattern {
 #[derive(Clone)]
 pub enum Machine {
     Plain(Rc<Dfa>),
-    /// One with look-arounds.
+    /// The automaton of a regular expression with look-arounds.
     Looking(Rc<Looking>),
 }
 
@@ -198,8 +198,9 @@ impl Pattern {
         (parts.len() > 1).then(|| parts.into())
     }
 
-    /// Compiles a pattern that matches all that a `pattern` keyword with back-references matches, and more.
-    pub fn around(pattern: &str) -> Option<Self> {
+    /// Compiles an over-approximation of a `pattern` keyword with back-references: it matches everything that the
+    /// keyword matches, and possibly more.
+    pub fn superset(pattern: &str) -> Option<Self> {
         let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
         Some(vec![(Machine::Looking(Rc::new(Looking::build(&translated)?)), true)].into())
     }

@@ -196,7 +196,7 @@ mod tests {
         for known in FORMATS {
             let validator = validator(known.name);
             let [around, within] = [known.around, known.within].map(|regex| DFA::new(regex).unwrap());
-            // To the validator, `.026-01-01` is a date: it takes some of these characters for digits.
+            // The validator accepts `.026-01-01` as a date, because it treats some of these characters as digits.
             let is_time = ["date", "time", "date-time"].contains(&known.name);
             let others = if is_time { "0123456789aFzZtT: é\n" } else { "0123456789aFzZtT: é\n.-+/@" };
             let once = known.good.iter().flat_map(|good| similar(good, others));

@@ -1,8 +1,9 @@
 //! Sub-schemas that refer to themselves for the same value, such as `{"anyOf": [{"type": "string"}, {"$ref": "#"}]}`.
 //!
-//! JSON Schema leaves their meaning open (2020-12 Core, section 9.4.1). To the validator, a reference holds if it is
-//! reached again for the same value. Where no negation is passed, that is the greatest fixed point, wherever the
-//! validator starts, so the reference can be replaced by `true`. What passes a negation remains undecided.
+//! JSON Schema leaves their meaning open (2020-12 Core, section 9.4.1). The validator treats a reference that it
+//! reaches again for the same value as satisfied. If there is no negation on the cycle, this gives the greatest fixed
+//! point, wherever the validator starts, so the reference can be replaced by `true`. Cycles through a negation remain
+//! undecided.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -105,7 +105,7 @@ impl Classes {
 /// Marks the sub-schemas that assert nothing, leaves first.
 fn mark_true(graph: &Graph<'_>, classes: &mut Classes, own: &[usize]) {
     let parents = Parents::of(graph, classes, own);
-    // The number of first literals of each that assert nothing.
+    // For each sub-schema, how many literals at its beginning assert nothing.
     let mut vacuous = vec![0; graph.len()];
     let mut open = own.to_vec();
     while let Some(at) = open.pop() {

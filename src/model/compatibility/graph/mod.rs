@@ -67,10 +67,11 @@ pub(super) struct Graph<'a> {
     pub(super) dynamic_scopes: usize,
     /// Ids by part and scope, so that equal sub-schemas with the same meaning are read only once.
     ids: HashMap<(PartId, ScopeId), Id>,
-    /// The sub-schemas that leave nothing unevaluated, because they contain such a keyword themselves.
+    /// The sub-schemas that leave nothing unevaluated, because they have `unevaluatedProperties` or `unevaluatedItems`
+    /// themselves.
     pub(super) evaluates_all: HashSet<(Id, Unevaluated)>,
-    /// The number of literals of a sub-schema before those that `unevaluatedProperties` and `unevaluatedItems` were
-    /// rewritten to.
+    /// The number of literals at the beginning of a sub-schema that come from its own keywords. Those after them
+    /// replace its `unevaluatedProperties` and `unevaluatedItems`.
     written: HashMap<Id, usize>,
 }
 
@@ -132,8 +133,8 @@ impl<'a> Graph<'a> {
         lits.split_at(first.unwrap_or(lits.len()))
     }
 
-    /// Adds the literals that `unevaluatedProperties` or `unevaluatedItems` of a sub-schema was rewritten to. Their
-    /// cases are the sub-schemas from `first` on.
+    /// Adds the literals that replace `unevaluatedProperties` or `unevaluatedItems` in a sub-schema. The sub-schemas
+    /// from `first` on were created for these literals, and are marked as cases.
     pub(super) fn add_cases(&mut self, id: Id, more: Vec<Lit>, first: usize) {
         self.raws[first..].iter_mut().for_each(|raw| raw.origin = Origin::Case);
         let lits = self.lits(id).to_vec();

@@ -251,7 +251,7 @@ pub struct Words {
     pub checks: Vec<Check>,
     check_ids: HashMap<String, u32>,
     patterns: HashMap<Sym, Option<Rc<Validator<Metered>>>>,
-    /// The first symbol of each pattern by its canonical form, and by its other symbols.
+    /// The first symbol of each pattern: here by the canonical form of the pattern, below by any of its symbols.
     pattern_ids: HashMap<String, Sym>,
     same_patterns: HashMap<Sym, Sym>,
     /// Patterns as they are written in the schemas, if the validator needs them to be rewritten.
@@ -374,8 +374,8 @@ impl Words {
 /// The assumed size of a validator of one keyword, in bytes.
 const VALIDATOR_SIZE: usize = 64 << 10;
 
-/// Returns a validator for the same type of values as everywhere else, because the compiler generates all of its code
-/// again for another type.
+/// Builds a validator of one keyword. It reads [`Metered`] values even though nothing is metered here: a second type of
+/// values would make the compiler generate the code of the validator twice.
 pub(in crate::model::compatibility) fn validator(schema: &Value) -> Option<Rc<Validator<Metered>>> {
     thread_local! {
         static RECENT: RefCell<Recent<Option<Rc<Validator<Metered>>>>> = RefCell::default();

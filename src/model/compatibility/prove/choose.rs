@@ -90,9 +90,9 @@ impl State {
         Some(best)
     }
 
-    /// Returns the choice to take first: one between required schemas, since these rule out more.
-    /// If there are many, a single refusal comes first, since it shows which of them matter. The
-    /// choice whether a property is absent comes last.
+    /// Returns the choice to take next. Choices between schemas that must hold come first, since they rule out the
+    /// most. If there are many of those, but only one refusal, the refusal comes first, since it shows which of them
+    /// matter. Choices about whether a property is absent come last.
     fn next_choice(&self) -> Option<usize> {
         let holding = self.open.iter().filter(|choice| is_about_what_holds(choice)).count();
         let refusals = self.open.iter().filter(|choice| is_refusal(choice)).count();

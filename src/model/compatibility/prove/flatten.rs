@@ -126,7 +126,7 @@ pub struct State {
     pub open: Vec<Choice>,
     /// The only names and patterns that the facts allow for properties.
     pub fences: Vec<Fence>,
-    /// The same for the properties that a lenient sender sends, once they are known for certain.
+    /// The only names and patterns of the properties that a lenient sender sends, once these are known for certain.
     pub sent: Option<Rc<Fence>>,
     /// The maximum number of properties.
     pub most: Option<u64>,
@@ -150,9 +150,10 @@ impl Fence {
     }
 }
 
-/// Returns whether another alternative of a `oneOf` accepts all that a lenient sender of one sends, although not all
-/// that the alternative allows: open objects that no constant tells apart. Its author means `anyOf`. Taken literally, nothing
-/// could be sent, and every change would be compatible.
+/// Returns whether another alternative of a `oneOf` accepts everything that a lenient sender of the alternative `only`
+/// sends, but not everything that `only` allows. This happens with open objects that no constant tells apart. The
+/// author of such a schema means `anyOf`: taken literally, it allows nothing to be sent, and every change of it would
+/// be compatible.
 fn is_shadowed(engine: &mut Engine<'_>, ids: &[Id], only: usize) -> bool {
     others(ids, only).any(|other| {
         !are_distinct(engine, ids[only], other)

@@ -20,9 +20,10 @@ fn type_of(value: &Value) -> u8 {
 }
 
 impl Engine<'_> {
-    /// Treats a difference as allowed from now on, at first only for some values: those of the node `foreign` if there is
-    /// one; for types, listed values and unions, those of the type of `value`, since what allows everything would hide
-    /// what other alternatives refuse. Goals that were empty stay empty. Returns whether this allows more than before.
+    /// Treats a difference as allowed from now on, so that the search finds others. At first, it is allowed only for
+    /// some values: for those of the node `foreign` if there is one, or, if the keyword is about types, listed values
+    /// or a union, for those of the type of `value`. Allowing it for all values at once would hide what other
+    /// alternatives refuse. Goals that were proved empty stay empty. Returns whether more is allowed than before.
     pub fn mask(&mut self, id: Id, lit: Lit, foreign: Option<Id>, value: &Value) -> bool {
         self.memo.retain(|_, memo| matches!(memo, Memo::Solid(Answer::Empty)));
         let key = (id, lit);

@@ -49,7 +49,7 @@ impl State {
             found = self.place_all(engine, &shape, &shape.wanted, draft, &mut tries);
         }
         let Some(draft) = found else {
-            // One name might satisfy several demands on names, but a different one was tried.
+            // A name that satisfies several of the demands on names might exist, but was not tried.
             let names = shape.wanted.iter().filter(|wanted| matches!(wanted, Wanted::Named(_))).count();
             return if shape.most.is_some() && names > 1 { Answer::Undecided } else { Answer::Empty };
         };

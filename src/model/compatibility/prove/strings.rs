@@ -278,7 +278,7 @@ fn within(pattern: &str) -> Option<Pattern> {
 
 /// Returns a pattern that matches everything that a pattern without an automaton matches.
 fn around(pattern: &str) -> Option<Pattern> {
-    Pattern::around(pattern).or_else(|| Pattern::compile(&approximate::widened(pattern)?))
+    Pattern::superset(pattern).or_else(|| Pattern::compile(&approximate::widened(pattern)?))
 }
 
 /// Returns the values that are strings.

@@ -107,7 +107,7 @@ pub(super) fn same_repository(
             if identity::has_a_root(code, held)? {
                 return Err(OpError::no(ErrorCode::Fork, message)
                     .next_all(identity::same_path(code, held))
-                    .next("git blue status  # in a fork: it can read and check, but not write")
+                    .next("git blue status  # in a fork, which can read and check, but not write")
                     .next(format!("or edit repo in {CONFIG}, if this is a separate repository in the realm"))
                     .next_all(record.map(|record| format!("or {record}"))));
             }
@@ -127,7 +127,10 @@ pub(super) fn refuse_second_realm(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm
         return Ok(());
     }
     let Joined { realm, repo, .. } = joined;
-    let message = format!("this clone joined the realm {realm} as {repo}, and a repository is in one realm only");
+    let message = format!(
+        "this clone has joined the realm {realm} as {repo}, and a repository can be in only one \
+        realm"
+    );
     Err(OpError::no(ErrorCode::JoinedAsOther, message)
         .next(format!("write the realm {realm} and repo: {repo} into {CONFIG}"))
         .next("git blue leave  # then, if the repository moves to the other realm"))

@@ -42,7 +42,7 @@ impl Work<'_> {
     }
 
     /// Writes a decision. If the domain has changed since, decides again and replaces `effects`.
-    pub fn carry_out(
+    pub fn execute(
         &self,
         name: &DomainName,
         reason: Option<&str>,
@@ -62,7 +62,7 @@ impl Work<'_> {
             *effects = DecisionEffects::of(view, &decision, self.judge);
             Ok(decision)
         };
-        self.with_part(name, |part| domain::carry_out(self.ctx, self.store(), name, (part, why), decision, &mut decide))
+        self.with_part(name, |part| domain::execute(self.ctx, self.store(), name, (part, why), decision, &mut decide))
             .map(drop)
     }
 

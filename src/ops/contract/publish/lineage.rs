@@ -25,7 +25,8 @@ pub enum Lineage {
 
 impl Work<'_> {
     /// Refuses to publish from a stale clone: the last published commit must be an ancestor of the new one, or have
-    /// been replaced in this clone. Whether it was dropped elsewhere, only the user knows, who then asks for a rollback.
+    /// been replaced in this clone. Only the user can know that it was dropped in another clone, and must then ask for
+    /// a rollback.
     pub fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
         let Some(source) = view.sources.get(self.acting.repo) else {
             return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
@@ -53,7 +54,7 @@ impl Work<'_> {
             let message = format!("{domain} was published from {commit}, which this shallow clone does not contain");
             let pull = behind::pull(self.code, self.branch, &source.commit, "if that commit is newer")?;
             let error = OpError::no(ErrorCode::Shallow, message).next(pull);
-            return Err(error.next("git fetch --unshallow  # otherwise, then publish again"));
+            return Err(error.next("git fetch --unshallow  # otherwise; then publish again"));
         }
         let message = format!(
             "{} was published from {}, which is not in the history of {}: fetch first, then merge it",

@@ -1,4 +1,4 @@
-//! The publication of one commit: what it concerns of each domain.
+//! The publication of one commit, and the part of each domain that it concerns.
 
 use std::collections::BTreeSet;
 
@@ -118,7 +118,7 @@ impl Work<'_> {
             return error;
         }
         let create = format!("git blue realm admin domain --name {name} --repos {}  # create it", self.acting.repo);
-        let steps = auto::before(self.store(), "created").into_iter().chain([create]);
+        let steps = auto::sync_first(self.store(), "created").into_iter().chain([create]);
         OpError { next_steps: steps.map(NextStep::from).collect(), ..error }
     }
 

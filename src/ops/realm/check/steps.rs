@@ -35,7 +35,12 @@ pub fn answer(
     let by_range = body.imports_by_range;
     let fetch = body.missing_base.as_deref().map(check_base::fetch);
     let scripts = running_scripts(&body, request);
-    let fetch = fetch.map(|step| format!("{step}  # the base is not in this clone, so its problems count as errors"));
+    let fetch = fetch.map(|step| {
+        format!(
+            "{step}  # this clone lacks the base commit, so problems that already existed \
+        count as errors"
+        )
+    });
     let answer = Answer::new(body);
     if is_new {
         return answer.next(first());
@@ -55,8 +60,8 @@ pub fn answer(
 /// Returns the step that gets a missing domain or membership, if another machine may have made it.
 fn sync(store: &dyn Store, body: &RealmCheck) -> Option<String> {
     body.errors.iter().find_map(|error| match &*error.code {
-        "unknown-domain" => auto::before(store, "created"),
-        "not-member" => auto::before(store, "added"),
+        "unknown-domain" => auto::sync_first(store, "created"),
+        "not-member" => auto::sync_first(store, "added"),
         _ => None,
     })
 }
@@ -82,7 +87,7 @@ fn by_range_only(imports: usize) -> Option<NextStep> {
         1 => "1 import is judged by its version range".to_owned(),
         n => format!("{n} imports are judged by their version ranges"),
     };
-    Some(NextStep::advice(format!("{what} only: the contract has no schema")))
+    Some(NextStep::advice(format!("{what} only: there is no schema to compare, or the adapted version is unknown")))
 }
 
 /// The note of a check on a repository that declares nothing.
@@ -149,7 +154,7 @@ fn is_own(body: &RealmCheck, error: &Finding) -> bool {
 /// Returns the command that keeps the version of a change that breaks a promise.
 fn approval(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
     let (domain, contract) = (error.domain.as_ref()?, error.contract.as_ref()?);
-    // An error with another resolution may be no break.
+    // An error that has a resolution of its own need not be a break.
     let fingerprint = error.fingerprint.as_ref().filter(|_| is_own(body, error) && error.resolution.is_empty())?;
     Some(approve(&format!("{domain}/{contract}"), fingerprint))
 }
@@ -195,15 +200,14 @@ fn step(body: &RealmCheck, subject: &Subject, error: &Finding) -> Option<NextSte
             Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # add it to the members").into())
         }
         ("only-pre-releases", Some(domain), Some(contract)) => error.version.as_ref().map(|version| {
-            format!("git blue contract get {domain}/{contract} --version {version}  # see it, until it is released")
-                .into()
+            format!("git blue contract get {domain}/{contract} --version {version}  # show the pre-release").into()
         }),
         ("missing-contract", Some(domain), Some(contract)) => Some(
             format!("git blue contract list --domain {domain}  # list the names, then correct {contract} in {place}")
                 .into(),
         ),
         ("not-owner", Some(domain), Some(contract)) if is_own && place.starts_with(BINDINGS) => {
-            Some(format!("git blue unexport {domain}/{contract}  # {place} exports it").into())
+            Some(format!("git blue unexport {domain}/{contract}  # remove it from {place}").into())
         }
         // `review` is about what is published, which does not have the files of this change yet.
         ("import-broken", ..) if is_own && error.caused_by == Cause::ThisChange => {

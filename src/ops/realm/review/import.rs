@@ -206,11 +206,11 @@ impl Domain<'_> {
         let is_imported = |name: &ContractName| self.file.as_ref().is_some_and(|file| file.may_have(name));
         match self.summary.successor(contract) {
             Some(Successor::Last(name)) if self.summary.contracts.contains_key(name) && is_imported(name) => {
-                format!("git blue unimport {domain}/{contract}  # once {code} is moved to {name}, which replaces it")
+                format!("git blue unimport {domain}/{contract}  # once {code} uses {name} instead")
             }
             Some(Successor::Last(name)) if self.summary.contracts.contains_key(name) => format!(
-                "git blue import {domain}/{name}  # it replaces {contract}; move {code} to it, then run git blue unimport \
-                    {domain}/{contract}"
+                "git blue import {domain}/{name}  # replaces {contract}; adapt {code} to it, then run git blue \
+                    unimport {domain}/{contract}"
             ),
             _ => format!("git blue unimport {domain}/{contract}  # once {code} no longer uses it"),
         }
@@ -273,7 +273,7 @@ impl Domain<'_> {
             return format!("git blue contract get {at}  # {new} was yanked: see why, and wait for a newer version");
         }
         if body.old_version.is_none() && body.version_req.is_above(new) {
-            return format!("wait for a version in {}, which {place} asks for: none is published", body.version_req);
+            return format!("wait for a version in {}, the range in {place}: none is published yet", body.version_req);
         }
         let code = code(&body.binding);
         let code = expects.map_or(code.clone(), |expects| format!("{code} and {expects}"));
@@ -300,7 +300,10 @@ impl Domain<'_> {
             };
         }
         if expects.is_some() {
-            return format!("git blue check --worktree  # first adapt {code} to {new}: the import expects more of it");
+            return format!(
+                "git blue check --worktree  # first adapt {code} to {new}, which lacks what the import \
+                expects"
+            );
         }
         let first = match outcome {
             Some(Outcome::Compatible) if !removed.is_empty() => {
@@ -311,14 +314,14 @@ impl Domain<'_> {
                 format!("first check that {code} does not need {all}, which {new} removed")
             }
             None if body.old_version.is_none() => {
-                format!("first check that {code} works with {new}: it is not known which version it was written for")
+                format!("first check that {code} works with {new}: the version that it was written for is unknown")
             }
             Some(Outcome::Breaks) => format!("first adapt {code} to {new}, which {place} accepts"),
             Some(Outcome::Compatible) => body.verdict.as_ref().map(Verdict::phrase).unwrap_or_default(),
             Some(Outcome::Unknown) => format!("first check that {code} works with {new}, which {place} accepts"),
             None => format!(
-                "first check that {code} works with {new}: only the range in {place} accepts it, there is \
-                no schema"
+                "first check that {code} works with {new}: {place} accepts it, but there is no schema to \
+                compare"
             ),
         };
         format!("git blue contract adapted {at} {new}  # {first}; this records it")

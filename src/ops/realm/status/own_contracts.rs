@@ -37,7 +37,7 @@ pub(super) fn of(
     }
     // The contracts of each domain are in order, so only those that are shown need to be decoded.
     let mut next: BinaryHeap<_> = lists.iter_mut().enumerate().filter_map(|(at, (_, list))| rank(list, at)).collect();
-    let mut judging = Judging { here, overview, judge, summaries: BTreeMap::new() };
+    let mut judging = ImporterJudge { here, overview, judge, summaries: BTreeMap::new() };
     let mut own = Vec::new();
     while own.len() < MAX_CONTRACTS
         && let Some((_, _, Reverse(at))) = next.pop()
@@ -57,15 +57,15 @@ pub(super) fn of(
 }
 
 /// Judges the importers of contracts, and reads each domain once.
-struct Judging<'a> {
+struct ImporterJudge<'a> {
     here: &'a RealmContext,
     overview: &'a Overview<'a>,
     judge: &'a Judge<'a>,
     summaries: BTreeMap<DomainName, Arc<DomainSummary>>,
 }
 
-impl Judging<'_> {
-    /// Moves the importers that the current version breaks although their ranges accept it.
+impl ImporterJudge<'_> {
+    /// Moves the importers that the current version breaks, although their ranges accept it, to the broken ones.
     fn judge(&mut self, line: &Line, own: &mut OwnContract) -> Result<(), OpError> {
         let summary = match self.summaries.get(&line.name) {
             Some(summary) => Arc::clone(summary),

@@ -133,7 +133,7 @@ pub(super) const PAGES: &[Page] = &[
         ]),
     page("contract retire")
         .about(
-            "The contract stays readable, and is shown as retired. Refused while the contract is imported, \
+            "The contract stays readable, and is shown as retired. Fails while the contract is imported, \
             unless --force is given.",
         )
         .examples(&[(
@@ -177,9 +177,10 @@ pub(super) const PAGES: &[Page] = &[
     page("compat")
         .about(
             "Reports for each direction whether every value that is valid under one schema is valid under \
-            the other: compatible, incompatible with a counterexample, or unknown. Needs no realm, and a repository only for COMMIT:FILE.",
+            the other: compatible, incompatible with a counterexample, or unknown. Needs no realm; \
+            only COMMIT:FILE needs a repository.",
         )
-        .exit_1("A required direction does not hold, or with --strict is unknown.")
+        .exit_1("A requested direction is incompatible or, with --strict, unknown.")
         .examples(&[
             ("git blue compat old.json new.json", "Compare two files"),
             (

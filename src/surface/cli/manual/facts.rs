@@ -50,12 +50,12 @@ pub(super) const VARIABLES: &[Fact] = &[
     Fact::of_all("GIT_BLUE_REPO", "The name of this repository in the realm."),
     Fact::of_all(
         "GIT_BLUE_LOG",
-        "Write a log to standard error; a level (error, warn, info, debug, trace), a file, or both.",
+        "Write a log: at this level (error, warn, info, debug, trace), to this file, or both.",
     ),
     Fact { name: "GIT_BLUE_DIR", text: "The project to serve, unless -C is given.", commands: &["mcp"] },
     Fact {
         name: "GITHUB_ACTIONS",
-        text: "If true, findings annotate the workflow run; so do FORGEJO_ACTIONS and GITEA_ACTIONS.",
+        text: "If true, findings are shown as annotations; the same goes for FORGEJO_ACTIONS and GITEA_ACTIONS.",
         commands: REPORTS,
     },
     Fact { name: "GITHUB_BASE_REF", text: "The target branch of a pull request, used as --base.", commands: CHECKS },

@@ -19,21 +19,23 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue realm admin join shop --url git@git.example.com:realms/shop.git", "Fetch a realm, and join it"),
         ]),
     page("realm admin leave").about("The repository leaves the realm in all of its clones; to stop publishing from one clone only, run \
-            `git blue hooks uninstall` and `git config blue.publish off` there. Contracts that the repository owns stay in the realm. Refused while the repository is a member \
+            `git blue hooks uninstall` and `git config blue.publish off` there. \
+            Contracts that the repository owns stay in the realm. Fails while the repository is a member \
             of a domain, unless --force is given.").examples(&[
             ("git blue realm admin leave", "Leave the realm, and keep the hooks and .blue/config.yaml"),
             ("git blue leave", "Leave the realm, and remove the hooks and .blue/config.yaml"),
         ]),
     page("realm admin reclaim").about("Run it in the repository that the name belongs to, after another repository joined or published \
             under that name. If that repository is gone, a new one can take its name, and then transfer, retire and leave: \
-            make a first commit there, and name both with `git config blue.realm REALM` and `git config blue.repo NAME`.").examples(&[
+            make a first commit there, and run `git config blue.realm REALM` and `git config blue.repo NAME`.")
+        .examples(&[
             (
                 "git blue realm admin reclaim --reason 'A template had our name in its config.yaml'",
                 "Take the name back",
             ),
             (
                 "git blue realm admin reclaim --reason 'billing was deleted'",
-                "Take the name of a repository that is gone, in a new one",
+                "Take over the name of a repository that no longer exists",
             ),
         ]),
     page("realm admin reseed").examples(&[
@@ -63,10 +65,11 @@ pub(super) const PAGES: &[Page] = &[
     page("realm admin remove-domain").about("Its history stays in the realm.").examples(&[("git blue realm admin remove-domain orders", "Remove a domain")]),
     page("realm admin remove-member").examples(&[("git blue realm admin remove-member --domain orders billing", "Remove billing from a domain, in billing")]),
     page("realm admin remove-realm").about("Deletes its store on this machine. Remotes are not changed.").examples(&[("git blue realm admin remove-realm shop", "Delete a realm that is no longer needed")]),
-    page("realm admin bootstrap").about("Adds what is missing, also members of existing domains, and sets the rule about cycles if \
-            the file has one. Removes nothing, and keeps the descriptions of existing domains.").exit_1("Something listed in the file cannot be added.").examples(&[
+    page("realm admin bootstrap").about("Adds what is missing, including members of existing domains, and sets the \
+            rule about cycles if the file has one. Removes nothing, and keeps the descriptions of existing domains.")
+        .exit_1("Something listed in the file cannot be added.").examples(&[
             ("git blue realm admin bootstrap --from realm.yaml --dry-run", "Show what is missing"),
-            ("git blue realm admin bootstrap --from realm.yaml", "Add it"),
+            ("git blue realm admin bootstrap --from realm.yaml", "Add what is missing"),
         ]),
     page("realm admin cache").about("The cache speeds up reading and never affects results. It is rebuilt automatically.").examples(&[("git blue realm admin cache stats", "Show the size of the cache")]),
     page("realm admin cache stats").examples(&[("git blue realm admin cache stats", "Show the size of the cache")]),
@@ -111,8 +114,9 @@ pub(super) const PAGES: &[Page] = &[
     page("notify list").examples(&[("git blue notify list", "List the receivers and their undelivered events")]),
     page("notify test").about("Sends one event of the type git-blue.test, regardless of filters.").exit_1("The event was not delivered.").examples(&[("git blue notify test team", "Test the receiver team")]),
     page("notify send").about("Sends each receiver the changes since its last delivery, at least once and in order within each \
-            domain. A new receiver gets changes from now on. Sending also happens in the background after each publication \
-            and sync, and while the daemon runs; use this command elsewhere.").exit_1("An event was not delivered.").examples(&[
+            domain. A new receiver gets only later changes. Changes are also sent in the background after each \
+            publication and sync, and while the daemon runs; use this command where neither happens.")
+        .exit_1("An event was not delivered.").examples(&[
             ("git blue notify send", "Send new changes, and retry failed ones at once"),
             ("git blue notify send --wait 60", "Keep retrying for a minute, in CI"),
         ]),

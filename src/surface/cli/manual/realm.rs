@@ -23,7 +23,7 @@ pub(super) const PAGES: &[Page] = &[
             "Joins the repository to the realm named by --realm or .blue/config.yaml, and creates the realm \
             if it does not exist. A realm that is not on this machine yet is fetched only if --url names it, because \
             anybody can write a URL into .blue/config.yaml. Writes .blue/config.yaml, which should be committed, and installs the hooks that \
-            publish. Running it again does only what is missing; --url and \
+            publish. Running it again only completes the setup; --url and \
             --auto-sync also change an existing realm.",
         )
         .exit_1("Something was refused, or the realm could not be pushed to its URL.")
@@ -102,7 +102,7 @@ pub(super) const PAGES: &[Page] = &[
             ("git blue sync --dry-run", "Show what would be fetched and pushed"),
         ]),
     page("realm list").examples(&[
-        ("git blue realm list", "List the realms, with the number of their repositories"),
+        ("git blue realm list", "List the realms, with the number of repositories in each"),
         ("git blue realm list -z | xargs -0 -n1 git blue sync --realm", "Sync every realm"),
     ]),
     page("realm topology").examples(&[

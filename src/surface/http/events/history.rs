@@ -48,7 +48,8 @@ pub struct RealmSnapshot {
 pub struct History {
     seen: RealmSnapshot,
     deltas: VecDeque<Delta>,
-    /// What may be new to clients that reconnect, briefly, because all of them reconnect at once.
+    /// What may be new to clients that reconnect, cached for [`CURRENT_AGE`], because they all reconnect at the same
+    /// time.
     current: BTreeMap<Audience, (Instant, Current)>,
 }
 
@@ -56,7 +57,7 @@ pub struct History {
 #[derive(Debug, Default)]
 struct Current {
     changes: Changes,
-    /// Why some of them cannot be read.
+    /// The reason that some notifications or sessions cannot be read, if any.
     problem: Option<String>,
 }
 
@@ -205,7 +206,7 @@ impl History {
         let problem = current.problem.clone();
         let batch = EventBatch::new(realm, [last, &self.seen.checkpoint], audience.as_ref(), &changes);
         Ok(Arc::new(match problem {
-            // With the former position, the client asks again when it reconnects.
+            // The problem has the client's own position, so the client asks for these events again when it reconnects.
             Some(problem) => batch.then(EventBatch::problem(realm, last, &problem)),
             None => batch,
         }))

@@ -139,12 +139,13 @@ impl Hub {
         let begun = Instant::now();
         let mut has_problem = false;
         loop {
-            let moved = change_watch.waited(STEP);
+            let moved = change_watch.wait_for_change(STEP);
             // The client for which this hub was started may not have subscribed yet.
             if self.ends(*stopping.borrow(), begun.elapsed() >= STEP) {
                 return;
             }
-            // A realm that can be read again may have come back before it was watched again, so it is not waited for.
+            // After a problem, read the realm again even without a change: it may have come back before it was watched
+            // again.
             if !moved && !has_problem {
                 continue;
             }
@@ -168,7 +169,7 @@ impl Hub {
         }
     }
 
-    /// Watches the realm where it is now, if it is anywhere.
+    /// Watches the realm at its current location. Keeps the previous watch if the realm cannot be found.
     fn renew(&self, contexts: &Contexts, change_watch: &mut ChangeWatch) {
         if let Ok(new) = contexts.without_realm().and_then(|ctx| ChangeWatch::begin(&ctx, &self.realm)) {
             *change_watch = new;

@@ -44,8 +44,8 @@ impl Cause {
     }
 }
 
-/// Returns the causes that need attention, or a note that there are none. Those of the present come from `status`:
-/// conflicts, remotes, and what was not published.
+/// Returns the causes that need attention, or a note that there are none. `status` adds those that exist only in the
+/// present: conflicts, remotes, and unpublished changes.
 pub fn section(site: &Site, topology: &RealmTopology, status: Option<&RealmStatus>) -> Markup {
     let causes = causes(site, topology, status);
     // The reader may be in any directory.
@@ -131,8 +131,8 @@ fn imports(site: &Site, domain: &DomainTopology, contract: &ContractTopology, he
     Some(Cause { weight: imports.len(), ..Cause::new(tone, health.word(), what).run(command) })
 }
 
-/// Returns the version that all of these imports get: an older one if that breaks them. The current one decides an
-/// import without a verdict.
+/// Returns the version that decides the state of all these imports, or `None` if it is not the same for all. For a
+/// broken import this is the version of its verdict, which may be an older one; otherwise it is the current version.
 fn decisive<'a>(contract: &'a ContractTopology, imports: &[&'a ImportTopology]) -> Option<&'a Version> {
     let current = contract.version.as_ref();
     let of = |import: &&'a ImportTopology| {

@@ -161,7 +161,7 @@ fn agreed(values: &ValuesCompared) -> Markup {
             ul.problems {
                 @for one in breaking {
                     li {
-                        (badge(Tone::Bad, "breaks")) " The value, which is promised to be "
+                        (badge(Tone::Bad, "breaks")) " The value is promised to be "
                         (if values.promised == Values::Frozen { "frozen" } else { "additive" }) ": "
                         @if let Some(pointer) = one.old_pointer.as_ref().or(one.new_pointer.as_ref()) {
                             "at " code { (text(pointer)) } ": "

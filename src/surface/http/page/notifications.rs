@@ -215,7 +215,7 @@ fn one(site: &Site, body: &NotificationsList, status: &RealmStatus, query: &Quer
             (grouped(summary.pending)) " pending, "
             (grouped(summary.seen)) " seen, "
             (grouped(summary.expired)) " expired"
-            @if summary.dropped > 0 { ", " (grouped(summary.dropped)) " seen and too many to keep" }
+            @if summary.dropped > 0 { ", " (grouped(summary.dropped)) " seen and no longer kept" }
         }
         @if body.notifications.is_empty() { (empty("No notifications in this state.", None)) }
         @else { (entries(site, &body.notifications, state)) }
@@ -302,7 +302,7 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::ContractOffered => "offers to hand over",
         ChangeType::BindingAdded => "published its binding in",
         ChangeType::BindingRemoved => "removed its binding from",
-        ChangeType::RepoLeft => "left, and still owns contracts of",
+        ChangeType::RepoLeft => "left, but still owns contracts in",
     }
 }
 

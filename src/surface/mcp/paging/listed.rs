@@ -1,8 +1,8 @@
 //! Locates the entries of lists in the JSON text of an answer. This program wrote the text, so it is valid and has no
 //! white space between tokens.
 //!
-//! serde_json can do this too, with its feature `raw_value`. But that feature changes how every document is read that
-//! has a key of a certain name, also a contract.
+//! serde_json can do this too, with its feature `raw_value`. But that feature changes how every document with a key of
+//! a certain name is read, including contracts.
 
 use std::collections::BTreeMap;
 

@@ -46,7 +46,7 @@ enum Detail {
 /// The scope of a check.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ScopeArgument {
-    /// all: the whole realm; published: without these files
+    /// all: the whole realm; published: without this repository's files
     scope: Option<CheckedScope>,
 }
 
