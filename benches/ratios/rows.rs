@@ -37,10 +37,10 @@ const STATUS: &[&str] = &["git", "blue", "status"];
 const CHECK: &[&str] = &["git", "blue", "check"];
 const FORGET: &str = "rm -rf home/.blue/realms/aperture.git/blue/cache";
 /// Makes a change once the store is older than a minute, as a user's usually is: the folders of a younger one are flushed
-/// too.
-const CHANGE_IN_OLD_STORE: &str =
-    "while [ -n \"$(find home/.blue/realms/aperture.git -maxdepth 1 -type d -newerBt '1 minute ago')\" ]; do sleep 1; done
-	sh change.sh";
+/// too. `find -newerBt` is not used, because some builds of find cannot read the time of creation.
+const CHANGE_IN_OLD_STORE: &str = "newest() { stat -c %W home/.blue/realms/aperture.git/*/ | sort -n | tail -n 1; }
+    while [ \"$(newest)\" -gt $(($(date +%s) - 61)) ]; do sleep 1; done
+    sh change.sh";
 
 const SYNC: &[&str] = &["sh", "-c", "GIT_BLUE_HOME=\"${PWD%/*}/shared\" exec git blue sync"];
 const FETCH_AND_PUSH: &str = "git fetch --quiet origin && git push --quiet origin 'refs/blue/*:refs/blue/*'";
