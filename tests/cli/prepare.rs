@@ -98,6 +98,19 @@ fn prepare_commits_only_intended_files() {
     );
 }
 
+/// A binding may refer to it.
+#[test]
+fn new_files_of_git_blue_are_committed() {
+    let world = in_worktrees();
+    let tree = tree(&world, "rfc-1", "aperture");
+    std::fs::create_dir_all(tree.join(".blue/expects")).unwrap();
+    std::fs::write(tree.join(".blue/expects/order.json"), "{}").unwrap();
+    std::fs::write(tree.join("notes"), "").unwrap();
+    let answer = prepare(&world, &[]);
+    let done = repo(&answer, "aperture");
+    assert_eq!((&done["files"], &done["untracked"]), (&json!([".blue/expects/order.json"]), &json!(["notes"])));
+}
+
 #[test]
 fn nothing_is_committed_during_a_rebase() {
     let world = in_worktrees();

@@ -51,6 +51,17 @@ fn comment_is_created_once_and_updated() {
     assert_eq!(bodies, ["Looks good".to_owned(), format!("{MARKER}\nok\n")]);
 }
 
+/// Two jobs that comment at once both find no comment.
+#[test]
+fn every_own_comment_is_updated() {
+    let (world, forge) = place();
+    let own = |id: u64| json!({ "id": id, "html_url": "https://forge.test/1", "body": format!("{MARKER}\nfailed") });
+    forge.state.lock().unwrap().comments.insert("acme/aperture".into(), vec![own(1), own(2)]);
+    assert_eq!(comment(&world, "ok", false).exits(0).json()["outcome"], "updated");
+    let bodies: Vec<_> = comments(&forge).iter().map(|one| one["body"].clone()).collect();
+    assert_eq!(bodies, vec![json!(format!("{MARKER}\nok\n")); 2]);
+}
+
 #[test]
 fn foreign_comment_with_the_marker_is_ignored() {
     let (world, forge) = place();

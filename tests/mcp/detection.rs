@@ -40,6 +40,16 @@ fn project_sources_have_an_order() {
     assert_eq!(repo(&mut client, json!({})), "access");
 }
 
+/// As on the command line, a submodule or vendored repository does not act for the repository around it.
+#[test]
+fn repository_inside_of_a_joined_one_is_not_part_of_it() {
+    let world = World::pair();
+    world.repo("access/vendor");
+    let mut client = Client::start(&world, &world.path("access/vendor"));
+    let answer = client.fails("realm_status", json!({}));
+    assert_eq!(answer["code"], "not-in-realm", "{answer:?}");
+}
+
 #[test]
 fn client_roots_are_requested_in_each_version() {
     let world = World::pair();

@@ -111,21 +111,27 @@ fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure>
     write_once(&*forge, number, text)
 }
 
-/// Updates the existing comment, or writes one. A comment of another author with the same marker cannot be edited and
-/// is skipped.
+/// Updates the existing comment, or writes one. If two jobs commented at once there are two, and both are updated. A
+/// comment of another author with the same marker cannot be edited and is skipped.
 fn write_once(forge: &dyn Forge, number: u64, text: &str) -> Result<PrComment, Failure> {
     let answer =
         |comment: Comment, outcome| PrComment { number: Some(number), url: comment.url, outcome, reason: None };
     let Listed { entries, end } = forge.comments(number)?;
+    let mut written = None;
     for comment in entries.into_iter().filter(|comment| comment.body.starts_with(MARKER)) {
-        if comment.body.replace("\r\n", "\n").trim_end() == text.trim_end() {
-            return Ok(answer(comment, CommentOutcome::Unchanged));
-        }
-        match forge.edit_comment(number, comment.id, text) {
-            Ok(()) => return Ok(answer(comment, CommentOutcome::Updated)),
-            Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let outcome = if comment.body.replace("\r\n", "\n").trim_end() == text.trim_end() {
+            CommentOutcome::Unchanged
+        } else {
+            match forge.edit_comment(number, comment.id, text) {
+                Ok(()) => CommentOutcome::Updated,
+                Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        written.get_or_insert_with(|| answer(comment, outcome));
+    }
+    if let Some(written) = written {
+        return Ok(written);
     }
     end?;
     Ok(answer(forge.comment(number, text)?, CommentOutcome::Created))

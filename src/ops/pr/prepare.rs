@@ -33,7 +33,7 @@ pub struct Request {
     /// The message of each commit
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "TEXT", allow_hyphen_values = true))]
     pub message: String,
-    /// Include untracked files, unless they look like secrets
+    /// Include untracked files outside of .blue/ too, unless they look like secrets
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub all: bool,
@@ -116,7 +116,9 @@ fn prepare(place: &RepoWork, branch: &str, request: &Request) -> Result<Option<P
     }
     let (secrets, plain): (Vec<_>, Vec<_>) =
         found.untracked.into_iter().partition(|path| looks_secret(&path.to_string_lossy()));
-    let (new, untracked) = if request.all { (plain, Vec::new()) } else { (Vec::new(), plain) };
+    // A committed contract or binding may refer to a new file in `.blue/`, and could not be published without it.
+    let (new, untracked): (Vec<_>, Vec<_>) =
+        plain.into_iter().partition(|path| request.all || path.starts_with(".blue"));
     let shown = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let files: Vec<_> = found.tracked.into_iter().chain(shown(&new)).collect();
     let commit = if files.is_empty() || request.dry_run {

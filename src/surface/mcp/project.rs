@@ -114,6 +114,10 @@ pub fn find(
         if let Some(found) = search.at("the server's directory", folder)? {
             return Ok(found);
         }
+        // A submodule or another repository inside of a joined one is not part of it.
+        if folder.join(".git").exists() {
+            break;
+        }
     }
     if !is_marked {
         search
