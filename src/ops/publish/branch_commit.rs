@@ -140,13 +140,10 @@ impl<'a> BranchCommit<'a> {
         &self,
         domain: &DomainName,
         source: Option<Oid>,
-        scope: Scope<'_>,
         newer: &mut Option<Oid>,
     ) -> Result<Option<Oid>, OpError> {
         let Self { acting, code, branch, commit, .. } = self;
-        if let Scope::All(_) = scope
-            && let Some(other) = dispute::missing_side(*acting, code, domain, commit)?
-        {
+        if let Some(other) = dispute::missing_side(*acting, code, domain, commit)? {
             // Both commits are published, and publishing this one again would undo the other.
             return Ok(Some(other));
         }

@@ -111,7 +111,7 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
             continue;
         }
         let tree = base.map(|base| code.tree_of(&base)).transpose()?;
-        if !behind::is_dropped(code, &source.commit)? {
+        if !is_dropped(code, &source.commit)? {
             if base.is_some() || !code.is_shallow()? {
                 mark(code, (commit, &source.commit), domain, tree, candidate)?;
             } else {
@@ -133,6 +133,12 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
         }
     }
     Ok(())
+}
+
+/// Returns whether this clone dropped a published commit from the publishing branch.
+fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, OpError> {
+    let branch = code.publishing_branch()?;
+    Ok(branch.map(|branch| behind::is_dropped(code, &branch, published)).transpose()?.unwrap_or_default())
 }
 
 /// Returns the sources without those that a merge in progress brings into the working tree, which does not lack them.
