@@ -3,6 +3,7 @@
 //! newer commit, and nothing may publish it again automatically.
 
 use super::{
+    branch_commit::differ_in,
     candidate::{self, Sources},
     dispute,
 };
@@ -81,10 +82,18 @@ pub fn past(
     if rollback.cause == Cause::Dropped && went_back(code, branch, &rollback)? {
         return Ok(None);
     }
-    let from = rollback.from;
-    let is_held = (code.has(&from) && code.is_ancestor(commit, &from)?)
+    let is_held = adds_nothing(code, domain, &rollback.from, commit)?
         || has_only_what_was_rolled_back((acting, &names), code, domain, &rollback.before, commit)?;
     Ok(is_held.then_some(rollback))
+}
+
+/// Returns whether a commit is older than the one that was rolled back, or has the same files of a domain.
+fn adds_nothing(code: &CodeRepo, domain: &DomainName, from: &Oid, commit: &Oid) -> Result<bool, OpError> {
+    if !code.has(from) {
+        return Ok(false);
+    }
+    let differs = || differ_in(code, [&code.tree_of(from)?, &code.tree_of(commit)?], domain.as_str());
+    Ok(code.is_ancestor(commit, from)? || !differs()?)
 }
 
 /// Returns whether a commit contains something of a domain that was rolled back, and nothing that the realm did not
