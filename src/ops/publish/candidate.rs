@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{behind, references};
-use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FOLDER, FileSource, Files, Item, is_read};
+use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FOLDER, FileSource, Files, IN_SUBMODULE, Item, is_read};
 use crate::{
     error::OpError,
     model::{
@@ -61,6 +61,7 @@ pub fn read(
             continue;
         }
         let outcome = match (item, subject_of(path)) {
+            (Item::Submodule, _) => Err(Problem::whole(IN_SUBMODULE)),
             // A folder in the folder of a domain.
             (Item::Other, Err(problem)) if path.matches('/').count() > 2 => {
                 Err(Problem::whole(format!("it is not a regular file; {}", problem.message)))
