@@ -232,8 +232,12 @@ impl From<StoreError> for OpError {
                 "git --git-dir {} fsck  # show what is damaged in this repository",
                 shell_path(&git_dir)
             )),
+            StoreError::LostAlternate { file, .. } => cannot(ErrorCode::Damaged)
+                .next(format!("if it moved, write its new path to {}; otherwise clone again", shell_path(&file))),
+            // With --filter alone, the next fetch would leave out the trees again.
             StoreError::NotFetched { remote, .. } => cannot(ErrorCode::NotFetched).next(format!(
-                "git fetch --refetch --filter=blob:none {}  # fetch the trees of all commits",
+                "git config {} blob:none && git fetch --refetch {}  # fetch the trees of all commits, now and later",
+                shell_word(&format!("remote.{remote}.partialclonefilter")),
                 shell_word(&remote)
             )),
             StoreError::TooLargeToWrite { .. } => cannot(ErrorCode::TooLarge),

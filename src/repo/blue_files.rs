@@ -65,9 +65,14 @@ pub enum Files<'a> {
 pub enum Item {
     /// A file: its blob, or its path in the working tree.
     File(FileSource),
-    /// A symbolic link, a submodule or anything else that is not read.
+    /// A submodule, or a file or folder in one. A commit of this repository does not contain it.
+    Submodule,
+    /// A symbolic link, or anything else that is not read.
     Other,
 }
+
+/// The reason why nothing in a submodule is read.
+pub const IN_SUBMODULE: &str = "it is in a submodule, so the commits of this repository do not contain it";
 
 /// The source of a file's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +114,11 @@ impl<'a> Files<'a> {
             Self::Commit(code, tree) => match outermost(code, tree, folder)? {
                 Some((path, EntryKind::Tree, id)) if path == folder => walk_tree(code, &path, &id, &mut found)?,
                 // A file in the place of the folder hides what was in it, like a link.
-                Some((path, EntryKind::Blob | EntryKind::Other, _)) => {
+                Some((path, EntryKind::Blob, _)) => {
                     found.insert(path, Item::Other);
+                }
+                Some((path, EntryKind::Other, id)) => {
+                    found.insert(path, special(code, &id));
                 }
                 _ => {}
             },
@@ -187,6 +195,7 @@ impl<'a> Files<'a> {
         match self {
             Self::Commit(code, tree) => Ok(outermost(code, tree, path)?.map(|(found, kind, id)| match kind {
                 EntryKind::Blob if found == path => Item::File(FileSource::Blob(id)),
+                EntryKind::Other => special(code, &id),
                 _ => Item::Other,
             })),
             Self::Worktree(root, code) => {
@@ -199,9 +208,8 @@ impl<'a> Files<'a> {
                     if (is_last && !meta.is_file()) || (!is_last && !meta.is_dir()) {
                         return Ok(Some(Item::Other));
                     }
-                    // Files of a nested repository do not belong to this one.
-                    if !is_last && at.join(".git").symlink_metadata().is_ok() {
-                        return Ok(Some(Item::Other));
+                    if !is_last && is_repository(&at) {
+                        return Ok(Some(Item::Submodule));
                     }
                 }
                 Ok(Some(Item::File(FileSource::Path(at))))
@@ -241,11 +249,22 @@ fn is_in_submodule(code: &CodeRepo, tree: &Oid, path: &str) -> Result<bool, Stor
     let mut folder = path;
     while let Some((above, _)) = folder.rsplit_once('/') {
         if let Some(entry) = read::lookup(code, tree, above)? {
-            return Ok(entry.kind == EntryKind::Other && !code.has(&entry.id));
+            return Ok(entry.kind == EntryKind::Other && special(code, &entry.id) == Item::Submodule);
         }
         folder = above;
     }
     Ok(false)
+}
+
+/// Returns what an entry of a tree is that is neither a file nor a folder. This repository has the target of a symbolic link,
+/// and does not have the commit of a submodule.
+fn special(code: &CodeRepo, id: &Oid) -> Item {
+    if code.has(id) { Item::Other } else { Item::Submodule }
+}
+
+/// Returns whether a folder of the working tree is a repository of its own. git adds none of its files to this one.
+pub fn is_repository(folder: &Path) -> bool {
+    folder.join(".git").symlink_metadata().is_ok()
 }
 
 /// Returns the bytes, or `None` if there are more than [`MAX_SCHEMA`].
@@ -324,7 +343,8 @@ fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut BTreeMap<Strin
         match entry.kind {
             EntryKind::Tree if is_walked(&path) => walk_tree(code, &path, &entry.id, found)?,
             EntryKind::Blob => insert(found, path, Item::File(FileSource::Blob(entry.id)))?,
-            _ => insert(found, path, Item::Other)?,
+            EntryKind::Other => insert(found, path, special(code, &entry.id))?,
+            EntryKind::Tree => insert(found, path, Item::Other)?,
         }
     }
     Ok(())
@@ -335,9 +355,12 @@ fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) ->
     for part in folder.split('/') {
         path.push(part);
         let Some(meta) = metadata(&path)? else { return Ok(()) };
+        let relative = || path.strip_prefix(root).unwrap_or(&path).display().to_string();
         if !meta.is_dir() {
-            let relative = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-            return insert(found, relative, Item::Other);
+            return insert(found, relative(), Item::Other);
+        }
+        if is_repository(&path) {
+            return insert(found, relative(), Item::Submodule);
         }
     }
     let entries = path.read_dir().map_err(OpError::io("read", &path))?;

@@ -51,6 +51,8 @@ pub struct SearchResult {
     pub places: Vec<GrepMatch>,
     /// Whether these are all lines, because neither the time nor the output limit was reached.
     pub is_whole: bool,
+    /// Whether git could not read a file, such as one that a partial clone lacks.
+    pub lacks_files: bool,
 }
 
 /// The files to search.
@@ -76,7 +78,7 @@ impl CodeRepo {
         cancelled: &AtomicBool,
     ) -> Result<SearchResult, StoreError> {
         if matches!(within, SearchScope::Only([])) || words.is_empty() {
-            return Ok(SearchResult { places: Vec::new(), is_whole: true });
+            return Ok(SearchResult { is_whole: true, ..SearchResult::default() });
         }
         let failed = |error| StoreError::git("run git grep")(error);
         let mut command = self.git.command(&["-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "grep"]);
@@ -86,7 +88,11 @@ impl CodeRepo {
             command.arg("HEAD");
         }
         command.arg("--").args(self.pathspecs(within)).env("GIT_NO_LAZY_FETCH", "1");
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(failed)?;
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+        let errors = child.stderr.take();
+        // git goes on if it cannot read a file, and its exit code does not say so.
+        let errors =
+            std::thread::spawn(move || errors.map(|mut errors| std::io::copy(&mut errors, &mut std::io::sink())));
         let (send, receive) = mpsc::channel();
         let stdout = child.stdout.take();
         let reader = std::thread::spawn(move || drop(send.send(read(stdout))));
@@ -113,7 +119,8 @@ impl CodeRepo {
             let end = output.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             output.truncate(end);
         }
-        Ok(SearchResult { places: places(&output, words, self.workdir.is_none()), is_whole })
+        let lacks_files = matches!(errors.join(), Ok(Some(Ok(1..))));
+        Ok(SearchResult { places: places(&output, words, self.workdir.is_none()), is_whole, lacks_files })
     }
 
     fn pathspecs(&self, within: SearchScope<'_>) -> Vec<String> {

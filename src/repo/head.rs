@@ -58,6 +58,12 @@ impl CodeRepo {
         rebase(self.git_dir())
     }
 
+    /// Returns the git command that is still applying a series of commits or patches to the current branch, if at least
+    /// `left` of them are left. Until it has created the last commit, git counts the one that it is creating.
+    pub fn unfinished_series(&self, left: usize) -> Option<&'static str> {
+        series(self.git_dir()).filter(|(_, all)| *all >= left).map(|(command, _)| command)
+    }
+
     /// Returns the commits that a merge in progress brings into the working tree.
     pub fn merging(&self) -> Vec<Oid> {
         let heads = std::fs::read_to_string(self.git_dir().join("MERGE_HEAD")).unwrap_or_default();
@@ -228,6 +234,20 @@ pub(super) fn rebase(git_dir: &Path) -> Option<&'static str> {
     } else {
         (has("rebase-merge") || has("rebase-apply")).then_some("rebase")
     }
+}
+
+/// Returns the git command in progress that applies a series to the branch itself, and the number of commits that are left.
+fn series(git_dir: &Path) -> Option<(&'static str, usize)> {
+    let read = |name: &str| std::fs::read_to_string(git_dir.join(name)).unwrap_or_default();
+    let todo = read("sequencer/todo");
+    let mut picks = todo.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    if let Some(first) = picks.next() {
+        let command = if first.starts_with("revert") { "revert" } else { "cherry-pick" };
+        return Some((command, 1 + picks.count()));
+    }
+    let number = |name: &str| read(&format!("rebase-apply/{name}")).trim().parse::<usize>().ok();
+    let (next, last) = number("next").zip(number("last"))?;
+    (rebase(git_dir) == Some("am")).then_some(("am", (last + 1).saturating_sub(next)))
 }
 
 /// Returns the full name of the ref of a branch at origin.

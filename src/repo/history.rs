@@ -35,6 +35,21 @@ impl CodeRepo {
         Ok(found.map_err(|error| StoreError::git("look for a commit")(error))?.is_some())
     }
 
+    /// Checks that the repositories still exist from which this one borrows objects.
+    ///
+    /// # Errors
+    /// Returns an error if one is gone: its objects are missing here.
+    pub fn require_alternates(&self) -> Result<(), StoreError> {
+        let own = self.common_dir().join("objects");
+        let file = own.join("info/alternates");
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let named = text.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '"']));
+        match named.map(|line| own.join(line)).find(|objects| !objects.is_dir()) {
+            Some(objects) => Err(StoreError::LostAlternate { objects, file }),
+            None => Ok(()),
+        }
+    }
+
     /// Returns whether this is a shallow clone.
     ///
     /// # Errors
@@ -127,7 +142,9 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if history cannot be read.
     pub fn roots(&self, tip: &Oid) -> Result<Vec<Oid>, StoreError> {
-        let failed = |error: gix::Error| StoreError::git("walk the history")(error);
+        let failed = |error: gix::Error| {
+            self.require_alternates().err().unwrap_or_else(|| StoreError::git("walk the history")(error))
+        };
         // The boundary commits of a shallow clone are not roots.
         if self.is_shallow()? {
             return Ok(Vec::new());

@@ -281,7 +281,8 @@ impl CodeRepo {
             // git fetches it when it needs it.
             StoreError::Missing { .. } if self.promisor().is_some() => error,
             StoreError::Missing { .. } | StoreError::Damaged { .. } => {
-                StoreError::DamagedRepo { git_dir: self.git_dir().to_owned(), error: Box::new(error) }
+                let damaged = || StoreError::DamagedRepo { git_dir: self.git_dir().to_owned(), error: Box::new(error) };
+                self.require_alternates().err().unwrap_or_else(damaged)
             }
             error => error,
         }

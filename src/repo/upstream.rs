@@ -11,7 +11,7 @@ use crate::{
 
 impl CodeRepo {
     /// Returns the tip of the branch that `branch` is pushed to: its upstream, or else the branch of the same name at
-    /// origin.
+    /// origin. A branch of a mirror is its own upstream.
     ///
     /// # Errors
     /// Returns an error if refs cannot be read.
@@ -26,7 +26,14 @@ impl CodeRepo {
             });
             found.and_then(Result::ok).map(|name| name.as_bstr().to_string())
         };
-        self.reference(&tracking.unwrap_or_else(|| at_origin(branch)))
+        let tracking = tracking.unwrap_or_else(|| if self.is_mirror() { full } else { at_origin(branch) });
+        self.reference(&tracking)
+    }
+
+    /// Returns whether a fetch from origin overwrites the branches of this repository.
+    fn is_mirror(&self) -> bool {
+        let refspec = self.config("remote.origin.fetch");
+        refspec.is_some_and(|spec| ["+refs/*:refs/*", "+refs/heads/*:refs/heads/*"].contains(&spec.as_str()))
     }
 
     /// Returns the best common ancestor of two commits, if there is one.

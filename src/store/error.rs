@@ -132,6 +132,14 @@ pub enum StoreError {
         /// The error.
         error: Box<StoreError>,
     },
+    /// A repository of the user borrows objects from another one that is gone.
+    #[error("this clone borrows objects from {}, which does not exist", objects.display())]
+    LostAlternate {
+        /// The object directory of the other repository.
+        objects: PathBuf,
+        /// The file that names it.
+        file: PathBuf,
+    },
     /// A file system operation failed.
     #[error("cannot {doing} {}: {}", path.display(), without_number(source))]
     Io {
@@ -205,7 +213,14 @@ impl StoreError {
     /// Returns whether stored data is permanently damaged. Such data is reported and does not hide the rest. Any other
     /// error says nothing about the data, so no decision may be based on it.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::TooLarge { .. } | Self::Missing { .. } | Self::DamagedRepo { .. })
+        matches!(
+            self,
+            Self::Damaged { .. }
+                | Self::TooLarge { .. }
+                | Self::Missing { .. }
+                | Self::DamagedRepo { .. }
+                | Self::LostAlternate { .. }
+        )
     }
 
     /// Returns a function that wraps a cause in an [`Io`](Self::Io) error.

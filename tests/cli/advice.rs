@@ -369,11 +369,12 @@ fn schema_outside_of_the_commit_is_not_referred_to() {
     world.commit("lib", "A schema");
     world.git(&fungal, &["submodule", "--quiet", "add", "../lib", "lib"]);
     std::os::unix::fs::symlink("lib/s.json", fungal.join("linked.json")).unwrap();
-    for file in ["lib/s.json", "linked.json"] {
+    let in_submodule = "it is in a submodule, so the commits of this repository do not contain it";
+    let linked = "it is not a regular file of this repository; symbolic links are not followed";
+    for (file, why) in [("lib/s.json", in_submodule), ("linked.json", linked)] {
         let new = ["contract", "new", "s3-access/x", "--schema", file];
         let refused = world.blue(&fungal, &new).exits(1);
-        let says = format!("{file}: it is not a regular file of this repository; symbolic links are not followed");
-        assert!(refused.stderr.contains(&says), "{refused}");
+        assert!(refused.stderr.contains(&format!("{file}: {why}")), "{refused}");
         assert!(refused.stderr.contains("pass --inline to copy the schema"), "{refused}");
         assert!(!fungal.join(".blue/contracts/s3-access/x.yaml").exists());
     }

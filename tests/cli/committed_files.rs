@@ -284,3 +284,38 @@ fn binding_under_another_name_or_in_a_folder_is_an_error() {
     }
     assert_eq!(world.stored("bindings/access.json")["role"], "consumer");
 }
+
+#[test]
+fn file_in_lfs_is_named_as_such() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n";
+    let referring = contract("1.1.0").split("schema:").next().unwrap().to_owned() + "schema: { file: s.json }\n";
+    for (text, file) in [(pointer, CONTRACT_FILE), (&*referring, "s.json")] {
+        let world = World::pair();
+        world.write("fungal/s.json", pointer);
+        world.write(&format!("fungal/{CONTRACT_FILE}"), text);
+        let commit = world.commit("fungal", "Store it elsewhere");
+        assert!(commit.stderr.contains(&format!("{file}: its content is in Git LFS")), "{commit}");
+    }
+}
+
+/// git adds no file of a submodule to the repository.
+#[test]
+fn contracts_in_a_submodule_are_refused_as_such() {
+    let world = World::pair();
+    let (provider, shared) = (world.path("fungal"), world.path("fungal/.blue/contracts/shared"));
+    world.write("fungal/.blue/contracts/shared/s3-permissions.yaml", &contract("1.0.0"));
+    for args in [&["init", "--quiet"][..], &["add", "."], &["commit", "--quiet", "-m", "Shared"]] {
+        world.git(&shared, args);
+    }
+    let problem = ".blue/contracts/shared: it is in a submodule, so the commits of this repository do not contain it";
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    assert!(check.all().contains("it is in a submodule"), "{check}");
+    let commit = world.commit("fungal", "Add them");
+    assert!(commit.stderr.contains(problem), "{commit}");
+    let status = world.ok(&provider, &["status"]);
+    assert!(status.stdout.contains(problem) && !status.stdout.contains("git add"), "{status}");
+    for command in ["bump", "new"] {
+        let run = world.blue(&provider, &["contract", command, "shared/s3-permissions"]);
+        assert!(run.code != 0 && run.all().contains("it is in a submodule"), "{run}");
+    }
+}

@@ -324,3 +324,14 @@ fn clone_that_has_not_joined_is_told_that_its_hooks_publish_nothing() {
         assert_eq!(world.next_step(&run), step, "{run}");
     }
 }
+
+/// A new worktree lacks the file by which husky ignores its own folder.
+#[test]
+fn folder_of_husky_is_never_to_be_committed() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "core.hooksPath", ".husky/_"]);
+    let install = world.ok(&provider, &["hooks", "install"]);
+    assert!(!install.all().contains("git add"), "{install}");
+    assert!(install.all().contains("npm pkg set"), "{install}");
+}

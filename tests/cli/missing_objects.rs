@@ -156,6 +156,20 @@ fn damaged_hub_is_reported_and_repaired() {
     }
 }
 
+/// A copy that lacks an object has all refs, so a sync has nothing to send.
+#[test]
+fn realm_that_moves_to_a_damaged_copy_repairs_it() {
+    let (world, _) = synced();
+    let (fungal, copy) = (world.path("fungal"), world.path("copy.git"));
+    world.git(&world.root(), &["clone", "--quiet", "--mirror", "--no-local", "hub.git", "copy.git"]);
+    let id = world.line(&copy, &["rev-parse", &format!("{DOMAIN_REF}^{{tree}}")]);
+    lose(&world, &copy, &id);
+    let url = copy.display().to_string();
+    let moved = world.ok(&fungal, &["realm", "admin", "reseed", "--url", &url]);
+    assert!(moved.stdout.contains("restored") && moved.stdout.contains("domains/s3-access"), "{moved}");
+    assert!(is_clean(&world, &copy));
+}
+
 #[test]
 fn sync_reports_a_damaged_hub() {
     let (world, url) = synced();
@@ -321,5 +335,22 @@ fn object_that_the_code_repository_lost_is_not_looked_for_in_the_store() {
         assert!(step.contains(" fsck  # "), "{check}");
         assert!(world.finish_shell(&fungal, &step).all().contains(&id));
         fs::rename(&aside, &object).unwrap();
+    }
+}
+
+/// A clone that was made with `--shared` has no objects of its own.
+#[test]
+fn clone_that_lost_the_repository_it_borrows_from_is_no_other_repository() {
+    let world = World::solo();
+    world.git(&world.root(), &["clone", "--quiet", "--shared", "fungal", "shared"]);
+    let shared = world.path("shared");
+    world.ok(&shared, &["init"]);
+    fs::rename(world.path("fungal"), world.path("elsewhere")).unwrap();
+    let problem = format!("this clone borrows objects from {}", world.path("fungal/.git/objects").display());
+    for (args, code) in [(&["status"][..], 128), (&["doctor"], 1), (&["contract", "publish"], 128)] {
+        let run = world.blue(&shared, args).exits(code);
+        assert!(run.all().contains(&problem), "{run}");
+        assert!(run.all().contains(".git/objects/info/alternates; otherwise clone again"), "{run}");
+        assert!(!run.all().contains("another repository"), "{run}");
     }
 }

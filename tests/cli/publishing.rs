@@ -626,3 +626,49 @@ fn policy_is_shared_in_the_config_file() {
     world.ok(&fungal, &["status"]);
     assert_eq!(world.version(), "1.1.0");
 }
+
+/// Commits a contract and its correction under one version on the branch `series`, and returns to main.
+fn series(world: &World) -> PathBuf {
+    let provider = world.path("fungal");
+    world.git(&provider, &["switch", "--quiet", "--create", "series"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("\"v1.1.0\"", "\"wrong\""));
+    world.commit("fungal", "Paths 1.1.0");
+    world.write("fungal/notes.txt", "series\n");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.commit("fungal", "Correct them");
+    world.git(&provider, &["switch", "--quiet", "main"]);
+    provider
+}
+
+#[test]
+fn series_of_commits_is_published_once() {
+    for how in ["git cherry-pick main..series", "git format-patch --quiet --stdout main..series | git am --quiet"] {
+        let world = World::pair();
+        let run = world.finish_shell(&series(&world), how).exits(0);
+        let told: Vec<_> = run.stderr.lines().filter(|line| line.starts_with("git blue:")).collect();
+        assert_eq!(told, ["git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0"], "{run}");
+    }
+}
+
+#[test]
+fn series_that_stops_is_published_at_its_end() {
+    for (start, command) in
+        [("cherry-pick main~1..series", "cherry-pick"), ("format-patch -q --stdout main~1..series | git am -q", "am")]
+    {
+        let world = World::pair();
+        let provider = series(&world);
+        world.write("fungal/notes.txt", "main\n");
+        world.commit("fungal", "Notes");
+        let stopped = world.finish_shell(&provider, &format!("git {start}"));
+        assert_ne!(stopped.code, 0, "{stopped}");
+        let status = world.ok(&provider, &["status"]);
+        assert!(status.stdout.contains(&format!("git {command} is still in progress")), "{status}");
+        assert!(world.next_step(&status).starts_with(&format!("git {command} --continue  # ")), "{status}");
+        assert_eq!(world.version(), "1.0.0");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+        world.write("fungal/notes.txt", "both\n");
+        world.git(&provider, &["add", "."]);
+        let end = world.git(&provider, &["-c", "core.editor=true", command, "--continue"]);
+        assert!(end.stderr.contains("published s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{end}");
+    }
+}

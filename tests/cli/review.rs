@@ -286,3 +286,23 @@ fn reason_to_raise_a_range_is_about_the_current_version() {
     assert_eq!(import["verdict"]["new_version"], "3.0.0");
     assert!(step(&answer).contains("# first adapt cdk/access_stack.py to 3.0.0; this updates"), "{answer:#}");
 }
+
+#[test]
+fn files_that_git_does_not_search_are_not_called_searched() {
+    for (is_sparse, why) in [(true, "the checkout is sparse"), (false, "cdk/access_stack.py is in a submodule")] {
+        let world = world();
+        let (access, cdk) = (world.path("access"), world.path("access/cdk"));
+        if is_sparse {
+            world.git(&access, &["sparse-checkout", "set", "--cone", ".blue"]);
+        } else {
+            for args in [&["init", "--quiet"][..], &["add", "."], &["commit", "--quiet", "-m", "Stack"]] {
+                world.git(&cdk, args);
+            }
+            world.git(&access, &["rm", "-r", "--quiet", "--cached", "cdk"]);
+            world.commit("access", "Move the stack to a submodule");
+        }
+        publish(&world, "3.0.0", "key", "string");
+        let answer = review(&world);
+        assert_eq!(answer["mentions_cut"], format!("not all files were searched: {why}"), "{answer:#}");
+    }
+}

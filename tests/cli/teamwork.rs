@@ -510,3 +510,72 @@ fn published_commit_that_was_dropped_elsewhere_is_replaced_on_request() {
     assert!(again.stdout.contains("1.1.0 -> 1.2.0"), "{again}");
     world.ok(&mate, &["status"]);
 }
+
+/// A published commit that the teammate's clone lacks.
+fn behind() -> (World, PathBuf) {
+    let (world, mate) = team();
+    world.bump("1.1.0");
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    (world, mate)
+}
+
+/// The step must work: git refuses to fetch into a branch that is checked out elsewhere.
+#[test]
+fn clone_that_is_behind_is_told_to_pull_where_the_branch_is() {
+    for (is_linked, step) in [(true, "git -C [MATE] pull  # get the"), (false, "git fetch origin main:main  # get the")]
+    {
+        let (world, mate) = behind();
+        let here = if is_linked {
+            world.git(&mate, &["worktree", "add", "--quiet", "-b", "feature", "../linked"]);
+            world.path("linked")
+        } else {
+            world.git(&mate, &["switch", "--quiet", "--detach"]);
+            mate.clone()
+        };
+        let status = world.ok(&here, &["status"]);
+        let told = world.next_step(&status);
+        assert!(told.starts_with(&step.replace("[MATE]", &mate.display().to_string())), "{status}");
+        world.finish_shell(&here, &told).exits(0);
+        assert!(!world.ok(&here, &["status"]).stdout.contains("behind"));
+    }
+}
+
+/// A bare clone tracks nothing, so `git pull` alone fails in its worktrees.
+#[test]
+fn worktree_of_a_bare_clone_is_told_what_to_pull() {
+    let (world, _) = team();
+    world.git(&world.root(), &["clone", "--quiet", "--bare", "code.git", "bare.git"]);
+    world.git(&world.path("bare.git"), &["worktree", "add", "--quiet", "../linked", "main"]);
+    let linked = world.path("linked");
+    world.on("second").ok(&linked, &["init"]);
+    world.on("home").bump("1.1.0");
+    push(&world);
+    world.on("second").ok(&linked, &["sync"]);
+    let step = world.next_step(&world.ok(&linked, &["status"]));
+    assert!(step.starts_with("git pull origin main  # get the published commit"), "{step}");
+    world.finish_shell(&linked, &step).exits(0);
+    assert!(!world.ok(&linked, &["status"]).stdout.contains("behind"));
+}
+
+/// A fetch changes the branches of a mirror itself. After a force push, they lack the published commit for good.
+#[test]
+fn mirror_may_follow_a_force_push() {
+    let (world, _) = team();
+    let fungal = world.path("fungal");
+    world.git(&world.root(), &["clone", "--quiet", "--mirror", "code.git", "mirror.git"]);
+    let mirror = world.path("mirror.git");
+    world.on("second").ok(&mirror, &["init"]);
+    world.on("home").bump("1.1.0");
+    push(&world);
+    world.on("second").git(&mirror, &["fetch", "--quiet"]);
+    world.ok(&mirror, &["sync"]);
+    world.on("home").git(&fungal, &["config", "blue.publish", "off"]);
+    world.git(&fungal, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    world.git(&fungal, &["commit", "--quiet", "--allow-empty", "-m", "Other"]);
+    world.git(&fungal, &["push", "--quiet", "--force"]);
+    world.on("second").git(&mirror, &["fetch", "--quiet"]);
+    let status = world.ok(&mirror, &["status"]);
+    let replaces = world.next_steps(&status).iter().any(|step| step.contains("contract publish --rollback"));
+    assert!(replaces, "{status}");
+}

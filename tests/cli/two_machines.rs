@@ -1,6 +1,6 @@
 //! What two machines are told that work with clones of one repository at the same time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -450,4 +450,102 @@ fn sync_that_may_not_push_reports_what_it_fetched() {
     assert!(run.all().contains("403"), "{run}");
     assert!(!run.all().contains("unchanged"), "{run}");
     assert!(run.stdout.contains("1.1.0"), "the news: {run}");
+}
+
+/// The contract with another description, which needs no new version.
+fn described() -> String {
+    contract("1.0.0").replace("Paths that", "The paths that")
+}
+
+/// Publishes and pushes a change of the contract, which the teammate pulls.
+fn publish_and_pull(text: &str) -> (World, PathBuf) {
+    let (world, mate) = team();
+    world.write(&format!("fungal/{CONTRACT_FILE}"), text);
+    world.commit("fungal", "A change");
+    push(&world);
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    world.ok(&mate, &["sync"]);
+    (world, mate)
+}
+
+/// Whoever looks at an older commit did not drop the newer one: origin still has it.
+#[test]
+fn branch_that_was_reset_is_behind_while_its_upstream_has_the_published_commit() {
+    for text in [contract("1.1.0"), described()] {
+        let (world, mate) = publish_and_pull(&text);
+        let published = world.tip(DOMAIN_REF);
+        world.git(&mate, &["reset", "--quiet", "--hard", "HEAD~1"]);
+        for args in ["status", "sync"] {
+            let run = world.ok(&mate, &[args]);
+            assert!(run.all().contains("behind") && !run.all().contains("rollback"), "{run}");
+            assert!(world.next_step(&run).starts_with("git pull  # get the published commit"), "{run}");
+        }
+        let publish = world.blue(&mate, &["contract", "publish"]).exits(1);
+        assert!(world.next_step(&publish).starts_with("git pull  # "), "{publish}");
+        world.write("mate/code.py", "x");
+        let commit = world.commit("mate", "Code");
+        assert_eq!(commit.stderr, "");
+        assert_eq!(world.tip(DOMAIN_REF), published);
+    }
+}
+
+/// Otherwise two clones would undo each other's publication forever.
+#[test]
+fn dropped_commit_is_not_published_again_by_a_clone_that_still_has_it() {
+    let (world, mate) = publish_and_pull(&described());
+    let fungal = world.path("fungal");
+    let dropped = world.line(&fungal, &["rev-parse", "HEAD"]);
+    world.on("home").git(&fungal, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    world.git(&fungal, &["push", "--quiet", "--force"]);
+    let published = world.ok(&fungal, &["sync"]);
+    assert!(published.stdout.contains("published now"), "{published}");
+    let tip = world.tip(DOMAIN_REF);
+    for is_fetched in [false, true] {
+        if is_fetched {
+            world.git(&mate, &["fetch", "--quiet"]);
+        }
+        world.on("second").ok(&mate, &["sync"]);
+        let status = world.ok(&mate, &["status"]);
+        assert!(status.stdout.contains("not published: it has what another clone dropped from the branch"), "{status}");
+        world.on("home").ok(&fungal, &["sync"]);
+        assert_eq!(world.tip(DOMAIN_REF), tip);
+    }
+    // Commits on top of it stay.
+    world.on("second").write("mate/code.py", "x");
+    world.commit("mate", "Code");
+    let status = world.ok(&mate, &["status"]);
+    let step = format!("git pull --rebase  # drop {} here too; your other commits stay", &dropped[..10]);
+    assert!(world.next_steps(&status).contains(&step), "{status}");
+    world.finish_shell(&mate, &step).exits(0);
+    assert_eq!(world.line(&mate, &["log", "--format=%s", "-1"]), "Code");
+    let status = world.json(&mate, &["status"]);
+    assert_eq!([&status["behind"], &status["unpublished"]], [&Value::Null; 2], "{status}");
+    assert_eq!(world.tip(DOMAIN_REF), tip);
+    // The clone that dropped it may bring it back.
+    world.on("home").git(&fungal, &["reset", "--quiet", "--hard", &dropped]);
+    world.ok(&fungal, &["status"]);
+    assert_eq!(
+        world.stored("contracts/s3-permissions.json")["description"],
+        "The paths that fungal writes and others read"
+    );
+}
+
+/// Both commits are published, and merged in the realm.
+#[test]
+fn switch_publishes_no_side_of_a_merge_again() {
+    let (world, mate) = team();
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &described());
+    world.commit("fungal", "Describe it");
+    let deprecated = format!("{}deprecated: {{ since: \"1.0.0\" }}\n", contract("1.0.0"));
+    world.on("second").write(&format!("mate/{CONTRACT_FILE}"), &deprecated);
+    world.commit("mate", "Deprecate it");
+    push(&world);
+    world.on("second").ok(&mate, &["sync"]);
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    for (home, repo) in [("home", "fungal"), ("second", "mate")] {
+        let tip = world.on(home).tip(DOMAIN_REF);
+        let switch = world.git(&world.path(repo), &["switch", "--quiet", "--create", "other"]);
+        assert_eq!(switch.stderr, "");
+        assert_eq!(world.tip(DOMAIN_REF), tip, "{repo}");
+    }
 }

@@ -211,6 +211,10 @@ fn move_to(
         restored.extend(done.sent.into_iter().map(|sent| sent.name));
         problems.extend(done.problems);
     }
+    // A sync sends nothing to a remote whose refs are current, even if it lacks their objects.
+    let repaired = repair(ctx, known, &store, &remote)?.body;
+    restored.extend(repaired.restored);
+    problems.extend(repaired.problems);
     let body = RealmReseed {
         realm: known.name.clone(),
         remote: remote.name.clone(),

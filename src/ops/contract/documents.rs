@@ -144,7 +144,7 @@ fn read_as<T: DeserializeOwned + Into<Json>>(source: &Source) -> Result<Vec<Line
     };
     let is_like_json = matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'['));
     if is_json || (is_like_json && !is_yaml) {
-        return Err(refuse(codec::unresolved(&source.bytes).unwrap_or(problem)));
+        return Err(refuse(codec::left_by_git(&source.bytes).unwrap_or(problem)));
     }
     let json: Json = codec::value_as::<T>(&source.bytes).map_err(refuse)?.into();
     if !is_yaml && json.value().is_string() && is_plain(&source.bytes) && (is_other || has_lines(&source.bytes)) {

@@ -14,7 +14,7 @@ use crate::{
         domain::{self, Part},
         publish::{places, references},
     },
-    repo::blue_files::{CONTRACTS, Files, Item},
+    repo::blue_files::{CONTRACTS, Files, IN_SUBMODULE, Item},
 };
 
 /// The fields that select an unpublished file.
@@ -142,6 +142,7 @@ impl Draft {
         };
         let handle = match files.below(&folder)?.remove(&path) {
             Some(Item::File(handle)) => handle,
+            Some(Item::Submodule) => return Err(Problem::whole(IN_SUBMODULE).in_file(&path).into()),
             Some(Item::Other) => return Err(Problem::whole("it is not a regular file").in_file(&path).into()),
             None => {
                 let error = OpError::no(ErrorCode::NoSuchFile, format!("{place} has no {path}"));

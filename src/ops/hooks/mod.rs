@@ -105,7 +105,9 @@ impl<'a> Place<'a> {
         let usual = code.usual_hooks_folder();
         let folder = if is_nowhere { usual.clone() } else { code.hooks_folder()? };
         let is_treeless = code.is_bare() && !code.has_linked_worktrees();
-        let tracked = if folder == usual { None } else { tracked(code, &folder) };
+        // husky ignores its own folder by a file in it, which a new worktree does not have yet.
+        let is_ignored = folder == usual || Manager::of(&folder, None) == Some(Manager::Husky);
+        let tracked = if is_ignored { None } else { tracked(code, &folder) };
         Ok(Self { code, folder, usual, top, tracked, is_nowhere, is_treeless })
     }
 

@@ -3,9 +3,14 @@
 
 use crate::{
     error::{NextStep, OpError},
-    model::{name::DomainName, oid::Oid, text::shell_word, trailer},
+    model::{
+        name::DomainName,
+        oid::Oid,
+        text::{shell_path, shell_word},
+        trailer,
+    },
     ops::ctx::ActingRepo,
-    repo::{CodeRepo, at_origin, blue_files},
+    repo::{CodeRepo, blue_files},
     store::{Objects as _, StoreError, history, read},
 };
 
@@ -30,20 +35,19 @@ pub fn is_behind(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -
 /// Returns an error if history cannot be read.
 pub fn lacks(code: &CodeRepo, branch: &str, commit: &Oid, published: &Oid) -> Result<bool, StoreError> {
     let tip = code.reference(&format!("refs/heads/{branch}"))?.unwrap_or(*commit);
-    Ok(!code.is_ancestor(published, &tip)? && !code.replaced(branch, published)?)
+    Ok(!code.is_ancestor(published, &tip)? && !is_dropped(code, branch, published)?)
 }
 
 /// Returns whether a published commit was dropped in this clone: the publishing branch had it before an amend or a
-/// reset, and neither it nor its upstream has it now.
+/// reset, and neither it nor its upstream has it now. While the upstream has it, a pull brings it back.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.
-pub fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, StoreError> {
-    let Some(branch) = code.publishing_branch()? else { return Ok(false) };
-    if !code.replaced(&branch, published)? {
+pub fn is_dropped(code: &CodeRepo, branch: &str, published: &Oid) -> Result<bool, StoreError> {
+    if !code.replaced(branch, published)? {
         return Ok(false);
     }
-    for tip in [code.reference(&format!("refs/heads/{branch}"))?, code.upstream(&branch)?].into_iter().flatten() {
+    for tip in [code.reference(&format!("refs/heads/{branch}"))?, code.upstream(branch)?].into_iter().flatten() {
         if code.is_ancestor(published, &tip)? {
             return Ok(false);
         }
@@ -87,19 +91,48 @@ fn publisher(acting: ActingRepo<'_>, name: &DomainName, published: &Oid) -> Resu
 /// # Errors
 /// Returns an error if HEAD cannot be read.
 pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Result<NextStep, OpError> {
-    let head = code.head()?.branch;
-    let is_here = code.workdir().is_some() && head.as_deref() == Some(branch);
+    let is_here = is_checked_out_here(code, branch)?;
     let step = match code.origin_url() {
-        None if is_here && code.has(published) => format!("git merge {}  # {reason}", published.short()),
-        None => "fetch that commit from the clone that has it, merge it, and publish again".to_owned(),
-        Some(_) if is_here => format!("git pull  # {reason}"),
-        // git refuses to fetch into a branch that has its own commits, or that is being rebased.
-        Some(_) if head.is_none() || has_own_commits(code, branch)? => {
-            format!("git fetch origin  # merge origin/{branch} into {branch}, {reason}")
-        }
-        Some(_) => format!("git fetch origin {}  # {reason}", shell_word(&format!("{branch}:{branch}"))),
+        None if is_here && code.has(published) => format!("git merge {}", published.short()),
+        None => return Ok("fetch that commit from the clone that has it, merge it, and publish again".into()),
+        Some(_) if is_here => format!("git {}", pull_into(code, branch)),
+        Some(_) => match code.other_worktree_on(branch)? {
+            // git refuses to fetch into a branch that is checked out, that has its own commits, or that is being rebased.
+            Some(folder) => format!("git -C {} {}", shell_path(&folder), pull_into(code, branch)),
+            None if code.replaying().is_some() || has_own_commits(code, branch)? => {
+                return Ok(format!("git fetch origin  # merge origin/{branch} into {branch}, {reason}").into());
+            }
+            None => format!("git fetch origin {}", shell_word(&format!("{branch}:{branch}"))),
+        },
     };
-    Ok(step.into())
+    Ok(format!("{step}  # {reason}").into())
+}
+
+/// Returns the step that drops a commit here too, which another clone dropped from the branch. Returns `None` where the
+/// branch is not checked out, or has no origin.
+///
+/// # Errors
+/// Returns an error if HEAD cannot be read.
+pub fn drop(code: &CodeRepo, branch: &str, dropped: &Oid) -> Result<Option<NextStep>, OpError> {
+    if code.origin_url().is_none() || !is_checked_out_here(code, branch)? {
+        return Ok(None);
+    }
+    // A pull without a rebase keeps the commit: it finds nothing new in an older commit.
+    let pull = pull_into(code, branch).replacen("pull", "pull --rebase", 1);
+    Ok(Some(format!("git {pull}  # drop {} here too; your other commits stay", dropped.short()).into()))
+}
+
+fn is_checked_out_here(code: &CodeRepo, branch: &str) -> Result<bool, StoreError> {
+    Ok(code.workdir().is_some() && code.head()?.branch.as_deref() == Some(branch))
+}
+
+/// Returns the arguments with which git pulls into a branch that is checked out. A clone that was made with `--bare` tracks
+/// nothing.
+fn pull_into(code: &CodeRepo, branch: &str) -> String {
+    match code.config(&format!("branch.{branch}.merge")) {
+        Some(_) => "pull".to_owned(),
+        None => format!("pull origin {}", shell_word(branch)),
+    }
 }
 
 /// Returns the step that publishes `commit` in place of the `published` one, if history may have been rewritten: as of
@@ -109,7 +142,7 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
 /// # Errors
 /// Returns an error if history cannot be read.
 pub fn replace(code: &CodeRepo, branch: &str, (commit, published): (&Oid, &Oid)) -> Result<Option<NextStep>, OpError> {
-    let is_kept = match code.reference(&at_origin(branch))? {
+    let is_kept = match code.upstream(branch)? {
         Some(upstream) => code.is_ancestor(published, &upstream)?,
         None => code.origin_url().is_some() || code.is_in_a_ref(published)?,
     };

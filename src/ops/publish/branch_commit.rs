@@ -140,13 +140,10 @@ impl<'a> BranchCommit<'a> {
         &self,
         domain: &DomainName,
         source: Option<Oid>,
-        scope: Scope<'_>,
         newer: &mut Option<Oid>,
     ) -> Result<Option<Oid>, OpError> {
         let Self { acting, code, branch, commit, .. } = self;
-        if let Scope::All(_) = scope
-            && let Some(other) = dispute::missing_side(*acting, code, domain, commit)?
-        {
+        if let Some(other) = dispute::missing_side(*acting, code, domain, commit)? {
             // Both commits are published, and publishing this one again would undo the other.
             return Ok(Some(other));
         }
@@ -238,14 +235,17 @@ pub fn differ_in(code: &CodeRepo, trees: [&Oid; 2], domain: &str) -> Result<bool
 }
 
 /// Returns the entries of a tree that declare something in a domain, by name: the files of its contracts, and its binding
-/// without a name.
+/// without a name. Something in place of the folder, such as a submodule, declares what publishing refuses.
 fn declared_in(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<Vec<(String, Oid)>, OpError> {
-    let contracts = read::folder(code, tree, &format!("{CONTRACTS}/{domain}"))?.into_iter();
+    let folder = format!("{CONTRACTS}/{domain}");
+    let in_place = read::lookup(code, tree, &folder)?.filter(|entry| entry.kind == EntryKind::Other);
+    let contracts = read::folder(code, tree, &folder)?.into_iter();
     let binding = read::lookup(code, tree, &blue_files::binding(domain))?;
     let contracts = contracts
         .filter(|entry| is_read(&entry.name, entry.kind == EntryKind::Blob))
         .map(|entry| (entry.name, entry.id));
-    Ok(contracts.chain(binding.map(|entry| (String::new(), entry.id))).collect())
+    let others = in_place.into_iter().chain(binding).map(|entry| (String::new(), entry.id));
+    Ok(contracts.chain(others).collect())
 }
 
 /// Returns whether the realm has neither the version of a contract nor a later one. With `version: auto`, the content

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{behind, references};
-use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FOLDER, FileSource, Files, Item, is_read};
+use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FOLDER, FileSource, Files, IN_SUBMODULE, Item, is_read};
 use crate::{
     error::OpError,
     model::{
@@ -61,6 +61,7 @@ pub fn read(
             continue;
         }
         let outcome = match (item, subject_of(path)) {
+            (Item::Submodule, _) => Err(Problem::whole(IN_SUBMODULE)),
             // A folder in the folder of a domain.
             (Item::Other, Err(problem)) if path.matches('/').count() > 2 => {
                 Err(Problem::whole(format!("it is not a regular file; {}", problem.message)))
@@ -111,7 +112,7 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
             continue;
         }
         let tree = base.map(|base| code.tree_of(&base)).transpose()?;
-        if !behind::is_dropped(code, &source.commit)? {
+        if !is_dropped(code, &source.commit)? {
             if base.is_some() || !code.is_shallow()? {
                 mark(code, (commit, &source.commit), domain, tree, candidate)?;
             } else {
@@ -133,6 +134,12 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
         }
     }
     Ok(())
+}
+
+/// Returns whether this clone dropped a published commit from the publishing branch.
+fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, OpError> {
+    let branch = code.publishing_branch()?;
+    Ok(branch.map(|branch| behind::is_dropped(code, &branch, published)).transpose()?.unwrap_or_default())
 }
 
 /// Returns the sources without those that a merge in progress brings into the working tree, which does not lack them.

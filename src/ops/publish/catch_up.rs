@@ -45,6 +45,8 @@ pub struct UnpublishedCommit {
     pub behind: Option<Behind>,
     /// The rollback past the commit, if there was one. A person has to publish the commit again.
     pub rolled_back: Option<Rollback>,
+    /// The git command that is still applying a series of commits to the branch. Only its last commit is published.
+    pub series: Option<&'static str>,
     /// Why the publishing branch is unknown. If set, the commit is that of the current branch.
     pub unclear: Option<OpError>,
     sources: Sources,
@@ -81,7 +83,7 @@ pub fn unpublished_commit(
         if let Some(pushed) = pushed
             && let Some(unpublished) = of_commit(acting, code, &branch, pushed, scope)?
         {
-            let unpublished = with_rollback(acting, code, unpublished)?;
+            let unpublished = with_obstacles(acting, code, unpublished, scope)?;
             return Ok(Some(UnpublishedCommit {
                 policy,
                 is_due: !held_back(&unpublished, scope, code)?,
@@ -93,7 +95,7 @@ pub fn unpublished_commit(
         }
     }
     let Some(unpublished) = of_commit(acting, code, &branch, tip, scope)? else { return Ok(None) };
-    let unpublished = with_rollback(acting, code, unpublished)?;
+    let unpublished = with_obstacles(acting, code, unpublished, scope)?;
     let is_due = policy == Policy::Commit && !held_back(&unpublished, scope, code)?;
     Ok(Some(UnpublishedCommit { policy, is_due, ..unpublished }))
 }
@@ -144,7 +146,7 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
 /// Returns whether a person has to publish the commit. A commit that was just made counts as
 /// confirmed, but one on another branch does not confirm what the publishing branch already had.
 fn held_back(unpublished: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo) -> Result<bool, OpError> {
-    if unpublished.behind.is_some() || unpublished.rolled_back.is_some() {
+    if unpublished.behind.is_some() || unpublished.rolled_back.is_some() || unpublished.series.is_some() {
         return Ok(true);
     }
     if unpublished.disputed.is_none() || !matches!(scope, Scope::Named) || !unpublished.is_fresh {
@@ -153,17 +155,29 @@ fn held_back(unpublished: &UnpublishedCommit, scope: Scope<'_>, code: &CodeRepo)
     Ok(code.head()?.branch.as_ref() != Some(&unpublished.branch))
 }
 
-/// Adds the rollback past the commit. A clone that has what was rolled back is not behind, even if it is shallow and lacks
-/// the older commit.
-fn with_rollback(
+/// Adds the rollback past the commit, and the series that it is part of. A clone that has what was rolled back is not behind,
+/// even if it is shallow and lacks the older commit.
+fn with_obstacles(
     acting: ActingRepo<'_>,
     code: &CodeRepo,
     unpublished: UnpublishedCommit,
+    scope: Scope<'_>,
 ) -> Result<UnpublishedCommit, OpError> {
     let rolled_back = rollback_past(acting, code, &unpublished)?;
     let has_newer = rolled_back.is_some_and(|rollback| code.has(&rollback.from));
+    let series = series(code, &unpublished, scope)?;
     let behind = unpublished.behind.filter(|_| !has_newer);
-    Ok(UnpublishedCommit { rolled_back, behind, ..unpublished })
+    Ok(UnpublishedCommit { rolled_back, behind, series, ..unpublished })
+}
+
+/// Returns the git command that is still applying a series of commits, of which this is the latest.
+fn series(code: &CodeRepo, unpublished: &UnpublishedCommit, scope: Scope<'_>) -> Result<Option<&'static str>, OpError> {
+    // git runs the hook of a commit before it counts that commit as done.
+    let left = if matches!(scope, Scope::Named) { 2 } else { 1 };
+    let Some(command) = code.unfinished_series(left) else { return Ok(None) };
+    let head = code.head()?;
+    let is_latest = head.branch.as_ref() == Some(&unpublished.branch) && head.commit == Some(unpublished.commit);
+    Ok(is_latest.then_some(command))
 }
 
 /// Returns the rollback past a commit, if each domain that it changes was rolled back, and no newer commit has changed the
@@ -177,7 +191,9 @@ fn rollback_past(
     for name in &unpublished.domains {
         let source = name.parse().ok().and_then(|domain| Some((unpublished.sources.get(&domain)?.commit, domain)));
         let Some((published, domain)) = source else { return Ok(None) };
-        let Some(rollback) = rollback::past(acting, code, &domain, published, &unpublished.commit)? else {
+        let Some(rollback) =
+            rollback::past(acting, code, &domain, published, (&unpublished.commit, &unpublished.branch))?
+        else {
             return Ok(None);
         };
         past = Some(rollback);
@@ -294,7 +310,7 @@ fn of_commit(
             if dispute::is_disputed(acting, domain)? && !dispute::merges_both_sides(acting, code, domain, &commit)? {
                 disputed = Some(domain.clone());
             }
-            if let Some(published) = examined.published_instead(domain, source, scope, &mut newer)? {
+            if let Some(published) = examined.published_instead(domain, source, &mut newer)? {
                 let found = Behind { branch: branch.to_owned(), domains: Vec::new(), published };
                 behind.get_or_insert(found).domains.push(domain.clone());
             }
@@ -314,6 +330,7 @@ fn of_commit(
         domains: found,
         disputed,
         rolled_back: None,
+        series: None,
         unclear: None,
         sources,
     }))

@@ -59,6 +59,6 @@ fn referred<'p>(bytes: &[u8], path: &str, pointer: &'p str) -> Option<(Option<Fl
 fn read(files: &Files<'_>, path: &str) -> Option<Vec<u8>> {
     match files.file(path).ok()?? {
         Item::File(handle) => files.read(&handle).ok()?,
-        Item::Other => None,
+        Item::Other | Item::Submodule => None,
     }
 }

@@ -27,7 +27,7 @@ use crate::{
     ops::contract::documents::{self, Source},
     repo::{
         CodeRepo,
-        blue_files::{self, CONTRACTS, FileSource, Files, Item},
+        blue_files::{self, CONTRACTS, FileSource, Files, IN_SUBMODULE, Item},
     },
     store::{
         EntryKind,
@@ -315,6 +315,7 @@ pub fn regular(files: &Files<'_>, path: &str) -> Result<FileSource, BundleError>
     let refuse = |message: String| BundleError::new(path, message);
     match files.file(path).map_err(|error| refuse(error.message))? {
         Some(Item::File(handle)) => Ok(handle),
+        Some(Item::Submodule) => Err(refuse(IN_SUBMODULE.into())),
         Some(Item::Other) => {
             Err(refuse("it is not a regular file of this repository; symbolic links are not followed".into()))
         }

@@ -1,7 +1,9 @@
-//! Recognizes that the last publication of a repository in a domain was a rollback to an older commit of the publishing
-//! branch. The newer commit is still on the branch, so nothing may publish it again automatically.
+//! Recognizes that the last publication of a repository in a domain went back to an older commit of the publishing
+//! branch: by a rollback, or because another clone dropped commits from the branch. This clone's branch still has the
+//! newer commit, and nothing may publish it again automatically.
 
 use super::{
+    branch_commit::differ_in,
     candidate::{self, Sources},
     dispute,
 };
@@ -27,6 +29,18 @@ use crate::{
 /// The maximum number of commits that are searched for the last publication.
 const MAX_HISTORY: usize = 1_000;
 
+/// The maximum number of former tips of a branch that are searched for the commits of a rollback.
+const MAX_FORMER_TIPS: usize = 1_000;
+
+/// How the older commit was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// A person asked for a rollback, and gave a reason.
+    Requested,
+    /// Another clone dropped the newer commit from the branch.
+    Dropped,
+}
+
 /// A rollback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rollback {
@@ -34,6 +48,8 @@ pub struct Rollback {
     pub from: Oid,
     /// The older commit that is published now.
     pub to: Oid,
+    /// How that happened.
+    pub cause: Cause,
     /// The commit of the domain before the rollback.
     before: Oid,
 }
@@ -41,7 +57,10 @@ pub struct Rollback {
 impl Rollback {
     /// Returns why a commit is not published after the rollback.
     pub fn reason_to_hold(&self) -> String {
-        format!("it has what was rolled back to {}", self.to.short())
+        match self.cause {
+            Cause::Requested => format!("it has what was rolled back to {}", self.to.short()),
+            Cause::Dropped => "it has what another clone dropped from the branch".to_owned(),
+        }
     }
 }
 
@@ -56,14 +75,25 @@ pub fn past(
     code: &CodeRepo,
     domain: &DomainName,
     published: Oid,
-    commit: &Oid,
+    (commit, branch): (&Oid, &str),
 ) -> Result<Option<Rollback>, OpError> {
     let names = renamed::names(acting.store, acting.repo)?;
     let Some(rollback) = last((acting, &names), code, domain, published)? else { return Ok(None) };
-    let from = rollback.from;
-    let is_held = (code.has(&from) && code.is_ancestor(commit, &from)?)
+    if rollback.cause == Cause::Dropped && went_back(code, branch, &rollback)? {
+        return Ok(None);
+    }
+    let is_held = adds_nothing(code, domain, &rollback.from, commit)?
         || has_only_what_was_rolled_back((acting, &names), code, domain, &rollback.before, commit)?;
     Ok(is_held.then_some(rollback))
+}
+
+/// Returns whether a commit is older than the one that was rolled back, or has the same files of a domain.
+fn adds_nothing(code: &CodeRepo, domain: &DomainName, from: &Oid, commit: &Oid) -> Result<bool, OpError> {
+    if !code.has(from) {
+        return Ok(false);
+    }
+    let differs = || differ_in(code, [&code.tree_of(from)?, &code.tree_of(commit)?], domain.as_str());
+    Ok(code.is_ancestor(commit, from)? || !differs()?)
 }
 
 /// Returns whether a commit contains something of a domain that was rolled back, and nothing that the realm did not
@@ -131,12 +161,20 @@ fn last(
             tip = info.parents[same];
             continue;
         }
-        // Only a rollback has a reason. A branch that was reset to an older commit is published without one.
         let [Some(from)] = before[..] else { return Ok(None) };
-        if message::reason(&info.message).is_none() || (code.has(&from) && !code.is_ancestor(&published, &from)?) {
-            return Ok(None);
-        }
-        return Ok(Some(Rollback { from, to: published, before: info.parents[0] }));
+        // Only a rollback has a reason. A branch that was reset to an older commit is published without one.
+        let is_requested = message::reason(&info.message).is_some();
+        let cause = if is_requested { Cause::Requested } else { Cause::Dropped };
+        let is_older = if code.has(&from) { code.is_ancestor(&published, &from)? } else { is_requested };
+        return Ok(is_older.then_some(Rollback { from, to: published, cause, before: info.parents[0] }));
     }
     Ok(None)
+}
+
+/// Returns whether the branch itself went back in this clone: it was at the newer commit before it was at the older one. What
+/// it got after that is meant to be published.
+fn went_back(code: &CodeRepo, branch: &str, rollback: &Rollback) -> Result<bool, OpError> {
+    let tips = code.previous_tips(branch, MAX_FORMER_TIPS)?;
+    let last = |wanted: Oid| tips.iter().position(|tip| *tip == wanted);
+    Ok(last(rollback.to).zip(last(rollback.from)).is_some_and(|(to, from)| to < from))
 }

@@ -5,7 +5,7 @@ use super::{
     branch_commit::{Scope, differ_in},
     catch_up::{self, UnpublishedCommit},
     policy, publish_log,
-    rollback::Rollback,
+    rollback::{Cause, Rollback},
 };
 use crate::{
     error::{NextStep, OpError},
@@ -138,8 +138,9 @@ impl CaughtUp {
             },
         };
         if matches!(waiting.policy, Policy::Ci | Policy::Off) {
-            (waiting.disputed, waiting.rolled_back) = (None, None);
+            (waiting.disputed, waiting.rolled_back, waiting.series) = (None, None, None);
         }
+        let problem = problem.or_else(|| waiting.series.map(|command| format!("git {command} is still in progress")));
         let problem = problem.or_else(|| {
             let told = |domain| format!("two machines wrote the binding of {} in {domain} independently", acting.repo);
             waiting.disputed.as_ref().map(told)
@@ -173,6 +174,9 @@ fn next_steps(
     steps: Vec<NextStep>,
 ) -> Vec<NextStep> {
     let branch = shell_word(&waiting.branch);
+    if let Some(command) = waiting.series {
+        return vec![format!("git {command} --continue  # its last commit is published").into()];
+    }
     if has_problem && waiting.disputed.is_none() && later_commits_differ(code, waiting).unwrap_or_default() {
         return vec![format!("git push origin {branch}  # the newer commits are not pushed yet").into()];
     }
@@ -214,7 +218,8 @@ fn later_commits_differ(code: &CodeRepo, waiting: &UnpublishedCommit) -> Result<
     Ok(false)
 }
 
-/// Returns the step after a rollback: to revert the newer commit, or to pull it in a clone that lacks it.
+/// Returns the step after a rollback: to revert the newer commit, to drop it as another clone did, or to pull it in a clone
+/// that lacks it.
 fn after_rollback(
     acting: ActingRepo<'_>,
     code: &CodeRepo,
@@ -222,6 +227,11 @@ fn after_rollback(
     rollback: Rollback,
 ) -> Option<NextStep> {
     let domain = waiting.domains.first()?.parse().ok()?;
+    if rollback.cause == Cause::Dropped
+        && let Some(step) = behind::drop(code, &waiting.branch, &rollback.from).ok().flatten()
+    {
+        return Some(step);
+    }
     match behind::absent(acting, code, &domain, &rollback.from).ok()? {
         None => behind::revert(code, &waiting.branch, &[rollback.from], &rollback.to).ok().flatten(),
         Some(absent) => {

@@ -17,7 +17,7 @@ use crate::{
     platform::files::{self, Access},
     repo::{
         CodeRepo,
-        blue_files::{FOLDER, Files, contract_path},
+        blue_files::{FOLDER, Files, IN_SUBMODULE, contract_path, is_repository},
     },
     store::codec::{self, MAX_FILE},
 };
@@ -210,6 +210,10 @@ impl WorkFile {
             let is_last = parts.peek().is_none();
             match path.symlink_metadata() {
                 Ok(meta) if is_last && meta.is_file() => return Ok(true),
+                Ok(meta) if !is_last && meta.is_dir() && is_repository(&path) => {
+                    let message = format!("{}: {IN_SUBMODULE}", self.relative);
+                    return Err(OpError::no(ErrorCode::NotARegularFile, message));
+                }
                 Ok(meta) if !is_last && meta.is_dir() => {}
                 Ok(_) => {
                     let message = format!(

@@ -58,14 +58,14 @@ pub fn match_repo(code: &CodeRepo, held: &Repo) -> Result<RepoMatch, OpError> {
 /// Returns whether the clone has one of the entry's root commits.
 ///
 /// # Errors
-/// Returns an error if the clone cannot be read.
+/// Returns an error if the clone cannot be read. One that lacks objects is not another repository.
 pub fn has_a_root(code: &CodeRepo, held: &Repo) -> Result<bool, StoreError> {
     for root in &held.roots {
         if code.try_has(root)? {
             return Ok(true);
         }
     }
-    Ok(false)
+    code.require_alternates().map(|()| false)
 }
 
 /// Returns whether a clone is certainly of another repository than an entry: its whole history has none of the entry's

@@ -77,6 +77,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
         && let Some(repo) = &here.repo
     {
         checks.push(hooks(ctx, repo.as_str())?);
+        checks.extend(alternates(ctx, repo.as_str()));
         checks.extend(publishing_branch(ctx, repo.as_str()));
     }
     Ok(answer(checks))
@@ -392,6 +393,12 @@ fn unknown_repos(subject: Option<&str>, view: &RealmView) -> Option<DoctorCheck>
     );
     let step = format!("git blue init --realm {}  # in each one that should take part", subject.unwrap_or_default());
     Some(advise(check("members", subject, Health::Warning, message), step))
+}
+
+/// Reports that the clone lacks objects, because a repository from which it borrows them is gone.
+fn alternates(ctx: &Ctx, repo: &str) -> Option<DoctorCheck> {
+    let error = OpError::from(ctx.code.as_ref()?.require_alternates().err()?);
+    Some(failed(check("objects", Some(repo), Health::Error, error.message), &error.next_steps))
 }
 
 /// Reports that nothing is published, because it is unknown which branch is, or which commits are.

@@ -7,7 +7,10 @@ use std::{
 };
 
 use super::{Work, succeeded};
-use crate::{repo::at_origin, store::StoreError};
+use crate::{
+    repo::{CodeRepo, at_origin},
+    store::StoreError,
+};
 
 /// A worktree of a repository, as listed by git.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -189,6 +192,21 @@ impl Work {
     /// Returns an error if the branch is checked out.
     pub fn delete_branch(&self, branch: &str) -> Result<(), StoreError> {
         self.text(&["branch", "--quiet", "-D", "--", branch]).map(drop)
+    }
+}
+
+impl CodeRepo {
+    /// Returns the folder of another worktree that has a branch checked out, if there is one.
+    ///
+    /// # Errors
+    /// Returns an error if git cannot list the worktrees.
+    pub fn other_worktree_on(&self, branch: &str) -> Result<Option<PathBuf>, StoreError> {
+        if !self.has_linked_worktrees() {
+            return Ok(None);
+        }
+        let all = parse(&self.git.text(&["worktree", "list", "--porcelain"])?).into_iter();
+        let mut usable = all.filter(|tree| !tree.is_bare && !tree.is_gone && Some(&tree.path) != self.workdir.as_ref());
+        Ok(usable.find(|tree| tree.branch.as_deref() == Some(branch)).map(|tree| tree.path))
     }
 }
 

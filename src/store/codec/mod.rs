@@ -33,7 +33,7 @@ pub use lines::{binding_lines, contract_lines, heading_lines, line_at, lines_at}
 pub use problem::Problem;
 pub use schema::{MAX_SCHEMA, schema_into};
 pub use yaml::{binding, config, contract, document, name_of, render, too_large, value, value_as, version_from};
-pub use yaml_advice::unresolved;
+pub use yaml_advice::left_by_git;
 
 pub use yaml::{Config, ProposedRealm, Typed};
 

@@ -100,6 +100,9 @@ fn text(bytes: &[u8], size: Size) -> Result<&str, Problem> {
         let message = format!("the file is larger than {} MiB", size.bytes >> 20);
         return Err(Problem::whole(if is_written { too_large() } else { message }));
     }
+    if let Some(problem) = yaml_advice::in_lfs(bytes) {
+        return Err(problem);
+    }
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
         Problem { line: u32::try_from(line).ok(), ..Problem::whole("the text is not UTF-8") }

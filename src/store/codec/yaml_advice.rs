@@ -29,8 +29,22 @@ pub fn advise(
 /// The problem with a file that has conflict markers.
 const UNRESOLVED: &str = "unresolved merge conflict: keep one side, and remove the markers";
 
-/// Returns the problem with a text, which may be JSON, if git left conflict markers in it.
-pub fn unresolved(text: &[u8]) -> Option<Problem> {
+/// The first bytes of a pointer that Git LFS commits in place of a file.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
+/// Returns the problem with a file whose content is in Git LFS.
+pub fn in_lfs(bytes: &[u8]) -> Option<Problem> {
+    let advice = "exclude it in .gitattributes (PATH -filter -diff -merge), and git add --renormalize PATH";
+    bytes.starts_with(LFS_POINTER).then(|| {
+        Problem::whole(format!("its content is in Git LFS, and the commit has only a pointer to it: {advice}"))
+    })
+}
+
+/// Returns the problem with a text, which may be JSON, if git left conflict markers or a pointer of Git LFS in it.
+pub fn left_by_git(text: &[u8]) -> Option<Problem> {
+    if let Some(problem) = in_lfs(text) {
+        return Some(problem);
+    }
     let (line, column) = conflict_marker(std::str::from_utf8(text).ok()?)?;
     Some(Problem { line: Some(line), column: Some(column), ..Problem::whole(UNRESOLVED) })
 }

@@ -39,10 +39,11 @@ impl Work<'_> {
         if tip.map(|tip| self.code.is_ancestor(&source.commit, &tip)).transpose()?.unwrap_or_default() {
             return self.require_rollback(view, source).map(|()| Lineage::Grew);
         }
-        if self.code.replaced(self.branch, &source.commit)? || self.direction == Direction::Rollback {
+        let is_older = self.code.is_ancestor(self.commit, &source.commit)?;
+        if self.direction == Direction::Rollback || self.replaces(&source.commit, is_older)? {
             return Ok(Lineage::Replaced);
         }
-        if self.code.has(&source.commit) && self.code.is_ancestor(self.commit, &source.commit)? {
+        if is_older {
             let (domain, published) = (&view.info.name, source.commit.short());
             let message =
                 format!("{domain} was already published from {published}, which contains {}", self.commit.short());
@@ -77,6 +78,16 @@ impl Work<'_> {
             .next_all(pull)
             .next_all(replace)
             .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
+    }
+
+    /// Returns whether the commit replaces the published one in this clone. An older one does so only if the branch was
+    /// really taken back: while its upstream has the published commit, the clone is merely behind.
+    fn replaces(&self, published: &Oid, is_older: bool) -> Result<bool, OpError> {
+        Ok(if is_older {
+            behind::is_dropped(self.code, self.branch, published)?
+        } else {
+            self.code.replaced(self.branch, published)?
+        })
     }
 
     /// Refuses an older commit, unless the user asks for a rollback.

@@ -8,7 +8,10 @@ use std::{
 
 use crate::{
     error::OpError,
-    repo::{CodeRepo, GrepMatch, SearchResult, SearchScope, blue_files::is_plain},
+    repo::{
+        CodeRepo, GrepMatch, SearchResult, SearchScope,
+        blue_files::{Files, Item, is_plain},
+    },
     wire::{ImportReview, Mention, Searched},
 };
 
@@ -54,11 +57,17 @@ fn search(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &Ato
     // Half of the time is reserved for the few files that bindings name.
     let near = code.grep(&names, SearchScope::Only(&bindings), MAX_TIME / 2, cancelled)?;
     let far = code.grep(&names, SearchScope::Except(&bindings), MAX_TIME / 2, cancelled)?;
-    let is_whole = near.is_whole && far.is_whole;
+    let unsearched = if !near.is_whole || !far.is_whole {
+        Some("the time or size limit was reached".to_owned())
+    } else if near.lacks_files || far.lacks_files {
+        Some("some could not be read; a partial clone may lack them".to_owned())
+    } else {
+        left_out(code, &bindings)?
+    };
     let is_full = fill(imports, &names, [near, far]);
-    let cut = match (is_full, is_whole, is_all) {
+    let cut = match (is_full, unsearched, is_all) {
         (true, ..) => Some(format!("at most {MAX_PLACES} places are listed, some of each name")),
-        (_, false, _) => Some("not all files were searched: the time or size limit was reached".to_owned()),
+        (_, Some(why), _) => Some(format!("not all files were searched: {why}")),
         (.., false) => Some(format!(
             "only {MAX_WORDS} names were searched for; overlong ones and those that begin or end with \
                 spaces were skipped"
@@ -66,6 +75,18 @@ fn search(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &Ato
         _ => None,
     };
     Ok(Search { searched, cut })
+}
+
+/// Returns why git does not search some files, of which the `bound` ones matter most.
+fn left_out(code: &CodeRepo, bound: &[&str]) -> Result<Option<String>, OpError> {
+    let head = code.head()?.commit.map(|head| Files::at(code, &head)).transpose()?;
+    for path in bound {
+        if head.as_ref().map(|head| head.file(path)).transpose()?.flatten() == Some(Item::Submodule) {
+            return Ok(Some(format!("{path} is in a submodule")));
+        }
+    }
+    let is_sparse = code.workdir().is_some() && !code.left_out()?.is_empty();
+    Ok(is_sparse.then(|| "the checkout is sparse".to_owned()))
 }
 
 /// Returns the names to search for, and whether the list is complete.

@@ -14,7 +14,10 @@ use crate::{
         oid::Oid,
     },
     ops::ctx::{Ctx, RealmContext},
-    repo::{CodeRepo, blue_files::CONTRACTS},
+    repo::{
+        CodeRepo,
+        blue_files::{CONTRACTS, Files, Item},
+    },
     store::{Objects as _, codec, read},
     wire::RemovedFile,
 };
@@ -103,6 +106,9 @@ pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<S
     let of_file = |RemovedFile { domain, contract, file }: &RemovedFile| {
         if let Some(other) = files.root.and_then(|root| in_other_case(root, file)) {
             vec![format!("git mv {up}{other} {up}{file}  # and write name: {contract} in it, then commit")]
+        } else if files.root.is_some_and(|root| is_in_submodule(root, file)) {
+            // The submodule is reported, and git would refuse to add its file.
+            Vec::new()
         } else if files.root.is_some_and(|root| root.join(file).exists()) {
             vec![format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"")]
         } else {
@@ -117,6 +123,10 @@ pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<S
         }
     };
     removed.iter().take(3).flat_map(of_file).collect()
+}
+
+fn is_in_submodule(root: &Path, file: &str) -> bool {
+    matches!(Files::on_disk(root.to_owned()).file(file), Ok(Some(Item::Submodule)))
 }
 
 /// Returns the file whose name differs from that of `file` only in case. Publishing refuses its contract.
