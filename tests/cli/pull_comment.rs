@@ -129,3 +129,12 @@ fn forge_of_the_workflow_needs_no_configuration() {
     on(&format!("https://{HOST}")).exits(0);
     assert_eq!(comments(&forge).len(), 1);
 }
+
+#[test]
+fn comments_that_were_written_at_the_same_time_are_all_updated() {
+    let (world, forge) = place();
+    let one = |id: u64| json!({ "id": id, "html_url": "https://forge.test/1", "body": format!("{MARKER}\nfailed\n") });
+    forge.state.lock().unwrap().comments.insert("acme/aperture".into(), vec![one(1), one(2)]);
+    assert_eq!(comment(&world, "ok", false).exits(0).json()["outcome"], "updated");
+    assert_eq!(comments(&forge).iter().filter(|one| one["body"] == format!("{MARKER}\nok\n")).count(), 2);
+}

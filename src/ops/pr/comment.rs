@@ -112,20 +112,26 @@ fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure>
 }
 
 /// Updates the existing comment, or writes one. A comment of another author with the same marker cannot be edited and
-/// is skipped.
+/// is skipped. Runs at the same time may have written several comments, which all get the text.
 fn write_once(forge: &dyn Forge, number: u64, text: &str) -> Result<PrComment, Failure> {
     let answer =
         |comment: Comment, outcome| PrComment { number: Some(number), url: comment.url, outcome, reason: None };
     let Listed { entries, end } = forge.comments(number)?;
+    let mut written = None;
     for comment in entries.into_iter().filter(|comment| comment.body.starts_with(MARKER)) {
-        if comment.body.replace("\r\n", "\n").trim_end() == text.trim_end() {
-            return Ok(answer(comment, CommentOutcome::Unchanged));
-        }
-        match forge.edit_comment(number, comment.id, text) {
-            Ok(()) => return Ok(answer(comment, CommentOutcome::Updated)),
+        let is_same = comment.body.replace("\r\n", "\n").trim_end() == text.trim_end();
+        let outcome = if is_same { CommentOutcome::Unchanged } else { CommentOutcome::Updated };
+        match if is_same { Ok(()) } else { forge.edit_comment(number, comment.id, text) } {
+            Ok(()) => {
+                written.get_or_insert_with(|| answer(comment, outcome));
+            }
             Err(ForgeError::Unauthorized { .. } | ForgeError::NotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) if written.is_none() => return Err(error.into()),
+            Err(_) => {}
         }
+    }
+    if let Some(written) = written {
+        return Ok(written);
     }
     end?;
     Ok(answer(forge.comment(number, text)?, CommentOutcome::Created))
