@@ -313,12 +313,13 @@ impl From<Refusal> for OpError {
             Reason::NotMember(repo) => {
                 error.next(format!("git blue realm admin domain --name {domain} --repos {repo}"))
             }
-            Reason::Republished { needed: Needed { version, if_breaking: Some(major), .. }, .. } => {
+            Reason::Republished { needed: Needed { version, if_breaking: Some(major), .. }, .. }
+            | Reason::InBase { needed: Needed { version, if_breaking: Some(major), .. }, .. } => {
                 error.next(choose_version(major, version, refusal.version_in.as_deref()))
             }
-            Reason::Republished { needed: Needed { version: bump, .. }, .. } | Reason::Yanked { bump, .. } => {
-                error.next(format!("{}, and commit", write(bump)))
-            }
+            Reason::Republished { needed: Needed { version: bump, .. }, .. }
+            | Reason::InBase { needed: Needed { version: bump, .. }, .. }
+            | Reason::Yanked { bump, .. } => error.next(format!("{}, and commit", write(bump))),
             Reason::BreaksPromise { bump, promise, .. } => {
                 let at = refusal.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
                 error

@@ -368,10 +368,7 @@ impl Kind {
     /// Returns the token for this host from a variable. A token that CI created for its own server is not used for
     /// other hosts.
     pub fn token_from<'v>(self, host: &str, variable: impl Fn(&str) -> Option<&'v str>) -> Option<&'v str> {
-        let is_server = |name: &str, default: &str| {
-            let server = variable(name).unwrap_or(default);
-            server.split_once("://").map_or(server, |(_, rest)| rest).trim_end_matches('/') == host
-        };
+        let is_server = |name: &str, default: &str| is_at(variable(name).unwrap_or(default), host);
         let first = |names: &[&str]| names.iter().find_map(|name| variable(name).filter(|value| !value.is_empty()));
         match self {
             Self::GitHub if is_server("GITHUB_SERVER_URL", "github.com") => first(&["GITHUB_TOKEN", "GH_TOKEN"]),
@@ -410,6 +407,24 @@ impl Kind {
             "gitlab.com" => Some(Self::GitLab),
             "codeberg.org" => Some(Self::Forgejo),
             _ => None,
+        }
+    }
+
+    /// Returns the kind of the forge whose workflow this process runs in, if it is this host. Forgejo and Gitea set the
+    /// variables of GitHub too.
+    pub fn of_runner<'v>(host: &str, variable: impl Fn(&str) -> Option<&'v str>) -> Option<Self> {
+        let is_server = |name: &str| variable(name).is_some_and(|server| is_at(server, host));
+        let is_on = |name: &str| variable(name) == Some("true");
+        if is_server("FORGEJO_URL") {
+            Some(Self::Forgejo)
+        } else if is_server("CI_SERVER_URL") && is_on("GITLAB_CI") {
+            Some(Self::GitLab)
+        } else if !is_server("GITHUB_SERVER_URL") {
+            None
+        } else if is_on("FORGEJO_ACTIONS") || is_on("GITEA_ACTIONS") {
+            Some(Self::Forgejo)
+        } else {
+            is_on("GITHUB_ACTIONS").then_some(Self::GitHub)
         }
     }
 
@@ -487,9 +502,35 @@ fn query(text: &str) -> String {
     crate::model::percent::encode(text, b"/:")
 }
 
+/// Returns whether the URL of a server names this host.
+fn is_at(server: &str, host: &str) -> bool {
+    server.split_once("://").map_or(server, |(_, rest)| rest).trim_end_matches('/') == host
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_private;
+    use super::{Kind, is_private};
+
+    #[test]
+    fn runner_names_the_kind_of_its_own_server_only() {
+        let kind = |variables: &[(&str, &'static str)]| {
+            Kind::of_runner("git.example", |name| variables.iter().find(|(of, _)| *of == name).map(|(_, value)| *value))
+        };
+        let (here, there) = ("https://git.example", "https://other.example/");
+        let github = ("GITHUB_ACTIONS", "true");
+        for (variables, expected) in [
+            (&[("GITHUB_SERVER_URL", here), github][..], Some(Kind::GitHub)),
+            (&[("GITHUB_SERVER_URL", here), github, ("FORGEJO_ACTIONS", "true")], Some(Kind::Forgejo)),
+            (&[("GITHUB_SERVER_URL", here), github, ("GITEA_ACTIONS", "true")], Some(Kind::Forgejo)),
+            (&[("GITHUB_SERVER_URL", there), github, ("FORGEJO_URL", here)], Some(Kind::Forgejo)),
+            (&[("CI_SERVER_URL", here), ("GITLAB_CI", "true")], Some(Kind::GitLab)),
+            (&[("CI_SERVER_URL", there), ("GITLAB_CI", "true")], None),
+            (&[("GITHUB_SERVER_URL", there), github, ("FORGEJO_URL", there)], None),
+            (&[("GITHUB_SERVER_URL", here)], None),
+        ] {
+            assert_eq!(kind(variables), expected, "{variables:?}");
+        }
+    }
 
     #[test]
     fn url_with_a_user_name_is_not_private() {

@@ -82,6 +82,10 @@ pub struct Candidate {
     pub unknown: BTreeSet<DomainName>,
     /// The changed contracts of the domains in `behind`, as they were when these files diverged from the published ones.
     pub before: BTreeMap<(DomainName, ContractName), Contract>,
+    /// The domains in `behind` whose binding is still as it was when these files diverged from the published ones.
+    pub older_bindings: BTreeSet<DomainName>,
+    /// The changed contracts as they are in the base of a pull request, which is published before these files.
+    pub base: BTreeMap<(DomainName, ContractName), Contract>,
     /// The start of the paths in printed commands, which leads from the reader's folder to the root of the repository.
     pub up: String,
 }

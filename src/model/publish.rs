@@ -207,12 +207,7 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
     if let Some(published) = domain.document(&document.name, &version)
         && !published.has_same_content(document)
     {
-        let needed = if version.is_prerelease() {
-            let version = free_prerelease(domain, &document.name, version.clone());
-            Needed { version, if_breaking: None, broken: None }
-        } else {
-            needed(domain, current.unwrap_or(published), document, judge)
-        };
+        let needed = other_version(domain, current.unwrap_or(published), document, judge);
         let is_retired = current.is_some_and(|current| current.retired.is_some());
         return Err(refuse(domain, &document.name, Reason::Republished { version, needed, is_retired }));
     }
@@ -222,6 +217,39 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
             Err(refuse(domain, &document.name, Reason::Yanked { version, why: why.to_owned(), bump }))
         }
         _ => Ok(()),
+    }
+}
+
+/// Checks that a document does not have the version of the `base`, which is published first, with other content.
+///
+/// # Errors
+/// Returns [`Reason::InBase`] if it does, unless the version is published already.
+pub fn keep_content_of_base(
+    domain: &DomainView,
+    base: &Contract,
+    document: &Contract,
+    judge: &Judge<'_>,
+) -> Result<(), Refusal> {
+    let (name, version) = (&document.name, &document.version);
+    let is_published = domain.versions.get(name).is_some_and(|versions| versions.contains(version));
+    if is_published || version.is_auto() || base.version != *version || base.has_same_content(document) {
+        return Ok(());
+    }
+    let after = overlay(
+        domain,
+        &[DomainChange::Version(Box::new(base.clone())), DomainChange::Contract(Box::new(base.clone()))],
+    );
+    let needed = other_version(&after, base, document, judge);
+    Err(refuse(domain, name, Reason::InBase { version: version.clone(), needed }))
+}
+
+/// Returns the version that a document needs whose version has the content of `held`.
+fn other_version(domain: &DomainView, held: &Contract, document: &Contract, judge: &Judge<'_>) -> Needed {
+    if document.version.is_prerelease() {
+        let version = free_prerelease(domain, &document.name, document.version.clone());
+        Needed { version, if_breaking: None, broken: None }
+    } else {
+        needed(domain, held, document, judge)
     }
 }
 

@@ -204,6 +204,14 @@ impl CodeRepo {
         {
             return Ok(false);
         }
+        self.has_branch_of_origin()
+    }
+
+    /// Returns whether a branch of origin was fetched.
+    ///
+    /// # Errors
+    /// Returns an error if refs cannot be read.
+    pub fn has_branch_of_origin(&self) -> Result<bool, StoreError> {
         let text = self.git.text(&["for-each-ref", "--format=%(refname)", "--count=1", "refs/remotes/origin/"])?;
         Ok(!text.trim().is_empty())
     }

@@ -294,3 +294,88 @@ fn reused_version_is_answered_with_the_version_to_write() {
     assert!(merge.all().contains("git blue: not published: "), "{merge}");
     assert_eq!(world.tip(DOMAIN_REF).len(), 40);
 }
+
+/// Whatever is in the base is published before the files that are merged into it.
+#[test]
+fn version_of_the_base_is_not_reused() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "blue.publish", "off"]);
+    world.bump("1.1.0");
+    world.git(&provider, &["switch", "--quiet", "-c", "topic"]);
+    let other = |version: &str| contract(version).replace(&format!("\"v{version}\""), "other");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &other("1.1.0"));
+    world.commit("fungal", "Something else");
+    world.blue(&provider, &["check"]).exits(0);
+    let queue = format!("refs/heads/gh-readonly-queue/main/pr-2-{}", world.line(&provider, &["rev-parse", "main"]));
+    let on_base = || world.blue(&provider, &["check", "--base", "main"]);
+    for check in [on_base(), world.blue_with(&provider, &["check"], &[("GITHUB_REF", queue.as_ref())])] {
+        let said = "1.1.0 is also in the base, with different content, and that is published first: bump to 1.1.1";
+        let check = check.exits(1);
+        assert!(check.stdout.contains(said), "{check}");
+        assert!(check.stdout.contains("write the version 1.1.1, and commit"), "{check}");
+    }
+    // Once it is published, this is said once.
+    world.ok(&provider, &["contract", "publish", "--commit", "main"]);
+    let published = world.json(&provider, &["check", "--base", "main"]);
+    assert_eq!(codes(&published, "errors"), [pair("version-reused", "this-change")], "{published:#}");
+    assert!(published["errors"][0]["message"].as_str().unwrap().contains("already published"), "{published:#}");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &other("1.2.0"));
+    world.commit("fungal", "Under its own version");
+    on_base().exits(0);
+}
+
+/// A merge of the branch brings the newer binding.
+#[test]
+fn import_that_was_adapted_on_the_publishing_branch_is_a_warning() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.git(&consumer, &["branch", "topic"]);
+    world.bump("2.0.0");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
+    world.commit("access", "Adapt to it");
+    world.git(&consumer, &["switch", "--quiet", "topic"]);
+    world.write("access/README.md", "more\n");
+    world.git(&consumer, &["add", "README.md"]);
+    for subject in ["--staged", "--worktree", "--commit=HEAD"] {
+        let answer = world.ok(&consumer, &["check", subject, "--json"]).json();
+        assert_eq!(codes(&answer, "warnings"), [pair("behind", "this-change")], "{answer:#}");
+        assert!(answer["warnings"][0]["message"].as_str().unwrap().contains("older here than in the realm"));
+    }
+    // What the branch itself changes is not older.
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <1.5.0"));
+    let changed = world.json(&consumer, &["check", "--worktree"]);
+    assert_eq!(codes(&changed, "errors"), [pair("import-broken", "this-change")], "{changed:#}");
+    // Nor is an import that the newer binding does not repair.
+    world.git(&consumer, &["checkout", "--quiet", "HEAD", "--", "."]);
+    world.bump("3.0.0");
+    world.blue(&consumer, &["check"]).exits(1);
+}
+
+/// One break that the consumer may not even notice hides no other one.
+#[test]
+fn break_that_grows_is_an_error() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <9.0.0"));
+    world.commit("access", "Accept what comes");
+    let optional = |version: &str| contract(version).replace("required: [read]", "required: []");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &optional("2.0.0"));
+    world.commit("fungal", "It may be missing");
+    world.git(&provider, &["switch", "--quiet", "-c", "topic"]);
+    let check = |text: &str, base: &[&str]| {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), text);
+        world.json(&provider, &[&["check", "--worktree"], base].concat())
+    };
+    let worse = optional("3.0.0").replace("items: { type: string }", "items: { type: [string, integer] }");
+    for base in [&[][..], &["--base", "main"]] {
+        let answer = check(&worse, base);
+        assert_eq!(codes(&answer, "errors"), [pair("import-broken", "this-change")], "{answer:#}");
+        let notes = answer["errors"][0]["notes"].to_string();
+        assert!(notes.contains("it was broken before, and is broken further now"), "{notes}");
+    }
+    let same = optional("3.0.0").replace("read: {", "write: { type: string }\n    read: {");
+    let answer = check(&same, &[]);
+    assert_eq!(codes(&answer, "errors"), Vec::<(String, String)>::new(), "{answer:#}");
+    assert_eq!(codes(&answer, "warnings"), [pair("import-broken", "already-in-the-realm")]);
+}

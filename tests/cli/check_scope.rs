@@ -100,6 +100,38 @@ fn problem_at_the_base_is_a_warning() {
     world.blue(&consumer, &["check", "--base", "main"]).exits(1);
 }
 
+/// GitLab merges the source branch into the target branch for merged results and merge trains.
+#[test]
+fn merged_results_are_compared_with_what_they_were_merged_into() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "blue.publish", "off"]);
+    let branched = world.line(&provider, &["rev-parse", "HEAD"]);
+    world.git(&provider, &["switch", "--quiet", "-c", "unrelated"]);
+    world.write("fungal/README.md", "more\n");
+    world.commit("fungal", "Nothing of the realm's");
+    world.git(&provider, &["switch", "--quiet", "main"]);
+    world.bump("2.0.0");
+    let target = world.line(&provider, &["rev-parse", "main"]);
+    world.git(&provider, &["switch", "--quiet", "--detach"]);
+    world.git(&provider, &["merge", "--quiet", "--no-edit", "unrelated"]);
+    let check = |merged_into: &str| {
+        let vars = [
+            ("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", merged_into.as_ref()),
+            ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main".as_ref()),
+            ("CI_MERGE_REQUEST_DIFF_BASE_SHA", branched.as_ref()),
+        ];
+        world.blue_with(&provider, &["check", "--json"], &vars)
+    };
+    let merged = check(&target).exits(0).json();
+    assert_eq!(
+        (&merged["base"], codes(&merged, "warnings")),
+        (&target.into(), vec![pair("import-broken", "already-in-the-realm")])
+    );
+    // The variable is empty if the runner has checked out the source branch.
+    assert_eq!(check("").exits(1).json()["base"], branched.as_str());
+}
+
 /// The variables and arguments of a pipeline, on a machine without realms.
 fn hub() -> World {
     let world = World::pair();
@@ -167,6 +199,11 @@ fn check_fails_without_a_known_repository() {
     // The files of another commit, and trees, are fetched by the printed steps too.
     let blobless = clone(&["-b", "break", "--filter=blob:none"], "blobless-base");
     world.blue(&blobless, &[check, &["--worktree"]].concat()).exits(1);
+    // A base that only the runner names does not hide the break.
+    let lacking = world.blue_with(&blobless, check, &[("GITHUB_BASE_REF", "main".as_ref())]).exits(1);
+    assert!(lacking.stdout.contains("access imports"), "{lacking}");
+    assert!(world.next_step(&lacking).starts_with("git diff $(git hash-object -t tree /dev/null) "), "{lacking}");
+    assert!(lacking.stdout.contains("this clone lacks the base, so problems that already existed"), "{lacking}");
     let treeless = clone(&["-b", "break", "--filter=tree:0"], "treeless");
     for (clone, extra) in [(&blobless, &["--base", "origin/main"][..]), (&treeless, &[])] {
         let command = [check, extra].concat();

@@ -355,3 +355,52 @@ fn branch_is_not_merged_past_a_pull_request_that_is_not_shown() {
     assert_eq!(step["text"], "fungal: merge its pull request, once the forge shows it");
     assert_eq!(step["command"], Value::Null, "{step}");
 }
+
+/// The check of the provider on another machine needs what the merge of the consumer published.
+#[test]
+fn realm_is_pushed_after_each_merge_unless_it_is_synced_automatically() {
+    let world = World::pair();
+    let (fungal, hub) = (world.path("fungal"), world.hub());
+    world.ok(&fungal, &["init", "--url", &hub]);
+    world.ok(&fungal, &["sync"]);
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <3.0.0"));
+    let blocker = json!("the realm is not pushed");
+    let is_blocked = |answer: &Value| of(answer, "fungal")["blockers"].as_array().unwrap().contains(&blocker);
+    let before = status(&world);
+    assert!(!is_blocked(&before), "{before:#}");
+    world.git(&world.path("access"), &["merge", "--quiet", RFC]);
+    let merged = status(&world);
+    assert!(is_blocked(&merged) && of(&merged, "fungal")["ready"] == false, "{merged:#}");
+    assert_eq!(merged["next_steps"][0]["command"], "git blue sync");
+    // The step pushes it.
+    let command = before["steps"][0]["command"].as_str().unwrap();
+    assert!(command.ends_with(&format!(" && git -C {} blue sync", world.path("access").display())), "{command}");
+    world.finish_shell(&world.root(), command).exits(0);
+    assert!(!is_blocked(&status(&world)));
+}
+
+/// Until then, the provider must not be merged, and nothing else is left to write.
+#[test]
+fn merged_branch_that_is_not_published_is_named() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.ok(&world.path("fungal"), &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    let expecting = format!("{}    expects: {{ file: needed.json }}\n", importing(">=1.0.0, <3.0.0"));
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &expecting);
+    let refused = world.git(&access, &["merge", "--quiet", RFC]);
+    assert!(refused.stderr.contains("not published"), "{refused}");
+    let answer = status(&world);
+    let blockers = of(&answer, "access")["blockers"].as_array().unwrap().clone();
+    assert!(blockers.contains(&json!("main is not published yet")), "{answer:#}");
+    assert!(blockers.iter().any(|why| why.as_str().unwrap().contains("needed.json")), "{answer:#}");
+    assert_eq!(of(&answer, "fungal")["blocked_by"], json!(["access"]), "{answer:#}");
+    assert!(answer["steps"].as_array().unwrap().iter().all(|step| step["action"] != "widen"), "{answer:#}");
+    world.write("access/needed.json", "{\"type\": \"object\"}\n");
+    world.git(&access, &["add", "needed.json"]);
+    world.commit("access", "What it needs");
+    let answer = status(&world);
+    assert_eq!(of(&answer, "fungal")["blocked_by"], json!([]), "{answer:#}");
+}

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     sync::{second, shared, tips},
-    world::{REALM, World},
+    world::{DOMAIN_REF, REALM, World},
 };
 
 const OTHER: &str = "has another realm named aperture, created by Ada <ada@example.com> on 2026-";
@@ -157,6 +157,32 @@ fn realm_at_two_places_is_an_error() {
     assert_eq!(world.finish_shell(&fungal, &step).code, 0, "{step}");
     world.ok(&fungal, &["sync"]);
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
+}
+
+/// Each place may have what no machine has, as after a job of a pipeline published to it.
+#[test]
+fn realm_at_two_places_is_merged_without_loss() {
+    let (world, hub) = shared();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["sync"]);
+    let before = world.tip(DOMAIN_REF);
+    world.bump("1.1.0");
+    world.git(&fungal, &["config", "blue.publish", "off"]);
+    for name in ["realm", "domains/s3-access"] {
+        let refspec = format!("refs/blue/{name}:refs/heads/blue/{name}");
+        world.git(&world.store(), &["push", "--quiet", &hub, &refspec]);
+    }
+    world.git(&world.store(), &["update-ref", DOMAIN_REF, &before]);
+    let refused = world.blue(&fungal, &["sync"]).exits(128);
+    world.finish_shell(&fungal, &world.next_step(&refused)).exits(0);
+    let copy = world.finish_shell(&fungal, "cd ~/realm-branches.git && pwd").exits(0).stdout;
+    world.git(&world.store(), &["remote", "add", "copy", copy.trim()]);
+    world.ok(&fungal, &["sync"]);
+    assert_eq!(world.version(), "1.1.0");
+    world.git(&world.store(), &["remote", "remove", "copy"]);
+    world.ok(&fungal, &["sync"]);
+    let tips = world.git(&PathBuf::from(&hub), &["for-each-ref", "--format=%(objectname)", DOMAIN_REF]).stdout;
+    assert_eq!(tips.trim(), world.tip(DOMAIN_REF));
 }
 
 #[test]

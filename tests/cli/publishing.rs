@@ -70,6 +70,35 @@ fn branch_that_lacks_what_was_published_is_not_offered_as_the_publishing_branch(
     }
 }
 
+/// As on the runner of a tag.
+#[test]
+fn clone_without_the_publishing_branch_is_told_to_fetch_it() {
+    let world = clones();
+    let (fungal, second) = (world.path("fungal"), world.path("second"));
+    world.git(&fungal, &["config", "blue.publish", "off"]);
+    world.bump("1.1.0");
+    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
+    world.git(&second, &["fetch", "--quiet"]);
+    world.git(&second, &["switch", "--quiet", "--detach", "origin/main"]);
+    let forget = || {
+        for name in ["refs/heads/main", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"] {
+            world.git(&second, &["update-ref", "--no-deref", "-d", name]);
+        }
+    };
+    let asked = |said: &str| {
+        forget();
+        let lost = publish(&world, "second", &[]).exits(1);
+        assert!(lost.stderr.contains(said), "{lost}");
+        world.finish_shell(&second, &world.next_step(&lost)).exits(0);
+    };
+    asked("cannot tell which branch is published");
+    publish(&world, "second", &["--dry-run"]).exits(0);
+    world.git(&second, &["config", "blue.publishBranch", "main"]);
+    asked("this clone lacks the publishing branch main");
+    publish(&world, "second", &[]).exits(0);
+    assert_eq!(world.version(), "1.1.0");
+}
+
 #[test]
 fn publishing_branch_that_was_renamed_at_origin_is_reported() {
     let world = clones();

@@ -121,3 +121,22 @@ fn number_of_the_run_is_only_used_in_its_repository() {
     let answer = world.blue_with(&world.path("aperture"), &args, &vars).exits(0).json();
     assert_eq!((&answer["number"], comments(&forge).len()), (&json!(7), 1));
 }
+
+#[test]
+fn forge_of_the_workflow_needs_no_configuration() {
+    let (world, forge) = place();
+    let aperture = world.path("aperture");
+    world.git(&aperture, &["config", "--global", "--unset", &format!("blue.forge.{HOST}.type")]);
+    world.write("report.md", "ok");
+    let report = world.path("report.md");
+    let args = ["realm", "pr", "comment", "--body", report.to_str().unwrap()];
+    let on = |server: &str| {
+        let mut vars = run_of("acme/aperture").to_vec();
+        vars.extend([("GITHUB_ACTIONS", OsStr::new("true")), ("GITHUB_SERVER_URL", OsStr::new(server))]);
+        world.blue_with(&aperture, &args, &vars)
+    };
+    let lost = on("https://elsewhere.test").exits(1);
+    assert!(lost.stderr.contains("cannot tell what kind of forge forge.test is"), "{lost}");
+    on(&format!("https://{HOST}")).exits(0);
+    assert_eq!(comments(&forge).len(), 1);
+}

@@ -288,6 +288,13 @@ fn cached_realm_is_updated() {
             assert!(code == expected && output.contains(text), "{commit}: {output}");
         }
     }
+    // Moved from one place to the other, and not finished.
+    let both = "git -C branches.git fetch -q ../shared.git '+refs/blue/*:refs/blue/*'";
+    assert_eq!(place.shell(both).0, 0);
+    let line =
+        format!("REALM_URL='{}' REALM_CACHE=../kept-branches.git sh '{script}'", path_of(&place, "branches.git"));
+    let (code, output) = on_runner(&place, "main", &line);
+    assert!(code == 128 && output.contains("has the realm in two places"), "{output}");
 }
 
 #[test]

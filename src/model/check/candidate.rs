@@ -101,7 +101,12 @@ pub(super) fn apply_candidate<'d>(
                 Ok(decision) => {
                     changes.extend(decision.changes);
                     // A document that breaks a promise is applied anyway, so that the broken imports are found.
-                    publish::check_promise(domain, &declared.document, judge).err()
+                    let base = one.candidate.base.get(&(name.clone(), contract.clone()));
+                    publish::check_promise(domain, &declared.document, judge)
+                        .and_then(|()| {
+                            base.map_or(Ok(()), |base| publish::keep_content_of_base(domain, base, document, judge))
+                        })
+                        .err()
                 }
                 Err(refusal) => Some(refusal),
             };

@@ -3,7 +3,7 @@
 //! A repository is responsible for what its own files do to the realm, and for its own exports, imports and contracts.
 //! Everything else in the realm is for others to fix.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,10 +36,62 @@ pub enum Cause {
 pub struct Key(Vec<String>);
 
 impl Key {
-    /// Returns whether a problem was known before. An import that did not get what it expects was broken, too.
-    pub fn is_known_in(&self, before: &BTreeSet<Self>) -> bool {
-        let unmet = || Self([&self.0[..self.0.len().saturating_sub(1)], &[EXPECTS.to_owned()]].concat());
-        before.contains(self) || before.contains(&unmet())
+    /// Returns the key of an import that does not get what it expects, which is broken, too.
+    fn unmet(&self) -> Self {
+        Self([&self.0[..self.0.len().saturating_sub(1)], &[EXPECTS.to_owned()]].concat())
+    }
+}
+
+/// Problems that existed before.
+#[derive(Debug, Clone, Default)]
+pub struct Known(BTreeMap<Key, Option<Extent>>);
+
+impl<'f> FromIterator<&'f Finding> for Known {
+    fn from_iter<I: IntoIterator<Item = &'f Finding>>(findings: I) -> Self {
+        // A version that the range refuses reaches no code, so a further break makes it no worse.
+        let extent = |finding: &Finding| Extent::of(finding).filter(|_| finding.is_admitted());
+        Self(findings.into_iter().map(|finding| (finding.key(), extent(finding))).collect())
+    }
+}
+
+impl Known {
+    /// Returns whether a problem existed before, and is no worse now.
+    pub fn has(&self, finding: &Finding) -> bool {
+        self.has_some(finding) && !self.is_worse(finding)
+    }
+
+    /// Returns whether a problem existed before, and is worse now.
+    pub fn is_worse(&self, finding: &Finding) -> bool {
+        let before = self.0.get(&finding.key()).and_then(Option::as_ref);
+        before.zip(Extent::of(finding)).is_some_and(|(before, now)| !now.is_within(before))
+    }
+
+    fn has_some(&self, finding: &Finding) -> bool {
+        let key = finding.key();
+        self.0.contains_key(&key) || self.0.contains_key(&key.unmet())
+    }
+}
+
+/// How far a version breaks an import.
+#[derive(Debug, Clone)]
+struct Extent {
+    rule: String,
+    place: Option<String>,
+    /// The number of differences.
+    count: usize,
+}
+
+impl Extent {
+    fn of(finding: &Finding) -> Option<Self> {
+        let verdict = finding.verdict.as_ref().filter(|verdict| verdict.verdict == Outcome::Breaks)?;
+        let difference = verdict.difference.as_ref()?;
+        let count = verdict.more + usize::from(verdict.value_difference.is_some());
+        Some(Self { rule: difference.rule.clone(), place: difference.old_pointer.clone(), count })
+    }
+
+    /// Other changes of the same part, which break nothing, do not matter.
+    fn is_within(&self, before: &Self) -> bool {
+        self.count <= before.count && (&self.rule, &self.place) == (&before.rule, &before.place)
     }
 }
 

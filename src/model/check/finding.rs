@@ -108,6 +108,12 @@ impl Finding {
         self.file.as_ref().map(|file| numbers.fold(format!("{repo}{file}"), |place, n| format!("{place}:{n}")))
     }
 
+    /// Returns whether the range of the import accepts the version that was found.
+    pub(super) fn is_admitted(&self) -> bool {
+        let admits = |range: &Range| self.version.as_ref().is_some_and(|version| range.matches(version));
+        self.requirement.as_ref().is_some_and(admits)
+    }
+
     /// Adds notes.
     #[must_use]
     pub fn notes(self, notes: impl IntoIterator<Item = String>) -> Self {

@@ -3,6 +3,7 @@
 //!
 //! An error is something that does not work, a warning something that is probably wrong.
 
+mod behind;
 mod candidate;
 mod cause;
 pub mod conflicts;
@@ -20,7 +21,7 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use cause::{Cause, Key};
+pub use cause::{Cause, Known};
 pub use examination::{Examination, SchemaHashes};
 pub use finding::{Finding, Severity};
 
@@ -35,7 +36,6 @@ use crate::model::{
     domain_summary::DomainSummary,
     domain_view::{Damage, DomainView, Subject},
     name::{ContractName, DomainName, RepoName},
-    range::Range,
     realm::{Cycles, Repo},
     set_aside::SetAside,
     verdict::{ImportState, Judge, Promise, States},
@@ -59,6 +59,9 @@ pub enum Mode {
     /// Compatibility between versions
     Compatibility,
 }
+
+/// The note on an import that was broken before by fewer differences.
+const WORSE: &str = "it was broken before, and is broken further now";
 
 /// The input of a check.
 #[derive(Debug, Clone, Copy)]
@@ -190,17 +193,18 @@ impl<'a> Check<'a> {
             None => Examination::of(&after, judge.values()),
         };
         // Findings that exist without the files are not caused by them.
-        let before = is_changed.then(|| {
+        let known = is_changed.then(|| {
             let mut examined = examination.before(domain, &after, judge.values());
-            let findings = self.findings(&published, &published, &mut examined, &states(domain, judge));
-            findings.iter().map(Finding::key).collect::<BTreeSet<_>>()
+            self.findings(&published, &published, &mut examined, &states(domain, judge))
         });
+        let before = known.as_ref().map(|known| known.iter().collect::<Known>());
         let states = states(&after, judge);
         let is_whole = !judge.values().is_cancelled();
         let is_clean = is_whole && !was_examined && !is_changed && examination.is_clean_in(&after, &states);
         let found = is_clean.then(|| examination.schema_hashes.clone());
         let mut findings = self.findings(&published, summary, &mut examination, &states);
         approved(domain, &after, judge, &mut findings);
+        behind::older_imports(judged, (&published, summary), known.as_deref().unwrap_or_default(), &mut findings);
         self.take(findings, before.as_ref(), summary);
         self.report.findings.extend(of_files.into_iter().filter(|finding| is_in_mode(mode, finding)));
         self.count(summary, examination, &states);
@@ -235,10 +239,13 @@ impl<'a> Check<'a> {
     }
 
     /// Determines the cause of each finding, and whom it concerns.
-    fn take(&mut self, findings: Vec<Finding>, before: Option<&BTreeSet<Key>>, domain: &DomainSummary) {
+    fn take(&mut self, findings: Vec<Finding>, before: Option<&Known>, domain: &DomainSummary) {
         let own = self.own();
         for mut finding in findings {
-            let is_new = before.is_some_and(|before| !finding.key().is_known_in(before));
+            let is_new = before.is_some_and(|before| !before.has(&finding));
+            if before.is_some_and(|before| before.is_worse(&finding)) {
+                finding.notes.push(WORSE.to_owned());
+            }
             finding.caused_by = if is_new { Cause::ThisChange } else { own.cause(&finding, domain) };
             self.sort(finding, |finding| own.is_concerned(finding, domain));
         }
@@ -360,9 +367,9 @@ impl Report {
     /// Turns findings that existed before into warnings. `before` is the report on the commit to compare with.
     pub fn downgrade_existing(&mut self, before: &Report) {
         let is_error = |finding: &&Finding| finding.severity == Severity::Error;
-        let known: BTreeSet<Key> = before.findings.iter().filter(is_error).map(Finding::key).collect();
+        let known: Known = before.findings.iter().filter(is_error).collect();
         for finding in &mut self.findings {
-            if finding.severity == Severity::Error && finding.key().is_known_in(&known) {
+            if finding.severity == Severity::Error && known.has(finding) {
                 finding.severity = Severity::Warning;
                 if finding.caused_by == Cause::ThisChange {
                     finding.caused_by = Cause::AlreadyInTheRealm;
@@ -390,10 +397,7 @@ fn approved(domain: &DomainView, after: &DomainView, judge: &Judge<'_>, findings
     };
     let mut known = BTreeMap::new();
     for finding in findings.iter_mut().filter(|one| one.code == "import-broken" && one.verdict.is_some()) {
-        let admits = |range: &Range| finding.version.as_ref().is_some_and(|version| range.matches(version));
-        let Some(name) = finding.contract.as_ref().filter(|_| finding.requirement.as_ref().is_some_and(admits)) else {
-            continue;
-        };
+        let Some(name) = finding.contract.as_ref().filter(|_| finding.is_admitted()) else { continue };
         if *known.entry(name.clone()).or_insert_with_key(is_approved) {
             finding.severity = Severity::Warning;
         }

@@ -7,7 +7,7 @@ use crate::model::{
     domain_view::DomainView,
     fault::Fault,
     name::{ContractName, DomainName},
-    next_version,
+    next_version::{self, Needed},
     publish::{self, Reason, Refusal},
     verdict::{Judge, Promise, Verdict},
     version::Version,
@@ -150,6 +150,11 @@ impl<'a> Refused<'a> {
     fn corrections(&self) -> Vec<String> {
         if let Some(removal) = self.refusal.remove_file(&self.declared.path) {
             return vec![removal];
+        }
+        // `contract bump` compares with what is published, which lacks the version of the base.
+        if let Reason::InBase { needed: Needed { version, if_breaking, .. }, .. } = &*self.refusal.reason {
+            let major = if_breaking.iter().map(|major| format!("{major} if it may break consumers, or else "));
+            return vec![format!("write the version {}{version}, and commit", major.collect::<String>())];
         }
         let given_up = self.refusal.of_given_up();
         let is_undecided =

@@ -66,6 +66,14 @@ pub enum Reason {
         /// Whether the contract is retired.
         is_retired: bool,
     },
+    /// The base, which is published first, has the version with other content.
+    #[error("{version} is also in the base, with different content, and that is published first: {}", bumped(needed))]
+    InBase {
+        /// The version that both have.
+        version: Version,
+        /// The version to use.
+        needed: Needed,
+    },
     /// The document breaks the promise under a version that does not allow it.
     #[error("{current} -> {version} breaks its promise of {}: {}; this requires {bump}, not {version}",
         promise.directions(), promise.phrase())]
@@ -141,7 +149,9 @@ impl Refusal {
     /// Returns the version that resolves it, if it is known.
     pub fn bump(&self) -> Option<&Version> {
         match &*self.reason {
-            Reason::Republished { needed, .. } => Some(&needed.version).filter(|_| needed.if_breaking.is_none()),
+            Reason::Republished { needed, .. } | Reason::InBase { needed, .. } => {
+                Some(&needed.version).filter(|_| needed.if_breaking.is_none())
+            }
             Reason::BreaksPromise { bump, .. } | Reason::Yanked { bump, .. } => Some(bump),
             _ => None,
         }
@@ -175,6 +185,7 @@ impl Refusal {
         match *self.reason {
             Reason::OtherOwner { .. } => Some("owner"),
             Reason::Republished { .. }
+            | Reason::InBase { .. }
             | Reason::BreaksPromise { .. }
             | Reason::UndecidedVersion { .. }
             | Reason::Down { .. }
@@ -191,7 +202,7 @@ impl Refusal {
             Reason::NotOwner { .. } | Reason::OtherOwner { .. } => ErrorCode::NotOwner,
             Reason::NotMember(_) => ErrorCode::NotMember,
             Reason::Collides(_) => ErrorCode::NameCollision,
-            Reason::Republished { .. } => ErrorCode::VersionReused,
+            Reason::Republished { .. } | Reason::InBase { .. } => ErrorCode::VersionReused,
             Reason::BreaksPromise { .. } => ErrorCode::BreaksPromise,
             Reason::Down { .. } => ErrorCode::VersionDown,
             Reason::NotPublished(_) | Reason::PreRelease(_) => ErrorCode::NotPublished,

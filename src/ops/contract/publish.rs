@@ -203,11 +203,15 @@ fn require_publishing_branch(
         let error = OpError::no(ErrorCode::NoPublishingBranch, "cannot tell which branch is published");
         return Err(error.next_all(publishing_branch::steps(code)?));
     };
-    for tip in code.branch_tips(&branch) {
-        let (_, tip) = tip?;
-        if code.is_ancestor(commit, &tip)? {
+    let tips = code.branch_tips(&branch).collect::<Result<Vec<_>, _>>()?;
+    for (_, tip) in &tips {
+        if code.is_ancestor(commit, tip)? {
             return Ok(branch);
         }
+    }
+    if tips.is_empty() && code.origin_url().is_some() {
+        let message = format!("this clone lacks the publishing branch {branch}; nothing was published");
+        return Err(OpError::no(ErrorCode::NoPublishingBranch, message).next(publishing_branch::fetch(&branch)));
     }
     let message = format!("{} is not on the publishing branch {branch}; nothing was published", commit.short());
     let error = OpError::no(ErrorCode::NotPublishingBranch, message)

@@ -14,7 +14,7 @@ use crate::{
         range::Range,
         text::{shell_path, shell_word},
     },
-    ops::{ctx::Ctx, repos::paths::FoundRepo},
+    ops::{ctx::Ctx, repos::paths::FoundRepo, sync::auto},
     repo::blue_files,
     wire::{ImportConflict, MergeAction, MergeStep, PrRepo, PullState},
 };
@@ -30,6 +30,8 @@ pub struct Places<'a> {
     with_remote: BTreeSet<RepoName>,
     /// The repositories that may have a pull request, but the forge does not show it.
     unknown: BTreeSet<RepoName>,
+    /// Whether the realm has a remote, but only the user pushes it.
+    is_pushed_by_hand: bool,
 }
 
 impl<'a> Places<'a> {
@@ -44,13 +46,15 @@ impl<'a> Places<'a> {
         found: impl Iterator<Item = (&'f FoundRepo, bool)> + Clone,
         unknown: BTreeSet<RepoName>,
     ) -> Result<Self, OpError> {
-        let mut folders = ctx.home.repo_paths(&ctx.realm()?.realm)?;
+        let here = ctx.realm()?;
+        let mut folders = ctx.home.repo_paths(&here.realm)?;
         folders.extend(found.clone().map(|(found, _)| (found.name.clone(), found.folder.clone())));
         let with_remote = found.clone().filter(|(found, _)| found.url.is_some());
         let with_remote = with_remote.map(|(found, _)| found.name.clone()).collect();
         let not_checked_out = found.filter(|(_, is_branch_alone)| *is_branch_alone);
         let not_checked_out = not_checked_out.map(|(found, _)| found.name.clone()).collect();
-        Ok(Self { lines, folders, not_checked_out, with_remote, unknown })
+        let is_pushed_by_hand = auto::is_by_hand(ctx, &here.realm, &*here.store)?;
+        Ok(Self { lines, folders, not_checked_out, with_remote, unknown, is_pushed_by_hand })
     }
 
     /// Returns the imports that break in every order, each with the possible solutions.
@@ -195,7 +199,9 @@ impl<'a> Places<'a> {
         } else {
             String::new()
         };
-        Some(format!("git -C {folder} switch {base} && git -C {folder} merge {branch}{push}"))
+        // The merge publishes, and the check of the next repository elsewhere needs what it published.
+        let sync = if self.is_pushed_by_hand { format!(" && git -C {folder} blue sync") } else { String::new() };
+        Some(format!("git -C {folder} switch {base} && git -C {folder} merge {branch}{push}{sync}"))
     }
 }
 

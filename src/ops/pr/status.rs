@@ -19,15 +19,17 @@ use crate::{
         text::{count, shell_path, shell_word},
     },
     ops::{
-        Operation,
-        ctx::{Ctx, RealmContext},
+        Operation, contract,
+        ctx::{ActingRepo, Ctx, RealmContext},
         pr::merge_steps::has_to_merge,
+        publish::{branch_commit::Scope, catch_up},
         repos::{
             self,
             forges::{ForgeUnavailable, Forges, OnForge},
             paths::FoundRepo,
         },
         runs,
+        sync::{auto, remote_status},
         worktree::{self, create::of_git, list::all_found},
     },
     repo::{
@@ -59,6 +61,22 @@ runs!(PrStatus, run);
 
 /// Why a pull request that looks ready may not be.
 const UNKNOWN_CHECKS: &str = "its checks are unknown: the forge does not show them to this token";
+
+/// The step if the realm is not pushed.
+const PUSH_REALM: &str = "git blue sync  # checks on other machines do not see yet what was published here";
+
+/// A publishing branch that has the commits of an RFC, but is not published.
+struct Waiting<'a> {
+    place: &'a RepoWork,
+    branch: String,
+    commit: String,
+}
+
+impl Waiting<'_> {
+    fn head(&self) -> Head<'_> {
+        Head { repo: &self.place.found.name, folder: &self.place.path, commit: &self.commit }
+    }
+}
 
 /// The working tree or branch whose progress is reported.
 pub(crate) struct RepoWork {
@@ -154,19 +172,32 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         }
     }
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
-    let heads = branch_tips(&tips, &lines);
+    let waiting = if rfc.is_some() { unpublished(ctx, here, &tips, &lines)? } else { Vec::new() };
+    let mut heads = branch_tips(&tips, &lines);
+    heads.extend(waiting.iter().map(Waiting::head));
     // Without an RFC, only repositories with something to merge belong together.
     let members = match rfc {
         Some(_) => names.clone(),
         None => heads.iter().map(|head| head.repo.clone()).collect(),
     };
-    let Planned { plan, refused, errors: unread } = rfc::plan(ctx, here, &heads, &members)?;
+    let Planned { mut plan, refused, errors: unread } = rfc::plan(ctx, here, &heads, &members)?;
     errors.extend(unread);
+    // What such a branch has is not known to be wrong, since it was not published.
+    let is_refused = |repo: &RepoName| refused.iter().any(|(refused, _)| refused == repo);
+    let is_waiting = |repo: &RepoName| waiting.iter().any(|waiting| waiting.place.found.name == *repo);
+    plan.conflicts.retain(|conflict| !is_waiting(&conflict.consumer) || !is_refused(&conflict.consumer));
     let reliance = dependencies(here)?;
     let order = reliance.order(&names, &plan.before);
-    set_relations(&mut lines, &reliance, &plan);
+    set_relations(&mut lines, &reliance, &plan, &waiting);
+    for Waiting { place, branch, .. } in &waiting {
+        add_blocker(&mut lines, &place.found.name, format!("{branch} is not published yet"));
+    }
     for (repo, why) in refused {
         add_blocker(&mut lines, &repo, why);
+    }
+    let is_unpushed = auto::is_by_hand(ctx, &here.realm, &*here.store)? && remote_status::is_unpushed(&*here.store)?;
+    if is_unpushed {
+        wait_for_push(&mut lines);
     }
     let found = tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone()));
     let places = Places::new(ctx, &lines, found, unknown)?;
@@ -184,6 +215,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         errors,
     };
     let mut answer = with_next_steps(body, steps);
+    answer.next_steps.splice(0..0, is_unpushed.then(|| PUSH_REALM.into()));
     answer.next_steps.extend(forges.ignored());
     Ok(answer)
 }
@@ -438,13 +470,54 @@ fn branch_tips<'a>(tips: &'a [(&RepoWork, Option<String>)], lines: &[PrRepo]) ->
     open.filter_map(head).collect()
 }
 
-fn set_relations(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan) {
+/// Returns the publishing branches of repositories with nothing left to merge, if they are not published. What they
+/// would publish counts like a branch that is still to merge. A repository that cannot be read is left out.
+fn unpublished<'a>(
+    ctx: &Ctx,
+    here: &RealmContext,
+    tips: &[(&'a RepoWork, Option<String>)],
+    lines: &[PrRepo],
+) -> Result<Vec<Waiting<'a>>, OpError> {
+    let overview = Overview::open(&*here.store)?;
+    let is_merged = |name: &RepoName| lines.iter().any(|line| line.name == *name && !has_to_merge(line));
+    let mut waiting = Vec::new();
+    for (place, _) in tips.iter().filter(|(place, _)| is_merged(&place.found.name)) {
+        let Ok(Some(code)) = ctx.other_repo(&place.found.folder) else { continue };
+        let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo: &place.found.name, code: Some(&code) };
+        let sources = contract::publish::sources(acting, Some(&overview))?;
+        let found = catch_up::unpublished_commit(acting, &code, Scope::All(&sources));
+        waiting.extend(
+            found
+                .ok()
+                .flatten()
+                .filter(|found| found.unclear.is_none() && found.behind.is_none())
+                .map(|found| Waiting { place, branch: found.branch, commit: found.commit.to_string() }),
+        );
+    }
+    Ok(waiting)
+}
+
+/// Adds a blocker to the repositories that others rely on: a check of them on another machine would use the bindings
+/// that were pushed last.
+fn wait_for_push(lines: &mut [PrRepo]) {
+    let providers: BTreeSet<_> = lines.iter().flat_map(|line| line.depends_on.clone()).collect();
+    for name in providers {
+        if lines.iter().any(|line| line.name == name && has_to_merge(line)) {
+            add_blocker(lines, &name, "the realm is not pushed".to_owned());
+        }
+    }
+}
+
+fn set_relations(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan, waiting: &[Waiting<'_>]) {
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
     let has_conflict = |name: &RepoName| plan.conflicts.iter().any(|conflict| conflict.consumer == *name);
     // A repository without changes, or with merged ones, blocks no other.
     let is_merged = |line: &PrRepo| line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
     let is_open = |line: &PrRepo| {
-        has_to_merge(line) || (line.uncommitted_changes > 0 && !is_merged(line)) || has_conflict(&line.name)
+        has_to_merge(line)
+            || (line.uncommitted_changes > 0 && !is_merged(line))
+            || has_conflict(&line.name)
+            || waiting.iter().any(|waiting| waiting.place.found.name == line.name)
     };
     let open: BTreeSet<_> = lines.iter().filter(|line| is_open(line)).map(|line| line.name.clone()).collect();
     for line in &mut *lines {

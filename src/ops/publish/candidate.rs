@@ -9,6 +9,7 @@ use crate::{
     model::{
         binding::Binding,
         candidate::{Candidate, Declared, FileProblem},
+        contract::Contract,
         domain::Source,
         name::{ContractName, DomainName},
         oid::Oid,
@@ -173,17 +174,45 @@ fn mark(
     candidate.behind.insert(domain.clone(), behind::merge(code, published)?);
     let Some(tree) = base.map_or_else(|| fetched(code, commit), |base| Ok(Some(base)))? else { return Ok(()) };
     let files = Files::Commit(code, tree);
-    let changed = candidate.contracts_in(domain).filter(|(_, declared)| declared.changed);
-    let before = changed.filter_map(|(name, declared)| {
-        // What cannot be read, for example in a partial clone, is unknown.
+    let before = changed(candidate, &files, |of| of == domain);
+    candidate.before.extend(before);
+    if candidate.bindings.get(domain).is_some_and(|declared| is_as_in(&files, declared)) {
+        candidate.older_bindings.insert(domain.clone());
+    }
+    Ok(())
+}
+
+/// Adds the changed contracts as they are in the commit `base`.
+///
+/// # Errors
+/// Returns an error if there is no such commit.
+pub fn add_base(code: &CodeRepo, base: &Oid, candidate: &mut Candidate) -> Result<(), OpError> {
+    candidate.base = changed(candidate, &Files::at(code, base)?, |_| true);
+    Ok(())
+}
+
+/// Returns whether a binding is the same in other files. What cannot be read is not.
+fn is_as_in(files: &Files<'_>, declared: &Declared<Binding>) -> bool {
+    let Ok(Some(Item::File(handle))) = files.file(&declared.path) else { return false };
+    let Ok(Some(bytes)) = files.read(&handle) else { return false };
+    matches!(expecting(files, &bytes), Ok(Ok((document, _))) if document == declared.document)
+}
+
+/// Returns the changed contracts of some domains as they are in other files. What cannot be read, for example in a partial
+/// clone, is left out.
+fn changed(
+    candidate: &Candidate,
+    files: &Files<'_>,
+    is_in: impl Fn(&DomainName) -> bool,
+) -> BTreeMap<(DomainName, ContractName), Contract> {
+    let changed = candidate.contracts.iter().filter(|((of, _), declared)| declared.changed && is_in(of));
+    let read = changed.filter_map(|(key, declared)| {
         let Item::File(handle) = files.file(&declared.path).ok()?? else { return None };
         let bytes = files.read(&handle).ok()??;
-        let (contract, _) = references::contract(&files, &bytes, name).ok()?.ok()?;
-        Some(((domain.clone(), name.clone()), contract))
+        let (contract, _) = references::contract(files, &bytes, &key.1).ok()?.ok()?;
+        Some((key.clone(), contract))
     });
-    let before: Vec<_> = before.collect();
-    candidate.before.extend(before);
-    Ok(())
+    read.collect()
 }
 
 /// Returns the tree of the merge base of `commit` and the upstream of the publishing branch.

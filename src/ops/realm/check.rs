@@ -87,7 +87,7 @@ pub struct Request {
     /// Report problems that already exist in this commit as warnings
     ///
     /// In a pull request workflow, the default is taken from GITHUB_BASE_REF, GITHUB_REF of a merge queue,
-    /// CI_MERGE_REQUEST_DIFF_BASE_SHA or CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
+    /// CI_MERGE_REQUEST_TARGET_BRANCH_SHA, CI_MERGE_REQUEST_DIFF_BASE_SHA or CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
     #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with = "published"))]
     pub base: Option<String>,
     /// This repository's name in the realm; overrides .blue/config.yaml
@@ -174,7 +174,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         renamed::refuse_in_commit(&*here.store, repo)?;
         return Err(check_subject::not_in_the_realm(ctx, (repo, request.repo.is_some()), overview.repos().keys())?);
     }
-    let candidate = found.as_ref().map(|found| work.candidate(found)).transpose()?;
+    let base = found.as_ref().map(|found| work.base(found)).transpose()?.unwrap_or_default();
+    let candidate = found.as_ref().map(|found| work.candidate_on(&base, found)).transpose()?;
     let mut judged: Vec<_> = found.iter().zip(&candidate).map(|(found, candidate)| found.judged(candidate)).collect();
     let (branches, shown): (Vec<_>, Vec<_>) =
         branches.into_iter().filter(|(branch, _)| judged.iter().all(|judged| *judged.repo != branch.repo)).unzip();
@@ -187,12 +188,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     if request.rfc.is_some() {
         report.add(rfc::between_merges(ctx, here, &overview, &judged, &report.findings)?);
     }
-    let base = found.as_ref().map(|found| work.base(found)).transpose()?.unwrap_or_default();
-    if let (Some(found), Some(commit)) = (&found, base.commit.filter(|_| report.has_errors())) {
-        let before = Found::at(ctx, found.repo.clone(), &commit)?;
-        let candidate = work.candidate(&before)?;
-        report.downgrade_existing(&work.judge(&[before.judged(&candidate)], false)?);
-    }
+    let base = match &found {
+        Some(found) if report.has_errors() => work.compare(base, found, &mut report)?,
+        _ => base,
+    };
     if let Some(found) = &found
         && let Some(files) = &found.files
     {
@@ -269,6 +268,35 @@ impl<'a> Work<'a> {
         Ok(candidate)
     }
 
+    /// Returns the candidate of files that are merged into the base.
+    fn candidate_on(&self, base: &check_base::Base, found: &Found<'_>) -> Result<Candidate, OpError> {
+        let mut candidate = self.candidate(found)?;
+        if let Some(commit) = &base.commit {
+            candidate::add_base(self.ctx.code()?, commit, &mut candidate)?;
+        }
+        Ok(candidate)
+    }
+
+    /// Turns errors that the base has too into warnings. If the runner named the base, and a partial clone lacks its
+    /// files, the base counts as missing.
+    fn compare(
+        &self,
+        base: check_base::Base,
+        found: &Found<'_>,
+        report: &mut Report,
+    ) -> Result<check_base::Base, OpError> {
+        let Some(commit) = base.commit else { return Ok(base) };
+        let before = Found::at(self.ctx, found.repo.clone(), &commit)?;
+        let candidate = match self.candidate(&before) {
+            Err(error) if error.code == ErrorCode::NotFetched && self.request.base.is_none() => {
+                return Ok(check_base::Base::without_files(&commit, &error));
+            }
+            candidate => candidate?,
+        };
+        report.downgrade_existing(&self.judge(&[before.judged(&candidate)], false)?);
+        Ok(base)
+    }
+
     fn judge(&self, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
         let Request { mode, all, .. } = *self.request;
         let (repos, cycles) = (self.overview.repos(), read::realm(&*self.here.store)?.cycles);
@@ -305,6 +333,7 @@ impl<'a> Work<'a> {
         let to_catch_up = if behind.is_some() { to_catch_up } else { Vec::new() };
         let (errors, warnings): (Vec<_>, Vec<_>) =
             report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+        let missing = base.missing.filter(|_| !errors.is_empty());
         let body = RealmCheck {
             realm: here.realm.clone(),
             current_repo: checked,
@@ -319,7 +348,7 @@ impl<'a> Work<'a> {
             branches,
             files: candidate.map(Candidate::files),
             base: base.commit,
-            missing_base: base.missing.filter(|_| !errors.is_empty()),
+            missing_base: missing.as_ref().map(|missing| missing.revision.clone()),
             valid: errors.is_empty() && (warnings.is_empty() || !request.strict),
             errors,
             warnings,
@@ -346,7 +375,8 @@ impl<'a> Work<'a> {
             }
         };
         let nothing = if is_uncommitted { steps::UNCOMMITTED } else { steps::NO_FILES };
-        let answer = steps::answer(&*here.store, body, (first, nothing), request);
+        let fetch = missing.map(|missing| missing.fetch);
+        let answer = steps::answer(&*here.store, body, (first, nothing, fetch), request);
         let mut answer = answer.next_all(former);
         answer.next_steps.splice(0..0, to_catch_up);
         self.ctx.with_past_steps(answer)

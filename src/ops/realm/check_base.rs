@@ -2,7 +2,7 @@
 //! proposed change.
 
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     model::{oid::Oid, text::shell_word},
     ops::ctx::Ctx,
     repo::{CodeRepo, at_origin},
@@ -15,6 +15,9 @@ const BASE_REF: &str = "GITHUB_BASE_REF";
 const REF: &str = "GITHUB_REF";
 /// The start of the refs of GitHub's merge queue, such as `refs/heads/gh-readonly-queue/main/pr-7-SHA`.
 const QUEUE: &str = "refs/heads/gh-readonly-queue/";
+/// The commit of the target branch that GitLab merged a merge request into, as in a merge train; empty if the runner has
+/// checked out the source branch.
+const MERGED_INTO: &str = "CI_MERGE_REQUEST_TARGET_BRANCH_SHA";
 /// The commit at which a merge request branched off, on runners of GitLab.
 const DIFF_BASE: &str = "CI_MERGE_REQUEST_DIFF_BASE_SHA";
 /// The target branch of a merge request, on runners of GitLab.
@@ -25,8 +28,25 @@ const TARGET_BRANCH: &str = "CI_MERGE_REQUEST_TARGET_BRANCH_NAME";
 pub struct Base {
     /// The commit, if this clone has it.
     pub commit: Option<Oid>,
-    /// The revision to fetch, if this clone does not have the commit.
-    pub missing: Option<String>,
+    /// The base, if this clone does not have the commit, or its files.
+    pub missing: Option<MissingBase>,
+}
+
+/// A base that this clone does not have.
+#[derive(Debug)]
+pub struct MissingBase {
+    /// The revision.
+    pub revision: String,
+    /// The command that fetches it.
+    pub fetch: String,
+}
+
+impl Base {
+    /// Creates the base of a partial clone that lacks its files. The error names the command that fetches them.
+    pub fn without_files(commit: &Oid, error: &OpError) -> Self {
+        let fetch = error.next_steps.iter().find_map(NextStep::command).map_or_else(String::new, str::to_owned);
+        Self { commit: None, missing: Some(MissingBase { revision: commit.to_string(), fetch }) }
+    }
 }
 
 /// Returns the commit that `judged` is compared with: its merge base with the revision that the user named, or that
@@ -71,7 +91,8 @@ pub fn fetch(revision: &str) -> String {
 pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpError> {
     let variable = |name: &str| ctx.env.text(name).filter(|text| !text.is_empty());
     let (queue_branch, queue_base) = variable(REF).and_then(queued).unzip();
-    let mut revisions: Vec<_> = variable(DIFF_BASE).or(queue_base).map(str::to_owned).into_iter().collect();
+    let commits = [MERGED_INTO, DIFF_BASE].into_iter().filter_map(variable).chain(queue_base);
+    let mut revisions: Vec<_> = commits.map(str::to_owned).collect();
     for branch in [BASE_REF, TARGET_BRANCH].into_iter().filter_map(variable).chain(queue_branch) {
         revisions.extend([at_origin(branch), format!("refs/heads/{branch}")]);
     }
@@ -93,7 +114,9 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
     }
     let branch = [TARGET_BRANCH, BASE_REF].into_iter().find_map(variable).or(queue_branch);
     let branch = branch.map(|branch| format!("origin/{branch}"));
-    Ok(Base { commit: None, missing: branch.or_else(|| variable(DIFF_BASE).map(str::to_owned)) })
+    let missing = branch.or_else(|| revisions.first().cloned());
+    let missing = missing.map(|revision| MissingBase { fetch: fetch(&revision), revision });
+    Ok(Base { commit: None, missing })
 }
 
 /// Returns the target branch of a ref of GitHub's merge queue, and the commit that the queue merged into: that of the

@@ -139,9 +139,9 @@ impl<'c> Forges<'c> {
     fn kind(&mut self, host: &str) -> Result<Kind, ForgeUnavailable> {
         let found = match self.setting(&format!("blue.forge.{host}.type"))? {
             Some(text) => text.parse(),
-            None => {
-                Kind::of_host(host).ok_or_else(|| format!("cannot tell what kind of forge {host} is: {}", Kind::NAMES))
-            }
+            None => Kind::of_host(host)
+                .or_else(|| Kind::of_runner(host, |name| self.ctx.env.text(name)))
+                .ok_or_else(|| format!("cannot tell what kind of forge {host} is: {}", Kind::NAMES)),
         };
         let set = format!("git config --global blue.forge.{host}.type TYPE");
         found.map_err(|message| ForgeUnavailable::new(ErrorCode::NoForge, message, set))

@@ -2,7 +2,7 @@
 //! see what others push to the other one.
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     locate,
     model::{
         name::RealmName,
@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// The repository that keeps what is removed from a remote.
+const COPY: &str = "~/realm-branches.git";
+
 /// Checks that a remote does not store a realm at both places.
 ///
 /// # Errors
@@ -27,10 +30,15 @@ pub fn require_one(remote: &Remote, listing: &Listing) -> Result<(), OpError> {
     let url = without_credentials(&remote.url);
     let [plain, branches] = [Mapping::Plain, Mapping::Branches].map(Mapping::prefix);
     let quoted = shell_word(&url);
+    // Each place may have what nobody else has, as after a CI job published there.
+    let keep = format!("git init --bare {COPY} && git -C {COPY} fetch {quoted} '+{branches}*:{plain}*'");
     let remove = format!("git push {quoted} --delete $(git ls-remote {quoted} '{branches}*' | cut -f2)");
     let message = format!("{url} has the realm in two places: {plain} and {branches}");
     Err(OpError::cannot(ErrorCode::SplitRealm, message)
-        .next(format!("{remove}  # remove the one in branches; the machines that pushed there have its content")))
+        .next(format!("{keep} && {remove}  # move the one in branches to {COPY}"))
+        .next(NextStep::advice(format!(
+            "then merge it into a store of the realm: git --git-dir STORE remote add copy {COPY}, and git blue sync"
+        ))))
 }
 
 /// Checks that a remote stores the realm at one place, the one that this machine uses.

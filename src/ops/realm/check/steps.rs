@@ -10,7 +10,7 @@ use crate::{
         text::{count, shell_word},
     },
     ops::{
-        realm::{check::Request, check_base, check_subject::Subject, status::REPAIR},
+        realm::{check::Request, check_subject::Subject, status::REPAIR},
         sync::auto,
     },
     repo::blue_files::{BINDINGS, CONTRACTS},
@@ -22,22 +22,21 @@ use crate::{
 const MAX_STEPS: usize = 5;
 
 /// Returns the answer with its next steps. `first` returns the one that creates the first contract, `nothing` is about a
-/// repository without files.
+/// repository without files, and `fetch` gets the missing base.
 pub fn answer(
     store: &dyn Store,
     body: RealmCheck,
-    (first, nothing): (impl FnOnce() -> String, &str),
+    (first, nothing, fetch): (impl FnOnce() -> String, &str, Option<String>),
     request: &Request,
 ) -> Answer<RealmCheck> {
     let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
     let says_nothing = body.files == Some(0);
     let (valid, has_errors) = (body.valid, !body.errors.is_empty());
     let by_range = body.imports_by_range;
-    let fetch = body.missing_base.as_deref().map(check_base::fetch);
     let scripts = running_scripts(&body, request);
     let fetch = fetch.map(|step| {
         format!(
-            "{step}  # this clone lacks the base commit, so problems that already existed \
+            "{step}  # this clone lacks the base, so problems that already existed \
         count as errors"
         )
     });

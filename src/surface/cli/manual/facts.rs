@@ -60,6 +60,11 @@ pub(super) const VARIABLES: &[Fact] = &[
     },
     Fact { name: "GITHUB_BASE_REF", text: "The target branch of a pull request, used as --base.", commands: CHECKS },
     Fact {
+        name: "CI_MERGE_REQUEST_TARGET_BRANCH_SHA",
+        text: "The commit that GitLab merged a merge request into, used as --base.",
+        commands: CHECKS,
+    },
+    Fact {
         name: "CI_MERGE_REQUEST_DIFF_BASE_SHA",
         text: "The commit that a merge request starts from, used as --base.",
         commands: CHECKS,
