@@ -280,6 +280,9 @@ fn again_from(error: OpError, file: &Path, git_dir: &Path) -> OpError {
     }
 }
 
+/// The next step if a part of the realm cannot be read.
+pub const REPAIR: &str = "git blue doctor --fix  # restore what is missing, if possible";
+
 /// Returns the instruction to set a contract's version: in the contract's file, or in `elsewhere`,
 /// the file that the version is read from.
 pub fn write_version(version: &Version, elsewhere: Option<&str>) -> String {

@@ -246,6 +246,9 @@ impl DomainSummary {
     /// Returns the state of `import` in the current domain.
     pub fn resolve_import(&self, import: &Import) -> ImportResolution {
         let available = self.contracts.get(&import.contract).map(ContractSummary::available);
+        if available.is_none() && self.is_damaged(&import.contract) {
+            return ImportResolution::Unreadable;
+        }
         ImportResolution::of(import, available, self.versions.get(&import.contract))
     }
 }

@@ -213,6 +213,9 @@ impl DomainView {
     /// Returns the state of `import` in the current domain.
     pub fn resolve_import(&self, import: &Import) -> ImportResolution {
         let current = self.contracts.get(&import.contract);
+        if current.is_none() && self.is_damaged(&import.contract) {
+            return ImportResolution::Unreadable;
+        }
         let offer = current.map(AvailableVersions::of);
         ImportResolution::of(import, offer, self.versions.get(&import.contract))
     }
@@ -270,6 +273,8 @@ pub enum ImportResolution {
     },
     /// There is no such contract, or only pre-releases of it.
     Missing,
+    /// Its contract cannot be read.
+    Unreadable,
 }
 
 impl ImportResolution {
@@ -294,7 +299,7 @@ impl ImportResolution {
         match self {
             Self::Satisfied(version) => Some(version),
             Self::Behind { current, .. } | Self::Broken { current } => Some(current),
-            Self::Missing => None,
+            Self::Missing | Self::Unreadable => None,
         }
     }
 
@@ -302,7 +307,7 @@ impl ImportResolution {
     pub fn served(&self) -> Option<&Version> {
         match self {
             Self::Behind { served, .. } => Some(served),
-            Self::Satisfied(_) | Self::Broken { .. } | Self::Missing => None,
+            Self::Satisfied(_) | Self::Broken { .. } | Self::Missing | Self::Unreadable => None,
         }
     }
 
@@ -310,16 +315,17 @@ impl ImportResolution {
     pub fn resolved(&self) -> Option<&Version> {
         match self {
             Self::Satisfied(version) | Self::Behind { served: version, .. } => Some(version),
-            Self::Broken { .. } | Self::Missing => None,
+            Self::Broken { .. } | Self::Missing | Self::Unreadable => None,
         }
     }
 
-    /// Returns whether the range accepts the current version, an older one, or none.
+    /// Returns whether the range accepts the current version, an older one, or none, if that is known.
     pub fn standing(&self) -> ImportStanding {
         match self {
             Self::Satisfied(_) => ImportStanding::Current,
             Self::Behind { .. } => ImportStanding::Behind,
             Self::Broken { .. } | Self::Missing => ImportStanding::Broken,
+            Self::Unreadable => ImportStanding::Unknown,
         }
     }
 }
@@ -334,6 +340,8 @@ pub enum ImportStanding {
     Behind,
     /// It accepts no version that is served, or the version breaks its code.
     Broken,
+    /// It cannot be judged, because its contract cannot be read.
+    Unknown,
 }
 
 impl ImportStanding {
@@ -343,6 +351,7 @@ impl ImportStanding {
             Self::Current => "current",
             Self::Behind => "behind",
             Self::Broken => "broken",
+            Self::Unknown => "unknown",
         }
     }
 }

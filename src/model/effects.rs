@@ -325,6 +325,8 @@ fn of_import(
             };
             (code, format!("{what}, but {}", state.verdict.as_ref()?.phrase()))
         }
+        // `check` reports the damage, and it is unknown whether the import is satisfied.
+        ImportResolution::Unreadable => return None,
         ImportResolution::Missing if is_known(domain, name) => {
             ("missing-contract", format!("{what}, which has no release yet"))
         }

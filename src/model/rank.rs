@@ -18,8 +18,8 @@ pub enum Rank {
     /// An import of this repository no longer holds.
     Broken,
     /// An import of this repository holds but needs attention: it is behind, its contract is deprecated or retired, its
-    /// version was yanked, the effect of the version is unknown, it expects properties that are never sent, or the
-    /// owner left the domain.
+    /// version was yanked, the effect of the version is unknown or the contract cannot be read, it expects properties that
+    /// are never sent, or the owner left the domain.
     Attention,
     /// A contract that this repository imports changed.
     Import,
@@ -92,7 +92,10 @@ fn is_unproved(import: &Import, state: &ImportState) -> bool {
     let is_other = |current: &Version| import.adapted().is_some_and(|adapted| adapted != current);
     match &state.resolution {
         ImportResolution::Satisfied(current) => !is_proved && is_other(current),
-        ImportResolution::Behind { .. } | ImportResolution::Broken { .. } | ImportResolution::Missing => false,
+        ImportResolution::Behind { .. }
+        | ImportResolution::Broken { .. }
+        | ImportResolution::Missing
+        | ImportResolution::Unreadable => false,
     }
 }
 
@@ -123,6 +126,8 @@ mod tests {
         assert_eq!(Rank::of_change(ChangeType::VersionChanged, Some(rank), false), Rank::Broken);
         assert!(Rank::ALL.is_sorted() && Rank::ALL[0] == Rank::Broken);
         assert_eq!(Rank::of_import(&import(None), &state(ImportResolution::Missing), false), Rank::Broken);
+        let unreadable = Rank::of_import(&import(None), &state(ImportResolution::Unreadable), false);
+        assert_eq!(unreadable, Rank::Attention, "it may be satisfied");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, OpError, REPAIR},
     model::{
         binding::{Binding, Import},
         candidate::contract_path,
@@ -141,7 +141,7 @@ pub fn unreadable(domain: &DomainView, name: &ContractName) -> OpError {
     let at = ContractRef { domain: domain.info.name.clone(), contract: name.clone() };
     let damage = domain.damage.iter().find(|damage| damage.subject.is_contract(name));
     let problem = damage.map(|damage| format!(": {}: {}", damage.file, damage.problem)).unwrap_or_default();
-    OpError::cannot(ErrorCode::Damaged, format!("{at} cannot be read{problem}"))
+    OpError::cannot(ErrorCode::Damaged, format!("{at} cannot be read{problem}")).next(REPAIR)
 }
 
 /// Returns the current document of a contract that its owner withdraws or gives away, which needs a release.

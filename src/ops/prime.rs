@@ -97,6 +97,11 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
     if unreadable > 0 {
         facts.push(format!("{} in the store cannot be read; run git blue doctor.", count(unreadable, "file", "files")));
     }
+    let unknown: Vec<_> = status.imports.iter().filter(|import| import.state == ImportStanding::Unknown).collect();
+    if !unknown.is_empty() {
+        let names = unknown.iter().map(|import| format!("{}/{}", import.domain, import.contract));
+        facts.push(format!("Imports that cannot be judged: {}.", listed(names)));
+    }
     if !status.conflicts.is_empty() {
         facts.push(format!(
             "Unresolved: {}; realm_check lists them.",
@@ -195,7 +200,9 @@ fn is_due(import: &ImportStatus) -> bool {
 }
 
 fn has_moved(import: &ImportStatus) -> bool {
-    import.adapted_version.is_some() && import.adapted_version != import.current_version
+    import.state != ImportStanding::Unknown
+        && import.adapted_version.is_some()
+        && import.adapted_version != import.current_version
 }
 
 /// Names an import and its versions: `s3/paths 1.0.0 -> 2.0.0`.

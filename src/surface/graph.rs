@@ -39,7 +39,7 @@ pub fn dot(body: &RealmTopology) -> String {
             Edge::Imports { repo, contract, import } => {
                 let look = match import.state {
                     ImportStanding::Broken => ", color=red, fontcolor=red, style=dashed",
-                    ImportStanding::Behind => ", color=orange, fontcolor=orange",
+                    ImportStanding::Behind | ImportStanding::Unknown => ", color=orange, fontcolor=orange",
                     ImportStanding::Current => "",
                 };
                 text.line(1, format_args!("c{contract} -> r{repo} [label={}{look}];", quote(&reason(import))));

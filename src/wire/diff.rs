@@ -165,7 +165,7 @@ pub struct ImporterImpact {
     pub version_req: Range,
     /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
-    /// `current`, `behind` (an older version is still served) or `broken`, if this version were current.
+    /// `current`, `behind` (an older version is still served), `broken` or `unknown`, if this version were current.
     pub state: ImportStanding,
     /// The basis of the state.
     pub judged_by: JudgedBy,
@@ -176,6 +176,6 @@ pub struct ImporterImpact {
     pub resolved_version: Option<Version>,
     /// The version that the repository's code was written against; null if unknown.
     pub adapted_version: Option<Version>,
-    /// The current state: `current`, `behind` or `broken`.
+    /// The current state: `current`, `behind`, `broken`, or `unknown` (the contract cannot be read).
     pub current_state: ImportStanding,
 }

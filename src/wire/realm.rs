@@ -14,7 +14,7 @@ use crate::model::{
     range::Range,
     rank::Rank,
     text::comma_separated_at_most,
-    verdict::Verdict,
+    verdict::{Outcome, Verdict},
     version::Version,
 };
 
@@ -84,6 +84,13 @@ pub struct RealmStatus {
 }
 
 impl RealmStatus {
+    /// Returns what cannot be read, with the reasons, if that leaves domains out of the answer or imports of this
+    /// repository unjudged.
+    pub fn not_judged(&self) -> &[String] {
+        let is_unknown = self.imports.iter().any(|import| import.state == ImportStanding::Unknown);
+        if is_unknown { &self.unreadable } else { &self.unreadable_domains }
+    }
+
     /// Returns the number of changes that this reader has not seen.
     pub fn pending(&self) -> usize {
         let bindings = self.bindings_changed.as_ref().map_or(0, |bindings| bindings.changes);
@@ -229,7 +236,7 @@ pub struct ImportStatus {
     pub contract: ContractName,
     /// The version range of the import.
     pub version_req: Range,
-    /// `current`, `behind` (an older version is still served) or `broken`.
+    /// `current`, `behind` (an older version is still served), `broken`, or `unknown` (the contract cannot be read).
     pub state: ImportStanding,
     /// The importance of the state: `broken`, `attention` or `import`.
     #[serde(default)]
@@ -239,7 +246,7 @@ pub struct ImportStatus {
     /// The effect of the version on code written against `adapted_version`; null if that is the same version or
     /// unknown.
     pub verdict: Option<Verdict>,
-    /// The contract's current version; null if there is no such contract.
+    /// The contract's current version; null if there is no such contract, or it cannot be read.
     pub current_version: Option<Version>,
     /// The version that the range selects; null if it accepts none that is served.
     pub resolved_version: Option<Version>,
@@ -255,6 +262,18 @@ pub struct ImportStatus {
     /// The end of the contract's support, and its replacement; null if it is not deprecated.
     #[serde(default, deserialize_with = "lenient::option")]
     pub deprecated: Option<Deprecated>,
+}
+
+impl ImportStatus {
+    /// Returns whether `git blue review` says what to do about it. There is nothing to do about a contract that never
+    /// sends what the import expects, as long as it does not change.
+    pub fn is_to_review(&self) -> bool {
+        let is_unsure = self.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Unknown);
+        let is_moved = self.adapted_version != self.current_version;
+        let is_withdrawn = self.retired || self.yanked || self.deprecated.is_some();
+        let is_listed = self.state != ImportStanding::Current || is_unsure || is_moved || is_withdrawn;
+        self.rank < Rank::Import && is_listed
+    }
 }
 
 /// A contract of this repository, and its consumers.

@@ -10,6 +10,7 @@ use crate::model::{
     contract::is_default,
     domain_view::ImportStanding,
     name::{ContractName, DomainName, RealmName, RepoName},
+    next_step::NextStep,
     range::Range,
     verdict::Verdict,
     version::Version,
@@ -29,7 +30,7 @@ pub struct RealmReview {
     pub checked: usize,
     /// The number of these imports that are judged by their version range alone.
     pub by_range_only: usize,
-    /// The imports that are broken or behind, whose code was written against another version, or
+    /// The imports that are broken, behind or unknown, whose code was written against another version, or
     /// whose contract is deprecated or retired. Broken ones come first.
     pub imports: Vec<ImportReview>,
     /// The tree that was searched for mentions.
@@ -38,6 +39,9 @@ pub struct RealmReview {
     pub mentions_cut: Option<String>,
     /// The domains that cannot be read, each with the reason. They are missing from this answer.
     pub unreadable_domains: Vec<String>,
+    /// The reasons why contracts of imports cannot be read. Such imports are `unknown`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
 }
 
 /// The files that are searched for mentions.
@@ -61,7 +65,7 @@ pub struct ImportReview {
     pub contract: ContractName,
     /// The version range of the import.
     pub version_req: Range,
-    /// `current`, `behind` (an older version is still served) or `broken`.
+    /// `current`, `behind` (an older version is still served), `broken`, or `unknown` (the contract cannot be read).
     pub state: ImportStanding,
     /// The basis of the state.
     pub judged_by: JudgedBy,
@@ -70,7 +74,7 @@ pub struct ImportReview {
     pub withdrawal: Option<Withdrawal>,
     /// The version that this repository's code was written against; null if unknown.
     pub old_version: Option<Version>,
-    /// The current version; null if there is no such contract.
+    /// The current version; null if there is no such contract, or it cannot be read.
     pub new_version: Option<Version>,
     /// The effect of the current version on code written against the old one, with a value that shows it; null if
     /// unknown. If an older version that is served breaks the import, this is the effect of that version.
@@ -95,6 +99,12 @@ pub struct ImportReview {
     pub binding_file: Option<String>,
     /// The line of the version range in that file, counted from 1.
     pub binding_line: Option<u32>,
+    /// The version range in that file; absent if it is the published one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_version_req: Option<Range>,
+    /// The step for this import, which is also one of the answer's; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_step: Option<NextStep>,
     /// The lines of this repository that contain one of the field names, those in the `binding` files first. A mention
     /// need not be a use.
     pub mentions: Vec<Mention>,

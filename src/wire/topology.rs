@@ -82,7 +82,7 @@ pub struct ImportTopology {
     pub repo: RepoName,
     /// The version range of the import.
     pub version_req: Range,
-    /// `current`, `behind` (an older version is still served) or `broken`.
+    /// `current`, `behind` (an older version is still served), `broken`, or `unknown` (the contract cannot be read).
     pub state: ImportStanding,
     /// The files of that repository that rely on the contract: a path, or a list of paths.
     pub binding: UsedIn,
@@ -100,6 +100,7 @@ impl ImportTopology {
             ImportStanding::Current => ImportHealth::Current,
             ImportStanding::Behind => ImportHealth::Behind,
             ImportStanding::Broken => ImportHealth::Broken,
+            ImportStanding::Unknown => ImportHealth::Unknown,
         }
     }
 }

@@ -37,6 +37,41 @@ fn damaged_contract_is_named_and_hides_no_other() {
     assert_eq!(answer["schema_hashes"].as_array().unwrap().len(), 1);
 }
 
+/// 1.0.0 is published, so nothing says that the import is broken.
+#[test]
+fn import_of_a_damaged_contract_is_unknown() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.settle();
+    world.plant("contracts/s3-permissions.json", "{ oops");
+    let step = "git blue doctor --fix";
+    for command in [&["status"][..], &["review"]] {
+        let run = world.blue(&access, command).exits(128);
+        assert!(run.stdout.contains("unknown: the contract cannot be read"), "{run}");
+        assert!(run.stderr.contains("contracts/s3-permissions.json") && run.stderr.contains(step), "{run}");
+        assert!(!run.all().contains("no release") && !run.all().contains("-> missing"), "{run}");
+        let answer = world.blue(&access, &[command, &["--json"]].concat()).exits(128).json();
+        assert_eq!(answer["imports"][0]["state"], "unknown", "{answer}");
+        assert!(answer["unreadable"][0].to_string().contains("contracts/s3-permissions.json"), "{answer}");
+        assert_eq!(answer["next_steps"][0]["command"], step, "{answer}");
+    }
+    let prime = world.ok(&access, &["prime"]).stdout;
+    assert!(prime.contains("Imports that cannot be judged: s3-access/s3-permissions."), "{prime}");
+    assert!(!prime.contains("Broken") && !prime.contains("->"), "{prime}");
+    let screen = world.ok(&access, &[]).stdout;
+    assert!(screen.contains("1 of 1 import needs attention") && !screen.contains("broken"), "{screen}");
+    let topology = world.json(&access, &["realm", "topology"]);
+    assert_eq!(topology["domains"][0]["contracts"][0]["importers"][0]["state"], "unknown", "{topology}");
+    let check = world.json(&access, &["check"]);
+    assert!(check["errors"].as_array().unwrap().iter().all(|error| error["code"] == "damaged"), "{check}");
+    for command in ["get", "impact", "diff"] {
+        let run = world.blue(&access, &["contract", command, "s3-access/s3-permissions"]).exits(128);
+        assert!(world.next_step(&run).starts_with(step), "{run}");
+    }
+    world.git(&access, &["commit", "--quiet", "--allow-empty", "-m", "More"]);
+    world.ok(&access, &["contract", "publish"]);
+}
+
 #[test]
 fn published_versions_of_it_stay_readable() {
     let world = damaged();

@@ -103,6 +103,78 @@ fn renamed_field_is_found_in_all_files() {
     assert_eq!(after, "checked 1 import: nothing is broken, and nothing changed since the code was adapted\n");
 }
 
+/// The realm knows an edit of the binding only once it is committed on the publishing branch.
+#[test]
+fn edited_binding_is_committed_next() {
+    let world = World::pair();
+    world.bump("2.0.0");
+    let access = world.path("access");
+    let import = format!("git blue import {AT} '>=2.0.0, <3.0.0'");
+    assert!(step(&review(&world)).starts_with(&import));
+    assert_eq!(world.finish_shell(&access, &import).code, 0);
+    let commit = format!("git add {BINDING_FILE} && git commit -m \"Bind {AT}\"");
+    let text = world.ok(&access, &["review"]);
+    assert!(text.stdout.contains(":4: >=2.0.0, <3.0.0 (published: >=1.0.0, <2.0.0)"), "{text}");
+    assert!(world.next_step(&text).starts_with(&commit), "{text}");
+    let again = world.finish_shell(&access, &import);
+    assert!(again.stdout.contains("unchanged") && world.next_step(&again) == commit, "{again}");
+    world.git(&access, &["switch", "--quiet", "-c", "fix"]);
+    assert_eq!(world.finish_shell(&access, &commit).code, 0);
+    let text = world.ok(&access, &["review"]);
+    assert!(text.stdout.contains("which is published once it is on main"), "{text}");
+    assert!(!text.stdout.contains("git blue import"), "{text}");
+    let again = world.finish_shell(&access, &import);
+    assert!(!again.stdout.contains("git commit"), "{again}");
+    world.git(&access, &["switch", "--quiet", "main"]);
+    world.git(&access, &["merge", "--quiet", "fix"]);
+    assert_eq!(review(&world)["imports"], json!([]));
+}
+
+#[test]
+fn removed_import_is_committed_next() {
+    let world = World::pair();
+    let access = world.path("access");
+    let text =
+        importing(">=1.0.0, <2.0.0").replace("imports:\n", "imports:\n  - { contract: other, version: \"^1\" }\n");
+    world.write(&format!("access/{BINDING_FILE}"), &text);
+    world.commit("access", "Import another one too");
+    world.ok(&world.path("fungal"), &["contract", "retire", AT, "--reason", "gone", "--force"]);
+    world.ok(&access, &["unimport", AT]);
+    let text = world.ok(&access, &["review"]);
+    let commit = format!("git add {BINDING_FILE} && git commit -m \"Remove {AT} from the binding\"");
+    assert!(world.next_steps(&text).iter().any(|step| step.starts_with(&commit)), "{text}");
+    assert!(!text.stdout.contains("git blue unimport"), "{text}");
+}
+
+/// A notification is shown once, but the import needs a review until it is adapted.
+#[test]
+fn import_that_needs_attention_keeps_its_step() {
+    let world = World::pair();
+    let access = world.path("access");
+    let older = "supported: [\"^1.0.0\"]\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &(crate::world::contract("2.0.0") + older));
+    world.commit("fungal", "Serve both");
+    let says = |what: &str| {
+        world.ok(&access, &["status"]);
+        let status = world.ok(&access, &["status"]);
+        assert!(status.stdout.contains(what) && world.next_step(&status).starts_with("git blue review"), "{status}");
+        let screen = world.ok(&access, &[]);
+        assert!(screen.stdout.contains("1 of 1 import needs attention"), "{screen}");
+        assert!(world.next_step(&screen).starts_with("git blue review"), "{screen}");
+        let review = review(&world);
+        assert_eq!((&review["imports"][0]["contract"]), "s3-permissions", "{review}");
+    };
+    says("behind: the current version is 2.0.0");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
+    world.commit("access", "Adapt");
+    let adapted = world.ok(&access, &["status"]);
+    assert!(!adapted.stdout.contains("git blue review"), "{adapted}");
+    let leaving = "deprecated: { since: 2.0.0 }\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &(crate::world::contract("2.0.0") + older + leaving));
+    world.commit("fungal", "Deprecate it");
+    says("deprecated since 2.0.0");
+}
+
 #[test]
 fn break_within_the_range_has_witness_and_step() {
     let world = world();

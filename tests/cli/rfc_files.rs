@@ -50,6 +50,41 @@ fn impact_is_shown_where_the_branch_is() {
     assert_eq!(world.next_step(&check), step, "{check}");
 }
 
+/// The working tree of the default branch is not what was judged.
+#[test]
+fn steps_outside_of_the_worktree_are_about_the_worktree() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    let tree = tree(&world, "fungal");
+    let place = format!("git blue -C {} ", tree.display());
+    commit(&world, &tree, CONTRACT_FILE, &contract("1.0.0").replace("read", "scan"));
+    let reused = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);
+    let step = world.next_step(&reused);
+    assert!(step.starts_with(&format!("{place}contract bump ")), "{reused}");
+    assert_eq!(world.finish_shell(&fungal, &step).code, 0);
+    // The files of the working tree there, not of the one here.
+    let edited = world.json(&fungal, &["check", "--rfc", RFC, "--worktree"]);
+    assert_eq!((&edited["errors"][0]["code"], &edited["valid"]), (&json!("import-broken"), &json!(false)), "{edited}");
+    world.git(&tree, &["commit", "-q", "-a", "-m", "Raise it"]);
+    let broken = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);
+    let step = world.next_step(&broken);
+    assert!(step.starts_with(&format!("{place}contract impact ")), "{broken}");
+    let impact = world.finish_shell(&fungal, &step);
+    assert!(impact.stdout.contains("broken"), "{impact}");
+
+    // Without a worktree, the branch has to be checked out first.
+    world.git(&fungal, &["worktree", "remove", "--force", tree.to_str().unwrap()]);
+    let step = format!("git switch {RFC}  # the files of {RFC} are on this branch");
+    let broken = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);
+    assert_eq!(world.next_step(&broken), step, "{broken}");
+    let other = world.blue(&fungal, &["check", "--rfc", RFC, "--worktree"]).exits(1);
+    assert!(other.stderr.contains(&format!("its branch {RFC} is not checked out")), "{other}");
+    assert_eq!(world.next_step(&other), step, "{other}");
+    world.git(&fungal, &["switch", "-q", RFC]);
+    world.blue(&fungal, &["check", "--rfc", RFC, "--worktree"]).exits(1);
+}
+
 #[test]
 fn branch_that_lacks_a_published_version_is_merged_first() {
     let world = World::pair();

@@ -315,6 +315,26 @@ fn empty_domain_and_realm_can_be_removed() {
     assert!(!world.read("home/blue/config").contains("fungal"), "nor is a repository of it recorded");
 }
 
+#[test]
+fn accepting_is_committed_once_the_file_is_written() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    let status = world.ok(&access, &["status"]).stdout;
+    let write = status.lines().find(|line| line.trim().starts_with("mkdir -p ")).unwrap();
+    assert_eq!(world.finish_shell(&access, write).code, 0);
+    let status = world.ok(&access, &["status"]);
+    let commit = world.next_step(&status);
+    assert_eq!(
+        commit,
+        format!("git add {CONTRACT_FILE} && git commit -m \"Accept {CONTRACT}\"  # this accepts the contract")
+    );
+    assert!(!status.stdout.contains("outdated"), "{status}");
+    assert_eq!(world.finish_shell(&access, &commit).code, 0);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");
+    assert_eq!(world.json(&access, &["status"])["offers"], json!([]));
+}
+
 /// A repository that was split off has the contract's file already, with comments and references.
 #[test]
 fn offered_contract_with_a_file_is_accepted_by_editing_it() {

@@ -114,6 +114,20 @@ fn error_lists_every_place_that_was_tried() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+/// The server's own folder may be another repository.
+#[test]
+fn step_to_join_is_about_the_named_folder() {
+    let world = World::pair();
+    let (here, there) = (world.repo("here"), world.repo("there"));
+    let mut client = Client::start(&world, &here);
+    let failure = client.fails("realm_status", json!({"cwd": there}));
+    let step = failure["next_steps"].as_array().unwrap().iter().find(|step| step["command"].is_string()).unwrap();
+    let command = format!("git blue -C {} init --realm {}", there.display(), crate::world::REALM);
+    assert_eq!(step, &json!({"command": command, "reason": "join the only realm here"}), "{failure:#}");
+    assert_eq!(world.finish_shell(&here, &command).code, 0);
+    assert!(there.join(".blue/config.yaml").exists() && !here.join(".blue/config.yaml").exists());
+}
+
 #[test]
 fn removed_configuration_is_restored() {
     let world = World::pair();

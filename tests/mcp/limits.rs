@@ -144,6 +144,71 @@ fn long_text_is_readable_in_parts() {
 }
 
 #[test]
+fn long_list_is_readable_in_parts() {
+    let world = World::pair();
+    let paths: Vec<_> = (0..800).map(|n| format!("/{n}/{}", "x".repeat(60))).collect();
+    let text = json!({"name": "s3-permissions", "version": "2.0.0", "owner": "fungal", "schema": {"type": "object"},
+        "value": {"deep": {"клю/ч": paths, "other": "x".repeat(60_000)}, "big": ["y".repeat(60_000), "z"]}});
+    world.write(&format!("fungal/{}", crate::world::CONTRACT_FILE), &text.to_string());
+    world.commit("fungal", "Long");
+    let mut client = Client::start(&world, &world.path("access"));
+    let mut ask = |at: &str, offset: Value| {
+        let arguments = json!({"domain": "s3-access", "contract": "s3-permissions", "pointer": at, "offset": offset});
+        Value::Object(client.ok("contract_get", arguments))
+    };
+    // What was cut is named so that it can be asked for.
+    let cut = ask("/value/deep", Value::Null)["cut"].clone();
+    assert_eq!(cut, json!(["/contract/value/deep/клю~1ч", "/contract/value/deep/other"]));
+    let (mut joined, mut offset) = (Vec::new(), Value::Null);
+    loop {
+        let answer = ask("/value/deep/клю~1ч", offset);
+        assert!(answer["cut"].is_null(), "{answer:#}");
+        joined
+            .extend(answer["contract"]["part"].as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()));
+        offset = answer["contract"]["next_offset"].clone();
+        if offset.is_null() {
+            break;
+        }
+        let step = format!("offset {offset} for the rest, of 800 items");
+        assert!(answer["next_steps"].to_string().contains(&step), "{answer:#}");
+    }
+    assert_eq!(joined, paths);
+    let big = ask("/value/big", Value::Null);
+    assert_eq!((&big["cut"], &big["contract"]["next_offset"]), (&json!(["/contract/value/big/0"]), &json!(1)));
+}
+
+/// The range to write is only in the step.
+#[test]
+fn each_import_of_a_page_has_its_step() {
+    let world = World::pair();
+    many(&world, 20);
+    let import = |n: usize| format!("  - {{ contract: contract-{n:04}, version: \"^1.0.0\" }}\n");
+    let imports: String = (0..20).map(import).collect();
+    world.write(&format!("access/{}", crate::world::BINDING_FILE), &format!("role: consumer\nimports:\n{imports}"));
+    world.commit("access", "Import all");
+    for n in 0..20 {
+        let name = format!("contract-{n:04}");
+        let text = crate::world::contract("2.0.0").replace("s3-permissions", &name);
+        world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text);
+    }
+    world.commit("fungal", "Raise all");
+    let mut client = Client::start(&world, &world.path("access"));
+    let (mut cursor, mut seen) = (Value::Null, 0);
+    while seen == 0 || !cursor.is_null() {
+        let answer = client.ok("realm_review", json!({"limit": 6, "cursor": cursor}));
+        for import in answer["imports"].as_array().unwrap() {
+            let command = import["next_step"]["command"].as_str().unwrap();
+            let name = import["contract"].as_str().unwrap();
+            assert!(command.starts_with(&format!("git blue import s3-access/{name} '")), "{import:#}");
+            seen += 1;
+        }
+        assert!(!answer["next_steps"].to_string().contains("git blue import"), "{answer:?}");
+        cursor = answer["next_cursor"].clone();
+    }
+    assert_eq!(seen, 20);
+}
+
+#[test]
 fn ten_megabytes_of_arguments_are_refused() {
     let world = World::solo();
     let mut client = Client::start(&world, &world.path("fungal"));

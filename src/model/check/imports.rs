@@ -127,7 +127,7 @@ fn standing(
     let finding = match standing {
         ImportResolution::Satisfied(_) => return verdict.and_then(|one| unnamed(domain, repo, import, one)),
         // The damage has its own finding, and it is unknown whether the import is satisfied.
-        ImportResolution::Missing if domain.is_damaged(contract) => return None,
+        ImportResolution::Unreadable => return None,
         ImportResolution::Missing => match domain.versions.get(contract).and_then(|versions| versions.last()) {
             Some(version) => {
                 let message = format!(

@@ -28,7 +28,8 @@ pub enum ImportEffect {
     Behind,
     /// It does not hold: the range refuses the version, or a value exists that its code does not accept.
     Broken,
-    /// The range accepts the version, but it is not known whether its code accepts all values.
+    /// The range accepts the version, but it is not known whether its code accepts all values; or the contract cannot be
+    /// read.
     Unknown,
 }
 
@@ -74,6 +75,9 @@ impl ImportState {
 
     /// Returns whether the import still holds.
     pub fn effect(&self) -> ImportEffect {
+        if self.is_unreadable() {
+            return ImportEffect::Unknown;
+        }
         match (self.resolution.resolved(), self.verdict.as_ref().map(|verdict| verdict.verdict)) {
             (None, _) | (_, Some(Outcome::Breaks)) => ImportEffect::Broken,
             (_, Some(Outcome::Unknown)) => ImportEffect::Unknown,
@@ -92,6 +96,11 @@ impl ImportState {
     /// Returns whether the import is broken.
     pub fn is_broken(&self) -> bool {
         self.effect() == ImportEffect::Broken
+    }
+
+    /// Returns whether its contract cannot be read.
+    pub fn is_unreadable(&self) -> bool {
+        self.resolution == ImportResolution::Unreadable
     }
 
     /// Returns whether only the range is known to accept the version.
@@ -154,6 +163,6 @@ fn decided_by(resolution: &ImportResolution) -> Option<&Version> {
     match resolution {
         ImportResolution::Satisfied(version) | ImportResolution::Behind { served: version, .. } => Some(version),
         ImportResolution::Broken { current } => Some(current),
-        ImportResolution::Missing => None,
+        ImportResolution::Missing | ImportResolution::Unreadable => None,
     }
 }

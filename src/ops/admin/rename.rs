@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, OpError, REPAIR},
     locate::{self, CONFIG, renamed},
     model::{
         change::DomainChange,
@@ -26,7 +26,6 @@ use crate::{
         inboxes,
         message::Message,
         publish::work_file::{WorkFile, require_checked_out},
-        realm::status::REPAIR,
         repos::{joined, unknown},
         runs, session,
         sync::auto,

@@ -16,7 +16,7 @@ use crate::{
         publish::{
             editor_schemas,
             references::{self, Reference},
-            work_file::{WorkFile, is_committed},
+            work_file::{WorkFile, committed, is_committed},
         },
     },
     repo::{
@@ -142,10 +142,19 @@ impl<'a> Editing<'a> {
             }
         };
         let answer = Answer::new(self.body(change));
-        // If the file was never committed, there is nothing to commit after removing it.
-        let is_void = change == FileEdit::Unchanged
-            || (change == FileEdit::Removed && !is_committed(self.ctx.code()?, self.file.relative())?);
+        let is_void = match change {
+            FileEdit::Unchanged => says_nothing || self.is_as_committed()?,
+            // If the file was never committed, there is nothing to commit after removing it.
+            FileEdit::Removed => !is_committed(self.ctx.code()?, self.file.relative())?,
+            FileEdit::Created | FileEdit::Changed => false,
+        };
         Ok(if is_void { answer } else { answer.next(commit) })
+    }
+
+    /// Returns whether the file at HEAD says the same.
+    fn is_as_committed(&self) -> Result<bool, OpError> {
+        let text = committed(self.ctx.code()?, self.file.relative())?;
+        Ok(text.and_then(|text| codec::binding(&text).ok()).as_ref() == Some(&self.binding))
     }
 
     /// Returns the command that commits the binding, and the files of expectations that it names now.

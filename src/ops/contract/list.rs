@@ -1,7 +1,7 @@
 //! `contract_list`: lists the contracts of the realm.
 
 use crate::{
-    error::OpError,
+    error::{OpError, REPAIR},
     model::{
         domain_summary::DomainSummary,
         name::{ContractName, ContractRef, DomainName},
@@ -63,7 +63,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError
         current_repo: here.repo.clone(),
         unreadable_domains,
     });
-    let answer = if is_damaged { answer.next(status::REPAIR) } else { answer };
+    let answer = if is_damaged { answer.next(REPAIR) } else { answer };
     Ok(ctx.with_past_steps(match (total, request.words().is_empty()) {
         (0, true) if !is_damaged => answer.next("git blue contract new …/…  # create one"),
         (0, false) => answer.next("git blue contract list  # list all"),

@@ -8,7 +8,7 @@ use crate::ops::{
     ctx::Ctx,
     domain::{self, Part},
     message::Message,
-    publish::work_file::WorkFile,
+    publish::work_file::{WorkFile, committed},
     sync::auto,
 };
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     locate::unknown,
     model::{
         candidate::write_file_of,
+        contract::Contract,
         domain_view::DomainView,
         name::{ContractRef, RepoName},
         publish,
@@ -24,7 +25,7 @@ use crate::{
         CodeRepo,
         blue_files::{self, contract_path},
     },
-    store::{codec, read},
+    store::{StoreRef, codec, layout, read},
     wire::{Answer, ContractTransfer},
 };
 
@@ -128,6 +129,11 @@ pub fn accepting(ctx: &Ctx, contract: &ContractRef, me: &RepoName) -> String {
     let write = write_file_of(me, &contract.domain, &contract.contract, &ctx.up_to_root());
     match (text, held) {
         (None, _) => format!("{write}  # committing it accepts the contract"),
+        (Some(_), Some(held)) if held.owner == *me && is_to_commit(ctx, contract, &held).unwrap_or_default() => {
+            let at = ctx.code().and_then(|code| WorkFile::of(code, file.clone()));
+            let at = at.map(|file| file.pathspec(ctx)).unwrap_or(file);
+            format!("git add {at} && git commit -m \"Accept {contract}\"  # this accepts the contract")
+        }
         (Some(_), Some(held)) if held.owner == *me => {
             format!(
                 "{write}  # the file here is outdated; committing the new one, or any change to it, accepts the \
@@ -136,4 +142,17 @@ pub fn accepting(ctx: &Ctx, contract: &ContractRef, me: &RepoName) -> String {
         }
         (Some(_), _) => format!("write owner: {me} in {file}, and commit, to accept {contract}"),
     }
+}
+
+/// Returns whether the file of an offered contract is as new as what is published, and not committed yet.
+fn is_to_commit(ctx: &Ctx, at: &ContractRef, held: &Contract) -> Result<bool, OpError> {
+    let (store, code) = (&*ctx.realm()?.store, ctx.code()?);
+    let tree = store.commit(&domain::tip(store, &at.domain)?)?.tree;
+    let within = StoreRef::Domain(at.domain.clone());
+    let published: Option<Contract> = read::file(store, &within, &tree, &layout::contract(&at.contract))?;
+    if published.is_none_or(|published| held.version < published.version) {
+        return Ok(false);
+    }
+    let committed = committed(code, &contract_path(&at.domain, &at.contract))?;
+    Ok(committed.and_then(|text| codec::contract(&text, &at.contract).ok()).as_ref() != Some(held))
 }

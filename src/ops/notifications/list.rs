@@ -14,7 +14,7 @@ use crate::ops::{
     runs,
 };
 use crate::{
-    error::OpError,
+    error::{OpError, REPAIR},
     model::name::ReaderName,
     store::overview::Overview,
     wire::{
@@ -110,7 +110,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         next_cursor,
         unreadable_domains,
     };
-    let repair = (!body.unreadable_domains.is_empty()).then_some(status::REPAIR);
+    let repair = (!body.unreadable_domains.is_empty()).then_some(REPAIR);
     let review = is_to_review.then_some(status::REVIEW);
     Ok(Answer::new(body).next_all(repair.into_iter().chain(review)))
 }

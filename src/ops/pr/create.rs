@@ -20,7 +20,7 @@ use crate::{
         ctx::{Ctx, RealmContext},
         repos::{
             self,
-            forges::{ForgeUnavailable, Forges, OnForge, set_api_url_step},
+            forges::{ForgeUnavailable, Forges, OnForge, add_origin, set_api_url_step},
         },
         runs,
         worktree::{self, create::of_git},
@@ -209,7 +209,7 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
     let branch = job.standing.branch.clone().unwrap_or_default();
     let work = job.place.work.clone().asking(ctx.env.is_error_terminal());
     if !work.has_remote().map_err(|error| of_git(&name, &error))? {
-        let next = format!("git -C {} remote add origin URL", shell_path(&job.place.found.folder));
+        let next = add_origin(&job.place.found.folder);
         return Err(
             RepoProblem::new(&name, ErrorCode::NoRemote, format!("{name} has no remote named origin")).next(next)
         );

@@ -17,7 +17,7 @@ use crate::{
     platform::files::{self, Access},
     repo::{
         CodeRepo,
-        blue_files::{FOLDER, Files, IN_SUBMODULE, contract_path, is_repository},
+        blue_files::{FOLDER, Files, IN_SUBMODULE, Item, contract_path, is_repository},
     },
     store::codec::{self, MAX_FILE},
 };
@@ -270,6 +270,19 @@ fn left_out(path: &str, check_out: &str) -> OpError {
 pub fn is_committed(code: &CodeRepo, path: &str) -> Result<bool, OpError> {
     let Some(commit) = code.head()?.commit else { return Ok(false) };
     Ok(Files::at(code, &commit)?.file(path)?.is_some())
+}
+
+/// Returns the content of a file at HEAD, if it is committed.
+///
+/// # Errors
+/// Returns an error if HEAD or the file cannot be read.
+pub fn committed(code: &CodeRepo, path: &str) -> Result<Option<Vec<u8>>, OpError> {
+    let Some(commit) = code.head()?.commit else { return Ok(None) };
+    let files = Files::at(code, &commit)?;
+    match files.file(path)? {
+        Some(Item::File(handle)) => Ok(files.read(&handle)?),
+        _ => Ok(None),
+    }
 }
 
 /// Returns whether the file of a contract in the working tree says `version: auto`.

@@ -1,5 +1,6 @@
 //! `realm_check`: checks whether the realm is consistent once this repository's files are applied to it.
 
+mod rfc_place;
 mod steps;
 
 use std::collections::BTreeSet;
@@ -14,7 +15,7 @@ use crate::{
     locate::renamed,
     model::{
         candidate::{Candidate, Judged},
-        check::{Check, CheckInput, Examination, Finding, Mode, Report, Severity},
+        check::{Cause, Check, CheckInput, Examination, Finding, Mode, Report, Severity},
         domain_summary::DomainSummary,
         domain_view::{self, Damage},
         name::{ReaderName, RepoName, RfcName},
@@ -156,10 +157,17 @@ impl Default for Request {
 /// Returns an error if the realm or the repository cannot be read, or if it cannot be determined which repository to
 /// judge. In these cases the check never passes.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
-    let Request { subject, repo, base, .. } = request;
-    if request.rfc.is_some() && *subject == Subject::Published {
+    if request.rfc.is_some() && request.subject == Subject::Published {
         return Err(OpError::no(ErrorCode::Contradiction, "pass one of published and rfc"));
     }
+    let Some((folder, there)) = rfc_place::worktree(ctx, request)? else { return run_here(ctx, request) };
+    let mut answer = run_here(&there, request)?;
+    rfc_place::name_folder(&mut answer, &folder);
+    Ok(answer)
+}
+
+fn run_here(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
+    let Request { subject, repo, base, .. } = request;
     let joined = check_subject::in_joined_realm(ctx, subject, repo.as_ref(), base.as_deref())?;
     let ctx = joined.as_ref().unwrap_or(ctx);
     let here = ctx.realm()?;
@@ -169,6 +177,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         Some(rfc) => rfc::branches(ctx, here, &overview, rfc)?,
         None => Vec::new(),
     };
+    let elsewhere = rfc_place::not_checked_out(ctx, here, request, &branches)?;
     let found = work.found(&branches)?;
     if let Some(Found { repo, .. }) = found.as_ref().filter(|found| !overview.repos().contains_key(&found.repo)) {
         renamed::refuse_in_commit(&*here.store, repo)?;
@@ -217,7 +226,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         }
         _ => Vec::new(),
     };
-    Ok(work.answer(report, (checked, found.as_ref(), candidate.as_ref()), (base, shown, scripts)))
+    let mut answer = work.answer(report, (checked, found.as_ref(), candidate.as_ref()), (base, shown, scripts));
+    let is_own = |error: &Finding| error.repo == answer.body.current_repo || error.caused_by == Cause::ThisChange;
+    let switch = elsewhere.filter(|_| answer.body.errors.iter().any(is_own));
+    answer.next_steps.splice(0..0, switch);
+    Ok(answer)
 }
 
 /// A check in progress.

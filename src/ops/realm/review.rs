@@ -3,9 +3,9 @@
 mod import;
 mod mentions;
 
-use super::status::{REPAIR, unreadable_domains};
+use super::status::unreadable_domains;
 use crate::{
-    error::OpError,
+    error::{OpError, REPAIR},
     model::{name::RepoName, verdict::ImportEffect},
     ops::{Operation, admin::join, contract::verdict, ctx::Ctx, repos::unknown, runs},
     store::overview::Overview,
@@ -40,8 +40,8 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     let overview = Overview::open(acting.store)?;
     unknown::refuse_variable(ctx, overview.repos().keys())?;
     let (judge, writing) = (ctx.judge(), ctx.require_writable());
-    let files = import::BindingFiles::of(acting.code)?;
-    let (mut reviews, mut checked, mut by_range_only) = (Vec::new(), 0, 0);
+    let files = import::BindingFiles::of(ctx, acting.code)?;
+    let (mut reviews, mut unreadable, mut checked, mut by_range_only) = (Vec::new(), Vec::new(), 0, 0);
     let progress = ctx.progress();
     for line in overview.domains_of(acting.repo) {
         progress.check()?;
@@ -54,20 +54,22 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
             let Some(state) = states.get(&key) else { continue };
             checked += 1;
             by_range_only += usize::from(state.is_by_range());
+            if state.is_unreadable() {
+                let damage = summary.damage.iter().filter(|damage| damage.subject.is_contract(&import.contract));
+                unreadable.extend(damage.map(ToString::to_string));
+            }
             if import::is_due(import, state) || domain.withdrawal(import).is_some() {
                 reviews.push((rank(state.effect()), domain.review(import, state)?));
             }
         }
     }
-    reviews.sort_by(|(a, one), (b, other)| {
-        (a, &one.body.domain, &one.body.contract).cmp(&(b, &other.body.domain, &other.body.contract))
-    });
-    let reviews: Vec<_> = reviews.into_iter().map(|(_, review)| review).collect();
-    let mut imports: Vec<ImportReview> = reviews.iter().map(|review| review.body.clone()).collect();
+    reviews.sort_by(|(a, one), (b, other)| (a, &one.domain, &one.contract).cmp(&(b, &other.domain, &other.contract)));
+    let mut imports: Vec<ImportReview> = reviews.into_iter().map(|(_, review)| review).collect();
+    let steps: Vec<_> = imports.iter().filter_map(|import| import.next_step.clone()).collect();
     let found = mentions::add(acting.code, &mut imports, &progress.flag())?;
     progress.check()?;
     let unreadable_domains = unreadable_domains(&overview);
-    let is_damaged = !unreadable_domains.is_empty();
+    let is_damaged = !unreadable_domains.is_empty() || !unreadable.is_empty();
     let answer = Answer::new(RealmReview {
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
@@ -78,11 +80,11 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
         searched: found.searched,
         mentions_cut: found.cut,
         unreadable_domains,
+        unreadable,
     });
     let can_write = writing.is_ok();
     let joining = writing.err().into_iter().flat_map(|error| error.next_steps);
     let damage = is_damaged.then(|| REPAIR.into());
-    let steps = reviews.into_iter().map(|review| review.next.into());
     let answer = answer.next_all(joining.chain(damage).chain(steps));
     let first = match acting.code {
         Some(code) if can_write && overview.damage().is_empty() => {

@@ -6,7 +6,7 @@ mod removed_files;
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    error::{ErrorCode, NextStep, OpError},
+    error::{ErrorCode, NextStep, OpError, REPAIR},
     locate::{
         self,
         config::{record_url, write_url},
@@ -20,7 +20,6 @@ use crate::{
         domain_view::{Damage, Subject},
         name::{ContractRef, DomainName, ReaderName, RepoName},
         rank::Rank,
-        text::count,
         verdict::{ImportState, Judge},
     },
     ops::{
@@ -49,8 +48,8 @@ use crate::{
         sessions::SessionFilter,
     },
     wire::{
-        Answer, DomainBinding, DomainContract, DomainStatus, ImportStanding, ImportStatus, JudgedBy, Notification,
-        OpenOffer, PageRequest, RealmStatus, RepoLine, SessionLine, SyncConflict, page,
+        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, Notification, OpenOffer,
+        PageRequest, RealmStatus, RepoLine, SessionLine, SyncConflict, page,
     },
 };
 
@@ -72,9 +71,6 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 
 /// The next step if something changed that concerns this repository.
 pub const REVIEW: &str = "git blue review  # show what changed, whether it breaks this repository, and where to edit";
-
-/// The next step if a part of the realm cannot be read.
-pub const REPAIR: &str = "git blue doctor --fix  # restore what is missing, if possible";
 
 /// The next step if there is nothing else to do.
 const START_A_SESSION: &str = "git blue session start  # track your work";
@@ -398,12 +394,12 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
     }
 }
 
-/// Returns an error if some domains cannot be read, so that the answer is not mistaken for the whole realm.
-pub fn failure(unreadable_domains: &[String]) -> Option<OpError> {
-    let (first, others) = unreadable_domains.split_first()?;
+/// Returns an error if parts of the realm cannot be read, so that the answer is not mistaken for the whole realm.
+pub fn failure(unreadable: &[String]) -> Option<OpError> {
+    let (first, others) = unreadable.split_first()?;
     let more = match others.len() {
         0 => String::new(),
-        more => format!("; {} cannot be read", count(more, "more domain", "more domains")),
+        more => format!("; {more} more cannot be read"),
     };
     let error = OpError::cannot(ErrorCode::Damaged, format!("{first}{more}"));
     Some(error.next(REPAIR))
@@ -468,7 +464,7 @@ fn with_next_steps(
     let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
     let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), root: workdir.as_deref() };
     let body = &answer.body;
-    let broken = body.imports.iter().filter(|import| import.state == ImportStanding::Broken).count();
+    let is_due = body.imports.iter().any(ImportStatus::is_to_review);
     let has_changed = body.notifications.iter().any(Notification::is_to_review);
     let mut by_others: Vec<_> = body
         .notifications
@@ -488,11 +484,11 @@ fn with_next_steps(
     let is_idle = body.session.is_none();
     let unreadable = !body.unreadable.is_empty();
     let check = check::command(body.current_repo.as_ref());
-    let is_damaged = !body.unreadable_domains.is_empty();
+    let is_damaged = !body.not_judged().is_empty();
     let answer = answer
         .next_if(is_damaged, REPAIR)
         .next_if(unreadable, format!("{check}  # show the problems"))
-        .next_if(broken > 0 || has_changed, REVIEW)
+        .next_if(is_due || has_changed, REVIEW)
         .next_all(removed)
         .next_all(accepting)
         .next_if(has_conflicts, check::SHOW_CONFLICTS)

@@ -93,7 +93,7 @@ impl<'c> Forges<'c> {
     /// Returns why the repository is on no known forge.
     pub fn at(&mut self, name: &str, folder: &Path, url: Option<&str>) -> Result<OnForge, ForgeUnavailable> {
         let Some(url) = url else {
-            let add = format!("git -C {} remote add origin URL", shell_path(folder));
+            let add = add_origin(folder);
             let message = format!("{name} has no remote named origin");
             return Err(ForgeUnavailable::new(ErrorCode::NoRemote, message, add));
         };
@@ -204,6 +204,11 @@ pub fn secret_from_command(env: &Env, program: Command, args: &[&str]) -> Result
         None if text.trim().is_empty() => Ok(None),
         None => Err("the first line of its output is not a secret".to_owned()),
     }
+}
+
+/// Returns the step that adds the remote which pull requests need. Its URL is not known.
+pub fn add_origin(folder: &Path) -> String {
+    format!("add one with git -C {} remote add origin URL", shell_path(folder))
 }
 
 /// Returns the command that configures the API URL of a host.

@@ -263,7 +263,7 @@ fn impact_word(one: &ImporterImpact, is_retired: bool) -> Word {
     match (one.state, &one.resolved_version, outcome) {
         (ImportStanding::Broken, Some(_), _) => styled("broken, although in range", Style::Red),
         (ImportStanding::Broken, ..) => styled("broken", Style::Red),
-        (_, _, Some(Outcome::Unknown)) => styled("unknown", Style::Yellow),
+        (ImportStanding::Unknown, ..) | (_, _, Some(Outcome::Unknown)) => styled("unknown", Style::Yellow),
         (ImportStanding::Behind, ..) if is_retired => styled("behind", Style::Yellow),
         (ImportStanding::Behind, Some(served), _) => styled(format!("behind: {served} is still served"), Style::Yellow),
         _ if one.judged_by == JudgedBy::VersionRange => styled("accepted (judged by version range only)", Style::Green),

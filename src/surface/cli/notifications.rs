@@ -309,8 +309,11 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
         }
         ImportEffect::Satisfied => styled(range(&format!("{still}holds")), Style::Green),
         ImportEffect::Unknown => {
-            let why = one.verdict.as_ref().map_or("it is unknown whether it breaks".to_owned(), Judged::phrase);
-            styled(range(&format!("accepts it{file}, but {why}")), Style::Yellow)
+            let said = match one.verdict.as_ref().map(Judged::phrase) {
+                Some(why) => format!("accepts it{file}, but {why}"),
+                None => "cannot be judged: the contract cannot be read".to_owned(),
+            };
+            styled(range(&said), Style::Yellow)
         }
         ImportEffect::Broken => styled(range(&format!("is broken{file}{shown}")), Style::Red),
     })

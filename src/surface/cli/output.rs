@@ -199,15 +199,14 @@ impl<'a> Output<'a> {
         Ok(if is_good(&answer.body) { Verdict::Yes } else { Verdict::No })
     }
 
-    /// Writes an answer from which domains that cannot be read are missing. As JSON, it names them; in text, an error
-    /// after it does.
+    /// Writes an answer that lacks what is `unreadable`. As JSON, it names that; in text, an error after it does.
     pub(super) fn partial<T>(
         &mut self,
         mut answer: Answer<T>,
-        unreadable_domains: &[String],
+        unreadable: &[String],
         write: impl FnOnce(&mut Self, &Answer<T>) -> Result<Verdict, OpError>,
     ) -> Result<Verdict, OpError> {
-        let Some(error) = status::failure(unreadable_domains) else { return write(self, &answer) };
+        let Some(error) = status::failure(unreadable) else { return write(self, &answer) };
         if self.json {
             write(self, &answer)?;
             return Ok(Verdict::Partly);

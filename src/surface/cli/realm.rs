@@ -112,7 +112,7 @@ impl Status {
             // `git blue status` runs often, and users without sessions should not read this each time.
             answer.next_steps.retain(|step| !realm::status::starts_a_session(step));
         }
-        let unreadable = answer.body.unreadable_domains.clone();
+        let unreadable = answer.body.not_judged().to_vec();
         output.partial(answer, &unreadable, |output, answer| {
             let delivery = output.answer(answer, |body, text| status::render(body, shown, text))?;
             // Mark the changes only after the output was written, so that changes that were not read are shown again.

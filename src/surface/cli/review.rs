@@ -17,7 +17,7 @@ use crate::{
 
 pub fn run(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
     let answer = realm::review::run(ctx)?;
-    let unreadable = answer.body.unreadable_domains.clone();
+    let unreadable = [&answer.body.unreadable_domains[..], &answer.body.unreadable].concat();
     output.partial(answer, &unreadable, |output, answer| output.shown(answer, render))
 }
 
@@ -66,6 +66,7 @@ fn render_import(body: &RealmReview, import: &ImportReview, text: &mut Text) {
     };
     let versions = match (&import.old_version, &import.new_version) {
         (Some(old), Some(new)) if old == new => new.to_string(),
+        (old, _) if import.state == ImportStanding::Unknown => version(old, "?"),
         (old, new) => format!("{} -> {}", version(old, "?"), version(new, "missing")),
     };
     text.line(&[styled(format!("{}/{}", import.domain, import.contract), Style::Bold), plain(versions), state(import)]);
@@ -75,7 +76,11 @@ fn render_import(body: &RealmReview, import: &ImportReview, text: &mut Text) {
         (None, _) => "only in the realm".to_owned(),
     };
     let used = if import.binding.is_empty() { String::new() } else { format!(", used in {}", import.binding) };
-    text.line(&[plain(" "), styled(format!("{place}: {}{used}", import.version_req), Style::Dim)]);
+    let range = match &import.file_version_req {
+        Some(range) => format!("{range} (published: {})", import.version_req),
+        None => import.version_req.to_string(),
+    };
+    text.line(&[plain(" "), styled(format!("{place}: {range}{used}"), Style::Dim)]);
     if let Some(withdrawal) = import.withdrawal {
         let what = match withdrawal {
             Withdrawal::Deprecated => "the contract is deprecated",
@@ -149,6 +154,7 @@ fn state(import: &ImportReview) -> Word {
             styled("broken: no release is published", Style::Red)
         }
         (ImportStanding::Broken, _) => styled("broken: outside the range of the import", Style::Red),
+        (ImportStanding::Unknown, _) => styled("unknown: the contract cannot be read", Style::Yellow),
         (ImportStanding::Behind, _) => styled("behind: an older version is still served", Style::Yellow),
         (_, Some(Outcome::Compatible)) => styled("accepted", Style::Green),
         (_, Some(_)) => styled("in range, but it is unknown whether it breaks the code", Style::Yellow),

@@ -7,9 +7,9 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::text::count,
+    model::{rank::Rank, text::count},
     ops::{ctx::Ctx, realm},
-    wire::{Answer, ImportStanding, RealmStatus},
+    wire::{Answer, RealmStatus},
 };
 
 /// The maximum number of next steps that are shown.
@@ -45,13 +45,16 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
     if let Some(why) = &body.read_only {
         text.line(&[styled("  read-only:", Style::Yellow), plain(why)]);
     }
-    let broken = body.imports.iter().filter(|import| import.state == ImportStanding::Broken).count();
-    let imports = body.imports.len();
+    let of = |rank: Rank| body.imports.iter().filter(|import| import.rank == rank).count();
+    let (broken, unsure) = (of(Rank::Broken), of(Rank::Attention));
+    let imports = count(body.imports.len(), "import", "imports");
+    let need = if unsure == 1 { "needs" } else { "need" };
     let unreadable = body.unreadable.len() + body.unreadable_domains.len();
     let without_file = body.removed_files.len();
     let rows = [
         (unreadable, Style::Red, format!("{} of the realm cannot be read", count(unreadable, "file", "files"))),
-        (broken, Style::Red, format!("{broken} of {} broken", count(imports, "import", "imports"))),
+        (broken, Style::Red, format!("{broken} of {imports} broken")),
+        (unsure, Style::Yellow, format!("{unsure} of {imports} {need} attention")),
         (body.unpublished.iter().count(), Style::Yellow, "unpublished commits".to_owned()),
         (body.behind.iter().count(), Style::Yellow, "behind the published commit".to_owned()),
         (body.conflicts.len(), Style::Red, count(body.conflicts.len(), "conflict", "conflicts")),

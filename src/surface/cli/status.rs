@@ -304,6 +304,7 @@ fn import(import: &ImportStatus) -> Vec<Word> {
             };
             styled(format!("behind: the current version is {now}, {said}"), Style::Yellow)
         }
+        (ImportStanding::Unknown, _) => styled("unknown: the contract cannot be read", Style::Yellow),
         _ if import.current_version.is_none() => styled("broken: no release is published", Style::Red),
         _ if import.retired => {
             styled(format!("broken: the current version is {now}, and the contract is retired"), Style::Red)

@@ -115,11 +115,11 @@ impl Room {
     }
 }
 
-/// Reduces a field to the part that a JSON Pointer names. A string starts at `offset` and is cut to fit; if there is
-/// more, `next_offset` says where to continue.
+/// Reduces a field to the part that a JSON Pointer names. A string or a list starts at `offset` and is cut to fit; if
+/// there is more, `next_offset` says where to continue.
 ///
 /// # Errors
-/// Returns an error if there is no such part, or an offset was given and the part is not a string.
+/// Returns an error if there is no such part, or an offset was given and the part is neither a string nor a list.
 pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize>) -> Result<(), OpError> {
     let whole = body.fields.get(field).cloned().unwrap_or_default();
     let Some(part) = whole.pointer(pointer) else {
@@ -148,11 +148,47 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
             let step = format!("call again with offset {next} for the rest, of {} bytes", text.len());
             body.next_steps.push(step.into());
         }
+    } else if let Some(items) = part.as_array() {
+        let offset = offset.unwrap_or_default();
+        let rest = items.get(offset..).filter(|rest| !rest.is_empty() || items.is_empty()).ok_or_else(|| {
+            OpError::no(ErrorCode::UnknownPointer, format!("the list has nothing at offset {offset}"))
+                .next("pass an offset from next_offset")
+        })?;
+        kept["part"] = json!([]);
+        body.fields.insert(field.to_owned(), kept.clone());
+        let mut room = Room(MAX_BODY.saturating_sub(body.message_bytes() + ROOM_FOR_CURSOR));
+        // An element that is larger than a message is cut.
+        let shown = rest.iter().take_while(|item| room.takes(item)).count().max(1).min(rest.len());
+        kept["part"] = json!(&rest[..shown]);
+        if shown < rest.len() {
+            let next = offset + shown;
+            kept["next_offset"] = json!(next);
+            body.next_steps
+                .push(format!("call again with offset {next} for the rest, of {} items", items.len()).into());
+        }
     } else if offset.is_some() {
-        return Err(OpError::usage(format!("there is no text at {pointer}, so it has no offset")));
+        return Err(OpError::usage(format!("there is no text or list at {pointer}, so it has no offset")));
     }
     body.fields.insert(field.to_owned(), kept);
     Ok(())
+}
+
+/// Names what was cut from a part as the pointers to it in the whole field. `offset` is that of the first element of a
+/// part that is a list.
+pub fn name_cuts(body: &mut Body, field: &str, offset: usize) {
+    let Some(pointer) = body.fields.get(field).and_then(|kept| kept["pointer"].as_str()).map(str::to_owned) else {
+        return;
+    };
+    let is_list = body.fields[field]["part"].is_array();
+    let Some(Value::Array(cuts)) = body.fields.get_mut("cut") else { return };
+    for cut in cuts {
+        let Some(rest) = cut.as_str().and_then(|cut| cut.strip_prefix(&format!("/{field}/part"))) else { continue };
+        let rest = match rest.strip_prefix("/0").filter(|_| is_list) {
+            Some(rest) => format!("/{offset}{rest}"),
+            None => rest.to_owned(),
+        };
+        *cut = json!(format!("/{field}{pointer}{rest}"));
+    }
 }
 
 /// Returns the longest prefix of a text that takes at most `room` bytes in a message, but at least one character.
@@ -223,10 +259,16 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
             }
         }
         Value::Array(items) => {
-            cuts.push(place.to_owned());
             let mut left = Room(room.saturating_sub(4));
             let kept = items.iter().take_while(|item| left.takes(item)).count();
-            items.truncate(kept);
+            if kept.max(1) < items.len() {
+                cuts.push(place.to_owned());
+            }
+            items.truncate(kept.max(1));
+            // An empty list would say that there is nothing.
+            if let (0, Some(first)) = (kept, items.first_mut()) {
+                cut(first, room.saturating_sub(8), &format!("{place}/0"), cuts);
+            }
         }
         Value::Object(fields) if fields.len() > MANY && room / fields.len() < LEAST => {
             cuts.push(place.to_owned());
@@ -296,6 +338,21 @@ mod tests {
             let next = if kept < count { json!(cursors[kept - 1]) } else { Value::Null };
             assert_eq!((&one.fields["next_cursor"], one.next_steps.len()), (&next, usize::from(kept < count)));
             assert_eq!(one.fits(), size < MAX_BODY);
+        }
+    }
+
+    #[test]
+    fn item_that_does_not_fit_is_cut_but_not_left_out() {
+        let mention = json!({"file": "src/page.ts", "line": 1, "text": "x".repeat(200)});
+        let import = json!({"contract": "order", "state": "broken", "mentions": vec![mention; 400]});
+        let only = json!(["/imports/0/mentions"]);
+        for (count, cuts) in [(1, only), (2, json!(["/imports", "/imports/0/mentions"]))] {
+            let fields = json!({"imports": vec![&import; count], "total": count});
+            let mut one = Body { fields: fields.as_object().unwrap().clone(), ..Body::default() };
+            one.cut("ask for less");
+            let kept = &one.fields["imports"][0];
+            assert!(one.fits() && kept["mentions"].as_array().unwrap().len() > 50, "{kept}");
+            assert_eq!((&kept["state"], &one.fields["cut"]), (&json!("broken"), &cuts));
         }
     }
 

@@ -21,6 +21,9 @@ const MAX_REALMS: usize = 4;
 /// The maximum number of folders that are tried, from the server's own upwards.
 const MAX_LEVELS: usize = 20;
 
+/// The beginning of the reason for a command that may have to run in another folder.
+const IN_THE_REPOSITORY: &str = "run in the repository: ";
+
 /// Why no project was found.
 #[derive(Debug)]
 pub enum NoProject {
@@ -175,15 +178,24 @@ pub fn not_found_error(tried: &TriedPlaces) -> OpError {
         None => error,
     };
     match &tried.realms[..] {
-        [] => error.next("git blue init --realm …  # run in the repository: create and join a realm"),
-        [only] => {
-            error.next(format!("git blue init --realm {only}  # run in the repository: join the only realm here"))
-        }
+        [] => error.next(format!("git blue init --realm …  # {IN_THE_REPOSITORY}create and join a realm")),
+        [only] => error.next(format!("git blue init --realm {only}  # {IN_THE_REPOSITORY}join the only realm here")),
         several => several.iter().take(MAX_REALMS).fold(error, |error, name| {
             error.next(format!(
-                "git blue init --realm {name}  # run in the repository: join this realm, if it is the right one"
+                "git blue init --realm {name}  # {IN_THE_REPOSITORY}join this realm, if it is the right one"
             ))
         }),
+    }
+}
+
+/// Returns a step with a command that runs in the folder that the user named, which need not be that of the server.
+fn at_named(step: &NextStep, folder: &Path) -> NextStep {
+    match step {
+        NextStep::Command { command, reason } => {
+            let reason = reason.trim_start_matches(IN_THE_REPOSITORY).to_owned();
+            NextStep::Command { command: command.clone(), reason }.in_folder(&folder.display().to_string())
+        }
+        other => other.clone(),
     }
 }
 
@@ -238,7 +250,11 @@ impl Search<'_> {
     fn only(&mut self, source: &str, folder: &Path) -> Result<Project, NoProject> {
         match self.at(source, folder)? {
             Some(found) => Ok(found),
-            None => Err(not_found_error(&self.lost()).into()),
+            None => {
+                let error = not_found_error(&self.lost());
+                let next_steps = error.next_steps.iter().map(|step| at_named(step, folder)).collect();
+                Err(OpError { next_steps, ..error }.into())
+            }
         }
     }
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    error::{NextStep, approve, choose_version, write_version},
+    error::{NextStep, REPAIR, approve, choose_version, write_version},
     model::{
         check::{Cause, Finding},
         name::RepoName,
         text::{count, shell_word},
     },
     ops::{
-        realm::{check::Request, check_subject::Subject, status::REPAIR},
+        realm::{check::Request, check_subject::Subject},
         sync::auto,
     },
     repo::blue_files::{BINDINGS, CONTRACTS},

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     model::{
         binding::{Import, UsedIn},
         bundle,
         contract::Contract,
         domain_summary::{ContractSummary, DomainSummary},
-        name::{ContractName, DomainName},
+        name::{ContractName, ContractRef, DomainName},
         nearest::did_you_mean,
         oid::Oid,
         range::Range,
@@ -18,7 +18,13 @@ use crate::{
         verdict::{self, Basis, ImportState, Judge, Outcome, Verdict},
         version::Version,
     },
-    ops::publish::references::Reference,
+    ops::{
+        ctx::Ctx,
+        publish::{
+            references::Reference,
+            work_file::{self, WorkFile},
+        },
+    },
     repo::{
         CodeRepo,
         blue_files::{self, Files, Item},
@@ -32,13 +38,7 @@ const MAX_LINES: usize = 20;
 /// The maximum number of removed fields in a next step.
 const MAX_NAMES: usize = 3;
 
-/// A review of an import, and the next step.
-pub struct Review {
-    pub body: ImportReview,
-    pub next: String,
-}
-
-/// Returns whether an import needs a review: it is broken or undecided, it is behind, or its code is not known to be
+/// Returns whether an import needs a review: it is broken, undecided or cannot be judged, it is behind, or its code is not known to be
 /// adapted to the current version.
 pub fn is_due(import: &Import, state: &ImportState) -> bool {
     let is_moved = state.resolution.current().is_some_and(|current| import.adapted() != Some(current));
@@ -47,8 +47,9 @@ pub fn is_due(import: &Import, state: &ImportState) -> bool {
 
 /// The bindings of the user's repository, in the working tree, or at HEAD if there is no working tree.
 pub struct BindingFiles<'a> {
+    ctx: &'a Ctx,
+    code: Option<&'a CodeRepo>,
     files: Option<Files<'a>>,
-    has_worktree: bool,
 }
 
 impl<'a> BindingFiles<'a> {
@@ -56,14 +57,16 @@ impl<'a> BindingFiles<'a> {
     ///
     /// # Errors
     /// Returns an error if HEAD cannot be read.
-    pub fn of(code: Option<&'a CodeRepo>) -> Result<Self, OpError> {
-        let Some(code) = code else { return Ok(Self { files: None, has_worktree: false }) };
-        let files = match (Files::checkout(code), code.head()?.commit) {
-            (Some(files), _) => Some(files),
-            (None, Some(commit)) => Some(Files::at(code, &commit)?),
-            (None, None) => None,
+    pub fn of(ctx: &'a Ctx, code: Option<&'a CodeRepo>) -> Result<Self, OpError> {
+        let files = match code {
+            Some(code) => match (Files::checkout(code), code.head()?.commit) {
+                (Some(files), _) => Some(files),
+                (None, Some(commit)) => Some(Files::at(code, &commit)?),
+                (None, None) => None,
+            },
+            None => None,
         };
-        Ok(Self { files, has_worktree: code.workdir().is_some() })
+        Ok(Self { ctx, code, files })
     }
 
     /// Reads the binding in a domain. Returns `None` if it has no file.
@@ -75,23 +78,45 @@ impl<'a> BindingFiles<'a> {
         let Some(files) = &self.files else { return Ok(None) };
         let Some(Item::File(handle)) = files.file(&path)? else { return Ok(None) };
         let bytes = files.read(&handle)?.unwrap_or_default();
-        let expected = |import: Import| {
-            let reference = import.expects.as_ref().and_then(Reference::of);
-            (import.contract, reference.map(|reference| reference.file))
-        };
-        let imports = codec::binding(&bytes).ok().map(|binding| binding.imports.into_iter().map(expected).collect());
-        let lines = codec::binding_lines(&bytes);
-        Ok(Some(BindingFile { path, imports, lines, has_worktree: self.has_worktree }))
+        let checkout = self.code.filter(|code| code.workdir().is_some());
+        let checkout = checkout.map(|code| Checkout::of(self.ctx, code, &path)).transpose()?;
+        Ok(Some(BindingFile { imports: imports(&bytes), lines: codec::binding_lines(&bytes), path, checkout }))
+    }
+}
+
+/// Returns the imports in the text of a binding; `None` if it is invalid.
+fn imports(text: &[u8]) -> Option<BTreeMap<ContractName, Import>> {
+    let binding = codec::binding(text).ok()?;
+    Some(binding.imports.into_iter().map(|import| (import.contract.clone(), import)).collect())
+}
+
+/// The working tree that has the file of a binding.
+struct Checkout {
+    /// The imports in the file at HEAD.
+    committed: BTreeMap<ContractName, Import>,
+    /// The file as an argument of `git add`.
+    argument: String,
+    /// The branch that is published, if another one is checked out.
+    published: Option<String>,
+}
+
+impl Checkout {
+    fn of(ctx: &Ctx, code: &CodeRepo, path: &str) -> Result<Self, OpError> {
+        let committed = work_file::committed(code, path)?.and_then(|text| imports(&text)).unwrap_or_default();
+        let argument = WorkFile::of(code, path.to_owned())?.pathspec(ctx);
+        let (head, published) = (code.head()?.branch, code.publishing_branch()?);
+        Ok(Self { committed, argument, published: published.filter(|branch| head.as_ref() != Some(branch)) })
     }
 }
 
 /// The file of a binding.
 pub struct BindingFile {
     path: String,
-    /// The file with the schema that each import expects, if it refers to one; `None` if the binding is invalid.
-    imports: Option<BTreeMap<ContractName, Option<String>>>,
+    /// The imports as they are in the file; `None` if the binding is invalid.
+    imports: Option<BTreeMap<ContractName, Import>>,
     lines: BTreeMap<String, u32>,
-    has_worktree: bool,
+    /// `None` if there is no working tree.
+    checkout: Option<Checkout>,
 }
 
 impl BindingFile {
@@ -106,8 +131,35 @@ impl BindingFile {
     }
 
     /// Returns the file with the schema that an import expects of its contract, if the import refers to one.
-    fn expects(&self, contract: &ContractName) -> Option<&str> {
-        self.imports.as_ref()?.get(contract)?.as_deref()
+    fn expects(&self, contract: &ContractName) -> Option<String> {
+        let expects = self.imports.as_ref()?.get(contract)?.expects.as_ref()?;
+        Some(Reference::of(expects)?.file)
+    }
+
+    /// Returns the range of an import in the file, if it is not the published one.
+    fn other_range(&self, import: &Import) -> Option<&Range> {
+        let range = &self.imports.as_ref()?.get(&import.contract)?.version;
+        (*range != import.version).then_some(range)
+    }
+
+    /// Returns the step that publishes what the file says about an import, if it was edited as `new` requires, or the
+    /// import was removed.
+    fn after_edit(&self, at: &ContractRef, import: &Import, new: Option<&Version>) -> Option<String> {
+        let Checkout { committed, argument, published } = self.checkout.as_ref()?;
+        let held = committed.get(&at.contract).map(|import| &import.version);
+        if !self.may_have(&at.contract) {
+            let commit = format!("git add {argument} && git commit -m \"Remove {at} from the binding\"");
+            return held.map(|_| format!("{commit}  # it is removed from {} already", self.path));
+        }
+        let range = self.other_range(import).filter(|range| new.is_some_and(|new| range.matches(new)))?;
+        if held != Some(range) {
+            let commit = format!("git add {argument} && git commit -m \"Bind {at}\"");
+            return Some(format!("{commit}  # {} has \"{range}\" already", self.path));
+        }
+        Some(match published {
+            Some(branch) => format!("{} has \"{range}\", which is published once it is on {branch}", self.path),
+            None => format!("git blue status  # {} has \"{range}\": see why it is not published yet", self.path),
+        })
     }
 }
 
@@ -139,7 +191,7 @@ impl Domain<'_> {
     ///
     /// # Errors
     /// Returns an error if a document or the file of the binding cannot be read.
-    pub fn review(&self, import: &Import, state: &ImportState) -> Result<Review, OpError> {
+    pub fn review(&self, import: &Import, state: &ImportState) -> Result<ImportReview, OpError> {
         let (old, new) = (import.adapted(), state.resolution.current());
         let document = |version: Option<&Version>| version.map(|version| self.document(import, version)).transpose();
         let documents = (document(old)?.flatten(), document(new)?.flatten());
@@ -178,15 +230,21 @@ impl Domain<'_> {
             binding: import.binding.clone(),
             binding_file: file.map(|file| file.path.clone()),
             binding_line: file.and_then(|file| file.line(&import.contract)),
+            file_version_req: file.and_then(|file| file.other_range(import)).cloned(),
+            next_step: None,
             mentions: Vec::new(),
         };
         let expects = self.unmet(import, state, &body);
-        let next = match self.withdrawal(import) {
-            Some(Withdrawal::Retired) => self.way_out(&body),
-            Some(Withdrawal::Deprecated) if !is_due(import, state) => self.way_out(&body),
-            _ => self.next_step(&body, state, expects.as_deref()),
+        let at = ContractRef { domain: body.domain.clone(), contract: body.contract.clone() };
+        let after_edit = self.file.as_ref().and_then(|file| file.after_edit(&at, import, new));
+        let next: Option<String> = match self.withdrawal(import) {
+            _ if state.is_unreadable() => None,
+            _ if after_edit.is_some() => after_edit,
+            Some(Withdrawal::Retired) => Some(self.way_out(&body)),
+            Some(Withdrawal::Deprecated) if !is_due(import, state) => Some(self.way_out(&body)),
+            _ => Some(self.next_step(&body, state, expects.as_deref())),
         };
-        Ok(Review { body, next })
+        Ok(ImportReview { next_step: next.map(NextStep::from), ..body })
     }
 
     /// Returns how the owner withdraws an imported contract or its current version, if it does.
@@ -245,7 +303,7 @@ impl Domain<'_> {
             return None;
         }
         let file = self.file.as_ref().and_then(|file| file.expects(&import.contract)).filter(|file| is_plain(file));
-        let file = file.map(str::to_owned).or_else(|| body.binding_file.clone());
+        let file = file.or_else(|| body.binding_file.clone());
         Some(file.unwrap_or_else(|| "the expectations".to_owned()))
     }
 
@@ -285,7 +343,8 @@ impl Domain<'_> {
                 verdict.verdict == Outcome::Compatible && verdict.new_version == *new && removed.is_empty()
             };
             let proof = body.verdict.as_ref().filter(is_proof);
-            let is_editable = body.binding_file.is_some() && self.file.as_ref().is_some_and(|file| file.has_worktree);
+            let is_editable =
+                body.binding_file.is_some() && self.file.as_ref().is_some_and(|file| file.checkout.is_some());
             return match (is_editable, proof) {
                 (true, Some(proof)) => {
                     format!("git blue import {at} '{range}'  # {}; this updates {place}", proof.phrase())

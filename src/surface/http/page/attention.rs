@@ -107,7 +107,9 @@ fn imports(site: &Site, domain: &DomainTopology, contract: &ContractTopology, he
         return None;
     }
     let place = format!("{}/{}", domain.name, contract.name);
+    let is_unreadable = imports.iter().any(|import| import.state == ImportStanding::Unknown);
     let said = match (&contract.owner, &contract.version) {
+        _ if is_unreadable => "cannot be read, and is imported by",
         (None, _) => "does not exist, but is imported by",
         (Some(_), None) => "has no release, and is imported by",
         _ if health == ImportHealth::Broken => "breaks",
@@ -124,6 +126,7 @@ fn imports(site: &Site, domain: &DomainTopology, contract: &ContractTopology, he
         @if let Some(more @ 1..) = imports.len().checked_sub(MAX_IMPORTS) { p.note { "and " (grouped(more)) " more" } }
     };
     let command = match contract.owner {
+        _ if is_unreadable => "git blue doctor".to_owned(),
         Some(_) => format!("git blue contract impact {place}"),
         None => format!("git blue contract list --domain {}", domain.name),
     };

@@ -52,6 +52,7 @@ fn now(one: &ImporterImpact, withdrawn: Option<&str>) -> Markup {
             (ImportStanding::Current, _) if one.judged_by == JudgedBy::VersionRange => { (badge(Tone::Good, "in range")) }
             (ImportStanding::Current, _) => { (badge(Tone::Good, "holds")) }
             (ImportStanding::Behind, Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
+            (ImportStanding::Unknown, _) => { (badge(Tone::Warn, "unknown")) }
             _ => { (badge(Tone::Bad, "broken")) }
         }
         @if let Some(verdict) = one.verdict.as_ref().filter(|one| one.verdict != Outcome::Compatible) {

@@ -147,9 +147,11 @@ fn import_now(site: &Site, import: &ImportStatus) -> Markup {
     html! {
         @match &import.current_version {
             Some(version) => { span.version { (version) } }
+            None if import.state == ImportStanding::Unknown => { span.none { "cannot be read" } }
             None => { span.none { "no release" } }
         }
         @match (import.state, import.rank) {
+            (ImportStanding::Unknown, _) => { " " (badge(Tone::Warn, "unknown")) }
             (ImportStanding::Broken, _) => { " " (badge(Tone::Bad, "broken")) }
             (ImportStanding::Behind, _) => { " " (badge(Tone::Warn, "behind")) }
             (_, Rank::Attention) if verdict.is_some() => { " " (badge(Tone::Warn, "unknown")) }

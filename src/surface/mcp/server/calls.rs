@@ -13,7 +13,7 @@ use rmcp::{
 
 use super::Server;
 use crate::surface::mcp::{
-    body::Body,
+    body::{Body, name_cuts},
     client::ClientOfRequest,
     declared,
     open::{Project, open},
@@ -261,5 +261,6 @@ pub fn opened(settings: &Settings, project: &Project, arguments: &Arguments) -> 
 pub fn answer(call: &Call<'_>) -> Result<Body, OpError> {
     let mut body = (call.tool.kind.run)(call)?;
     body.cut(call.tool.rest_hint());
+    name_cuts(&mut body, "contract", call.arguments.count("offset").unwrap_or_default());
     Ok(body)
 }

@@ -57,7 +57,7 @@ impl Call<'_> {
     /// # Errors
     /// Returns an error if the cursor of the call was made for another answer.
     pub fn body(&self, answer: &dyn AnyAnswer) -> Result<Body, OpError> {
-        let follow_up = FollowUp::of(self.settings, |name| self.arguments.text(name));
+        let follow_up = self.follow_up();
         let next_steps = answer.next_steps().iter().filter_map(|step| follow_up.rewrite(step)).collect();
         match self.tool.kind.lists {
             [] => Ok(Body { next_steps, ..Body::of(answer) }),
@@ -66,6 +66,11 @@ impl Call<'_> {
                 paging::page(&answer.to_text(), next_steps, lists, wanted)
             }
         }
+    }
+
+    /// Returns how the next steps of this call are rewritten.
+    pub fn follow_up(&self) -> FollowUp {
+        FollowUp::of(self.settings, |name| self.arguments.text(name))
     }
 
     /// Returns whether the call asks for full detail.

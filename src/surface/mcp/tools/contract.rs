@@ -14,7 +14,7 @@ use crate::error::OpError;
 pub struct Part {
     /// JSON pointer: only this part, e.g. /schema/properties
     pointer: Option<String>,
-    /// next_offset of a long text
+    /// next_offset of a long part
     #[schemars(range(min = 1))]
     offset: Option<usize>,
 }

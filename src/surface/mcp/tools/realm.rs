@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     super::{
-        body::{Body, Room},
+        body::{Body, MAX_STEPS, Room},
         size_limit::MAX_BODY,
     },
     Call,
@@ -19,7 +19,7 @@ use crate::{
     ops::{
         operation,
         realm::{
-            check,
+            check, review,
             status::{self, Outcome},
             topology,
         },
@@ -85,6 +85,19 @@ pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     body.fit("domains", &cursors);
     body.suggest_next_page();
     Ok(body)
+}
+
+/// Reviews the imports. Each import of a page comes with its step: in the import, if there are more than an answer has
+/// room for.
+pub fn review(call: &Call<'_>) -> Result<Body, OpError> {
+    let mut answer = review::run(call.ctx)?;
+    let is_long = answer.next_steps.len() >= MAX_STEPS;
+    for import in &mut answer.body.imports {
+        let step = import.next_step.take().filter(|_| is_long);
+        answer.next_steps.retain(|one| step.as_ref() != Some(one));
+        import.next_step = step.and_then(|step| call.follow_up().rewrite(&step));
+    }
+    call.body(&answer)
 }
 
 /// Shortens the lists that would fill a message. Returns next steps that say what was left out.

@@ -58,7 +58,7 @@ pub const KINDS: &[(&Operation, ToolKind)] = &[
             ..PLAIN
         },
     ),
-    (&ops::realm::review::OPERATION, ToolKind { lists: &["imports"], is_slow: true, ..PLAIN }),
+    (&ops::realm::review::OPERATION, ToolKind { lists: &["imports"], is_slow: true, run: realm::review, ..PLAIN }),
     (
         &ops::contract::get::OPERATION,
         ToolKind {
