@@ -235,6 +235,8 @@ impl Wanted {
             found.extend((1..4).map(|n| &whole + part(n, denominator)));
             found.extend((1..4).map(|n| &base + part(n, denominator)));
         }
+        // Next to a bound of 2^53 or more, doubles have no fractions.
+        found.extend([2, 4, 10].into_iter().flat_map(|parts| [part(1, parts), part(-1, parts)]));
         for by in &self.not_multiples {
             found.extend([2, 4, 5, 10].map(|parts| &base + by * part(1, parts)));
             found.extend([2, 4, 5, 10].map(|parts| by * part(1, parts)));
