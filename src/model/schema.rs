@@ -264,6 +264,10 @@ mod tests {
                 "cannot read the regular expression \"a{2}{3}\"; one quantifier follows another",
             ),
             (json!({"pattern": "a\\Z"}), "write ^ for \\A"),
+            (
+                json!({"$schema": "http://json-schema.org/draft-07/schema#", "pattern": "(?i)a"}),
+                "write both cases, as in \"[aA]\"",
+            ),
             (json!({"$ref": "#/none"}), "there is nothing at \"#/none\""),
             (json!({"$ref": "#/$defs/B", "$defs": {}, "definitions": {}}), "write #/$defs/NAME"),
             (json!({"$ref": "#/definitions/B", "definitions": {"A": {}}}), "write #/definitions/NAME"),

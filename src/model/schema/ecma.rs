@@ -35,6 +35,21 @@ pub fn is_valid(pattern: &str) -> bool {
     is_valid_ecma_regex(pattern) || is_valid_ecma_regex(&self::pattern(pattern))
 }
 
+/// Returns what to write instead of syntax that is not part of ECMA-262.
+pub(super) fn instead_of(pattern: &str) -> &'static str {
+    if pattern.starts_with("(?i)") {
+        "write both cases, as in \"[aA]\""
+    } else if pattern.contains(r"\A") {
+        r#"write "^" instead of "\A""#
+    } else if pattern.contains(r"\z") || pattern.contains(r"\Z") {
+        r#"write "$" instead of "\z""#
+    } else if pattern.contains("(?P<") {
+        r#"write "(?<name>" instead of "(?P<name>""#
+    } else {
+        "write it in the syntax of ECMA-262 with the flag \"u\""
+    }
+}
+
 fn rewritten(pattern: &str) -> String {
     let mut written = String::with_capacity(pattern.len() + 16);
     let mut letters = pattern.chars().peekable();

@@ -196,7 +196,7 @@ impl Here<'_> {
             pointer: format!("{}{below}", self.pointer),
             keyword: pattern.to_owned(),
             kind: KeywordKind::Pattern,
-            suggestion: instead_of(pattern).to_owned(),
+            suggestion: ecma::instead_of(pattern).to_owned(),
         })
     }
 
@@ -236,21 +236,6 @@ impl Here<'_> {
         };
         let or = if self.is_named { String::new() } else { format!(", or name {until} in \"$schema\"") };
         Some((KeywordKind::OtherDraft(draft), format!("{write}{or}")))
-    }
-}
-
-/// Returns what to write instead of syntax that is not part of ECMA-262.
-fn instead_of(pattern: &str) -> &'static str {
-    if pattern.starts_with("(?i)") {
-        "write both cases, as in \"[aA]\""
-    } else if pattern.contains(r"\A") {
-        r#"write "^" instead of "\A""#
-    } else if pattern.contains(r"\z") || pattern.contains(r"\Z") {
-        r#"write "$" instead of "\z""#
-    } else if pattern.contains("(?P<") {
-        r#"write "(?<name>" instead of "(?P<name>""#
-    } else {
-        "write it in the syntax of ECMA-262 with the flag \"u\""
     }
 }
 

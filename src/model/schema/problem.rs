@@ -125,13 +125,15 @@ fn unknown_dialect() -> String {
 fn of_pattern(pattern: &str) -> String {
     let is_anchored = [r"\A", r"\Z", r"\z"].iter().any(|anchor| pattern.contains(anchor));
     let hint = if ecma::repeats_repetition(pattern) {
-        "; one quantifier follows another"
+        "; one quantifier follows another".to_owned()
     } else if is_anchored {
-        "; write ^ for \\A, and $ for \\Z"
+        "; write ^ for \\A, and $ for \\Z".to_owned()
+    } else if pattern.contains("(?") && !ecma::is_valid(pattern) {
+        format!("; {}", ecma::instead_of(pattern))
     } else {
-        ""
+        String::new()
     };
-    shortened(format!("cannot read the regular expression {pattern:?}")) + hint
+    shortened(format!("cannot read the regular expression {pattern:?}")) + &hint
 }
 
 /// Returns advice on mistakes in a schema that the validator's message does not explain.
