@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     rfc::{self, Head},
-    status::{RepoWork, RfcWork, dependencies, places, standing},
+    rfc_work::{RepoWork, RfcWork, places, standing},
+    status::dependencies,
 };
 use crate::{
     error::{ErrorCode, NextStep, OpError},

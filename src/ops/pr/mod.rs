@@ -5,6 +5,7 @@ pub mod create;
 pub mod merge_steps;
 pub mod prepare;
 pub mod rfc;
+mod rfc_work;
 pub mod status;
 
 use super::Operation;

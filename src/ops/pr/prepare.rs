@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::status::{RepoWork, RfcWork, places};
+use super::rfc_work::{RepoWork, RfcWork, places};
 use crate::ops::{
     Operation,
     ctx::Ctx,
