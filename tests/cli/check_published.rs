@@ -64,6 +64,8 @@ fn removed_files_are_reported_until_retired_or_restored() {
     assert!(consumer.stdout.contains("accepts 1.0.0, but the contract is retired"), "{consumer}");
     // A new version brings it back, with a message.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]);
+    assert!(check.stdout.contains("[brought-back]"), "{check}");
     let commit = world.commit("fungal", "Serve it again");
     assert!(commit.stderr.contains("this publishes s3-permissions again, although it was retired"), "{commit}");
 }

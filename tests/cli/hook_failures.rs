@@ -4,24 +4,25 @@
 use std::{
     ffi::OsStr,
     fs::File,
-    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::Command,
     time::{Duration, Instant},
 };
 
+use crate::pre_push::pushing;
 use crate::{
     wait::eventually,
-    world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, Run, World, contract, importing},
+    world::{CONTRACT_FILE, DOMAIN_REF, Run, World, contract},
 };
 
-const HOOK: &str = "fungal/.git/hooks/post-commit";
+pub(crate) const HOOK: &str = "fungal/.git/hooks/post-commit";
 
 /// Much more than a commit takes, and much less than other lock timeouts.
 const USUAL: Duration = Duration::from_secs(15);
 
 /// Commits a version with a command that the test prepares.
-fn commit(world: &World, version: &str, prepare: impl FnOnce(&mut Command)) -> Run {
+pub(crate) fn commit(world: &World, version: &str, prepare: impl FnOnce(&mut Command)) -> Run {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract(version));
     let mut command = world.command("git", &world.path("fungal"));
     command.args(["commit", "--quiet", "-a", "-m", version]);
@@ -284,90 +285,6 @@ fn hint_if_only_source_files_changed() {
     assert_eq!(world.commit("fungal", "Move them again").stderr, "");
 }
 
-/// Creates a hub and installs the pre-push hook.
-fn pushing(world: &World, more: &[&str]) -> std::path::PathBuf {
-    let provider = world.path("fungal");
-    world.hub();
-    world.git(&provider, &["remote", "add", "origin", "../hub.git"]);
-    world.ok(&provider, &[&["hooks", "install", "--pre-push"], more].concat());
-    provider
-}
-
-#[test]
-fn pre_push_rejects_a_break() {
-    let world = World::pair();
-    let hook = "fungal/.git/hooks/pre-push";
-    world.script(hook, "#!/bin/sh\ncat >>pushed\n");
-    let provider = pushing(&world, &[]);
-    world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
-    let seen = world.read("fungal/pushed");
-    assert!(seen.starts_with("refs/heads/main "), "the user's own lines read what git wrote: {seen:?}");
-    world.git(&provider, &["push", "--quiet", "origin", "main"]);
-    assert_eq!(world.read("fungal/pushed"), seen, "nothing to push is nothing to read");
-
-    world.git(&provider, &["switch", "--quiet", "-c", "break"]);
-    world.bump("2.0.0");
-    // The pushed commits count, not the working tree.
-    world.git(&provider, &["push", "--quiet", "origin", "main"]);
-    let run = world.try_git(&provider, &["push", "--quiet", "origin", "break"]);
-    assert_ne!(run.code, 0, "{run}");
-    assert!(run.stderr.contains("access imports s3-access/s3-permissions >=1.0.0, <2.0.0"), "{run}");
-    // A branch whose name is not UTF-8 does not hide the others.
-    let odd = OsStr::from_bytes(b"odd\xff");
-    assert!(world.command("git", &provider).arg("branch").args([odd, "main".as_ref()]).status().unwrap().success());
-    assert_ne!(world.try_git(&provider, &["push", "--quiet", "--all", "origin"]).code, 0);
-    world.git(&provider, &["push", "--quiet", "--no-verify", "origin", "break"]);
-    // A tag of a file has nothing to check.
-    world.git(&provider, &["tag", "file", "HEAD:.blue/config.yaml"]);
-    assert_eq!(world.git(&provider, &["push", "--quiet", "origin", "file"]).stderr, "");
-    // A missing realm blocks no push, and neither does an edit of the configuration.
-    std::fs::rename(world.store(), world.path("away")).unwrap();
-    let unknown = world.git(&provider, &["push", "--quiet", "origin", "break:again"]);
-    assert!(unknown.stderr.starts_with("git blue: not checked: "), "{unknown}");
-    std::fs::rename(world.path("away"), world.store()).unwrap();
-    let config = world.read("fungal/.blue/config.yaml");
-    world.write("fungal/.blue/config.yaml", "<<<<<<< HEAD\n");
-    let unreadable = world.git(&provider, &["push", "--quiet", "origin", "break:another"]);
-    assert!(unreadable.stderr.starts_with("git blue: not checked: "), "{unreadable}");
-    world.write("fungal/.blue/config.yaml", &config);
-    world.ok(&provider, &["hooks", "uninstall"]);
-    assert_eq!(world.read(hook), "#!/bin/sh\ncat >>pushed\n");
-}
-
-/// A consumer that another repository broke can still push, and its own break is still rejected.
-#[test]
-fn pre_push_compares_with_what_origin_has() {
-    let world = World::pair();
-    let consumer = world.path("access");
-    world.hub();
-    world.git(&consumer, &["remote", "add", "origin", "../hub.git"]);
-    world.git(&consumer, &["push", "--quiet", "-u", "origin", "main"]);
-    world.ok(&consumer, &["hooks", "install", "--pre-push"]);
-    world.bump("2.0.0");
-    world.git(&consumer, &["switch", "--quiet", "-c", "typo"]);
-    world.write("access/README.md", "less\n");
-    world.commit("access", "A typing error");
-    world.git(&consumer, &["push", "--quiet", "origin", "typo"]);
-    world.write(&format!("access/{BINDING_FILE}"), &importing("^7.0.0"));
-    world.commit("access", "Another break");
-    assert_ne!(world.try_git(&consumer, &["push", "--quiet", "origin", "typo"]).code, 0);
-}
-
-#[test]
-fn pre_push_checks_each_commit_of_many_refs() {
-    let world = World::pair();
-    let provider = pushing(&world, &[]);
-    let main = world.line(&provider, &["rev-parse", "main"]);
-    world.git(&provider, &["switch", "--quiet", "-c", "break"]);
-    world.bump("2.0.0");
-    let other = world.line(&provider, &["rev-parse", "break"]);
-    let line = |name: &str, id: &str| format!("refs/heads/{name} {id} refs/heads/{name} {}\n", "0".repeat(40));
-    let pushed: String = (0..9_000).map(|n| line(&format!("copy-{n}"), &main)).collect();
-    let run =
-        world.feed(env!("CARGO_BIN_EXE_git-blue"), &provider, &["hook", "pre-push"], &(pushed + &line("z", &other)));
-    assert!(run.code == 1 && run.stderr.contains("access imports s3-access/s3-permissions"), "{run}");
-}
-
 #[test]
 fn hooks_act_for_the_repository_that_git_was_given() {
     let world = World::pair();
@@ -414,103 +331,6 @@ fn hooks_publish_from_a_working_tree_that_only_git_dir_leads_to() {
         git(&["add", "."]);
         let run = git(&["commit", "--quiet", "-m", "Add a contract"]);
         assert_eq!(run.stderr, "git blue: published files/dots 1.0.0\n", "configured: {is_configured}");
-    }
-}
-
-#[test]
-fn pushed_publishes_what_the_upstream_has() {
-    let world = World::solo();
-    let provider = pushing(&world, &[]);
-    world.git(&provider, &["config", "blue.publish", "pushed"]);
-    world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
-    assert_eq!(world.bump("1.1.0").stderr, "");
-    let status = world.ok(&provider, &["status"]);
-    assert!(status.stdout.contains("will be published once it is pushed"), "{status}");
-    assert!(status.stdout.contains("git push origin main"), "{status}");
-    assert_eq!(world.version(), "1.0.0");
-    world.git(&provider, &["push", "--quiet"]);
-    let peek = world.ok(&provider, &["status", "--peek"]);
-    assert!(peek.stdout.contains("will be published by the next hook") && !peek.stdout.contains("git push"), "{peek}");
-    world.bump("1.2.0");
-    assert_eq!(world.version(), "1.1.0", "of what is committed, what is pushed");
-    let status = world.json(&provider, &["status"]);
-    assert_eq!(status["unpublished"]["policy"], "pushed");
-}
-
-/// What would be refused is not promised, whoever publishes it.
-#[test]
-fn commit_that_would_be_refused_is_not_said_to_be_published() {
-    for (policy, again) in [("pushed", " --dry-run"), ("ci", " --dry-run"), ("off", "")] {
-        let world = World::solo();
-        let provider = pushing(&world, &[]);
-        world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
-        world.git(&provider, &["config", "blue.publish", policy]);
-        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
-        world.commit("fungal", "Not bumped");
-        let status = world.ok(&provider, &["status"]);
-        let refused = "not published: .blue/contracts/s3-access/s3-permissions.yaml:2: ";
-        assert!(status.stdout.contains(refused), "{policy}: {status}");
-        let try_again = format!("git blue contract publish{again}  # try again once this is corrected\n");
-        assert!(status.stdout.contains(&try_again), "{policy}: {status}");
-        for promise in ["will be published", "must be published", "git push"] {
-            assert!(!status.stdout.contains(promise), "{policy}: {status}");
-        }
-    }
-}
-
-/// A refused commit that is corrected already has nothing to correct.
-#[test]
-fn correction_that_is_not_pushed_has_to_be_pushed() {
-    let world = World::solo();
-    let provider = pushing(&world, &[]);
-    world.git(&provider, &["config", "blue.publish", "pushed"]);
-    world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
-    world.commit("fungal", "Not bumped");
-    world.git(&provider, &["push", "--quiet", "--no-verify"]);
-    let refused = world.ok(&provider, &["status"]);
-    assert!(refused.stdout.contains("failed: ") && refused.stdout.contains("# try again once"), "{refused}");
-    world.bump("1.1.0");
-    for args in [&["status"][..], &["status", "--peek"]] {
-        let run = world.ok(&provider, args);
-        assert!(run.stdout.contains("git push origin main  # the newer commits are not pushed yet"), "{run}");
-        assert!(!run.stdout.contains("contract publish") && !run.stdout.contains("and commit\n"), "{run}");
-    }
-    world.git(&provider, &["push", "--quiet"]);
-    world.ok(&provider, &["status"]);
-    assert_eq!(world.version(), "1.1.0");
-}
-
-/// What was published before the policy was set is not published again from an older commit.
-#[test]
-fn policy_pushed_accepts_that_later_commits_are_published() {
-    let world = World::solo();
-    let provider = pushing(&world, &[]);
-    world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
-    world.bump("1.1.0");
-    world.git(&provider, &["config", "blue.publish", "pushed"]);
-    assert_eq!(world.json(&provider, &["status"])["unpublished"], serde_json::Value::Null);
-    assert_eq!(world.bump("1.2.0").stderr, "");
-    let status = world.ok(&provider, &["status"]);
-    assert!(status.stdout.contains("will be published once it is pushed"), "{status}");
-    world.git(&provider, &["push", "--quiet"]);
-    world.ok(&provider, &["status"]);
-    assert_eq!(world.version(), "1.2.0");
-}
-
-#[test]
-fn ci_and_off_publish_nothing_and_say_so() {
-    for (policy, word) in [("ci", "will be published by CI"), ("off", "must be published by hand")] {
-        let world = World::solo();
-        let provider = world.path("fungal");
-        world.git(&provider, &["config", "blue.publish", policy]);
-        assert_eq!(world.bump("1.1.0").stderr, "");
-        let status = world.ok(&provider, &["status"]);
-        assert!(status.stdout.contains(word), "{status}");
-        world.ok(&provider, &["check"]);
-        assert_eq!(world.version(), "1.0.0");
-        world.ok(&provider, &["contract", "publish"]);
-        assert_eq!(world.version(), "1.1.0");
     }
 }
 

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, EXPORTING, Run, World, contract, importing, snapshot};
 
 /// Publishes by command, as after a git command that runs no hook.
-fn publish(world: &World, repo: &str, more: &[&str]) -> Run {
+pub(crate) fn publish(world: &World, repo: &str, more: &[&str]) -> Run {
     world.blue(&world.path(repo), &[&["contract", "publish"], more].concat())
 }
 
 /// A hub, and two clones of the same repository of the realm: `fungal`, which has published and pushed 1.0.0, and
 /// `second`.
-fn clones() -> World {
+pub(crate) fn clones() -> World {
     let world = World::solo();
     world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "hub.git"]);
     let hub = world.path("hub.git");
@@ -54,241 +54,6 @@ fn fetched_but_unmerged_commit_counts_as_unknown() {
     let run = publish(&world, "second", &[]).exits(1);
     assert!(run.stderr.contains("fetch first"), "{run}");
     assert_eq!(world.version(), "1.1.0");
-}
-
-#[test]
-fn branch_that_lacks_what_was_published_is_not_offered_as_the_publishing_branch() {
-    let world = World::pair();
-    let fungal = world.path("fungal");
-    world.bump("1.1.0");
-    for (from, is_offered) in [("HEAD", true), ("HEAD~1", false)] {
-        world.git(&fungal, &["switch", "--quiet", "-C", "other", from]);
-        world.git(&fungal, &["commit", "--quiet", "--allow-empty", "-m", "More"]);
-        let run = publish(&world, "fungal", &[]).exits(1);
-        assert_eq!(run.stderr.contains("git config blue.publishBranch other"), is_offered, "{run}");
-        world.git(&fungal, &["switch", "--quiet", "main"]);
-    }
-}
-
-/// As on the runner of a tag.
-#[test]
-fn clone_without_the_publishing_branch_is_told_to_fetch_it() {
-    let world = clones();
-    let (fungal, second) = (world.path("fungal"), world.path("second"));
-    world.git(&fungal, &["config", "blue.publish", "off"]);
-    world.bump("1.1.0");
-    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
-    world.git(&second, &["fetch", "--quiet"]);
-    world.git(&second, &["switch", "--quiet", "--detach", "origin/main"]);
-    let forget = || {
-        for name in ["refs/heads/main", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"] {
-            world.git(&second, &["update-ref", "--no-deref", "-d", name]);
-        }
-    };
-    let asked = |said: &str| {
-        forget();
-        let lost = publish(&world, "second", &[]).exits(1);
-        assert!(lost.stderr.contains(said), "{lost}");
-        world.finish_shell(&second, &world.next_step(&lost)).exits(0);
-    };
-    asked("cannot tell which branch is published");
-    publish(&world, "second", &["--dry-run"]).exits(0);
-    world.git(&second, &["config", "blue.publishBranch", "main"]);
-    asked("this clone lacks the publishing branch main");
-    publish(&world, "second", &[]).exits(0);
-    assert_eq!(world.version(), "1.1.0");
-}
-
-#[test]
-fn publishing_branch_that_was_renamed_at_origin_is_reported() {
-    let world = clones();
-    let (hub, second) = (world.path("hub.git"), world.path("second"));
-    world.git(&hub, &["branch", "-m", "main", "trunk"]);
-    world.git(&hub, &["symbolic-ref", "HEAD", "refs/heads/trunk"]);
-    world.git(&second, &["fetch", "--quiet", "--prune"]);
-    world.git(&second, &["switch", "--quiet", "-c", "trunk", "--track", "origin/trunk"]);
-    world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.1.0"));
-    let commit = world.commit("second", "Paths 1.1.0");
-    let said = "not published: the publishing branch main no longer exists at origin; git remote set-head origin -a";
-    assert!(commit.stderr.contains(said), "{commit}");
-    let status = world.ok(&second, &["status"]);
-    assert_eq!(world.finish_shell(&second, &world.next_step(&status)).code, 0, "{status}");
-    world.ok(&second, &["status"]);
-    assert_eq!(world.version(), "1.1.0");
-}
-
-/// The clone that dropped a published commit by a force-push may be gone, with its reflog.
-#[test]
-fn dropped_commit_is_replaced_on_request() {
-    let world = clones();
-    let (fungal, second) = (world.path("fungal"), world.path("second"));
-    world.git(&second, &["config", "blue.publish", "off"]);
-    world.bump("1.1.0");
-    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
-    world.git(&second, &["fetch", "--quiet"]);
-    world.git(&fungal, &["config", "blue.publish", "off"]);
-    world.git(&fungal, &["commit", "--quiet", "--amend", "-m", "Without the secret"]);
-    world.bump("1.2.0");
-    world.git(&fungal, &["push", "--quiet", "--force", "origin", "main"]);
-    world.git(&second, &["pull", "--quiet"]);
-    let run = publish(&world, "second", &[]).exits(1);
-    let step = world
-        .next_steps(&run)
-        .into_iter()
-        .find(|step| step.contains("was dropped from main, for example when its history was rewritten"));
-    let step = step.unwrap_or_else(|| panic!("{run}"));
-    assert_eq!(world.finish_shell(&second, &step.replace('…', "it had a secret")).code, 0, "{step}");
-    assert_eq!(world.version(), "1.2.0");
-    publish(&world, "second", &[]).exits(0);
-}
-
-/// Somebody published a commit and dropped it before pushing it. Its version reaches nobody.
-#[test]
-fn pushed_version_is_not_merely_behind_a_commit_that_nobody_has() {
-    let world = clones();
-    let (fungal, second) = (world.path("fungal"), world.path("second"));
-    world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.1.0"));
-    world.git(&second, &["commit", "--quiet", "-am", "Paths 1.1.0"]);
-    world.git(&second, &["reset", "--quiet", "--hard", "HEAD~1"]);
-    world.bump("1.2.0");
-    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
-    assert_eq!(world.version(), "1.1.0");
-    let status = world.ok(&fungal, &["status"]);
-    assert!(status.stdout.contains("has unpublished changes in s3-access"), "{status}");
-    let step = world.next_steps(&status).into_iter().find(|step| step.contains("--rollback"));
-    let step = step.unwrap_or_else(|| panic!("{status}"));
-    world.finish_shell(&fungal, &step.replace('…', "it was never pushed")).exits(0);
-    assert_eq!(world.version(), "1.2.0");
-}
-
-#[test]
-fn pushed_binding_and_automatic_version_are_not_merely_behind_either() {
-    let auto = |paths: &str| contract("1.0.0").replace("1.0.0", "auto").replace("jobs/", paths);
-    let binding = |folder: &str| EXPORTING.replace("models/", folder);
-    for (file, dropped, kept) in
-        [(CONTRACT_FILE, auto("tasks/"), auto("items/")), (BINDING_FILE, binding("more/"), binding("other/"))]
-    {
-        let world = clones();
-        let (fungal, second) = (world.path("fungal"), world.path("second"));
-        let before = world.line(&second, &["rev-parse", "HEAD"]);
-        world.write(&format!("second/{file}"), &dropped);
-        world.commit("second", "Dropped");
-        world.git(&second, &["reset", "--quiet", "--hard", &before]);
-        world.write(&format!("fungal/{file}"), &kept);
-        world.commit("fungal", "Kept");
-        world.git(&fungal, &["push", "--quiet", "origin", "main"]);
-        let status = world.ok(&fungal, &["status"]);
-        assert!(status.stdout.contains("has unpublished changes in s3-access"), "{file}: {status}");
-        // A clone without news is only behind.
-        world.git(&fungal, &["reset", "--quiet", "--hard", &before]);
-        let behind = world.ok(&fungal, &["status"]);
-        assert!(behind.stdout.contains("this clone is behind"), "{file}: {behind}");
-    }
-}
-
-/// A filter that removes a secret leaves no reflog. Merging the published commit would bring the secret back.
-#[test]
-fn rewritten_history_replaces_the_published_commit() {
-    for reclaims in [false, true] {
-        let world = World::pair();
-        let provider = world.path("fungal");
-        world.write("fungal/secret.txt", "secret\n");
-        world.commit("fungal", "The secret");
-        world.bump("1.1.0");
-        let off = ["-c", "blue.publish=off"];
-        world.git(&provider, &[&off[..], &["rm", "--quiet", "--cached", "secret.txt"]].concat());
-        world.git(&provider, &[&off[..], &["checkout", "--quiet", "--orphan", "filtered"]].concat());
-        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.0"));
-        world.commit("fungal", "Without the secret");
-        world.git(&provider, &["branch", "--quiet", "-M", "main"]);
-        world.git(&provider, &["reflog", "expire", "--expire=now", "--all"]);
-        let status = world.ok(&provider, &["status"]);
-        let steps = world.next_steps(&status);
-        assert!(!status.all().contains("git merge"), "{status}");
-        let wanted = if reclaims { "reclaim" } else { "--rollback" };
-        let step = steps.iter().find(|step| step.contains(wanted)).unwrap_or_else(|| panic!("{status}"));
-        let run = world.finish_shell(&provider, &step.replace('…', "filtered"));
-        assert_eq!(run.code, 0, "{run}");
-        if reclaims {
-            assert_eq!(world.finish_shell(&provider, &world.next_step(&run)).code, 0, "{run}");
-        }
-        assert_eq!(world.version(), "1.2.0");
-    }
-}
-
-#[test]
-fn amended_commit_replaces_the_published_one() {
-    let world = World::pair();
-    world.bump("1.1.0");
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.0"));
-    let amend = world.git(&world.path("fungal"), &["commit", "--quiet", "-a", "--amend", "-m", "Paths 1.2.0"]);
-    assert_eq!(amend.stderr, "git blue: published s3-access/s3-permissions 1.1.0 -> 1.2.0\n");
-    let head = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
-    assert_eq!(world.stored("sources/fungal.json")["commit"], head);
-}
-
-#[test]
-fn rebased_commits_replace_the_published_ones() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.git(&provider, &["switch", "--quiet", "-c", "base"]);
-    world.write("fungal/other.txt", "elsewhere\n");
-    world.commit("fungal", "Elsewhere");
-    world.git(&provider, &["switch", "--quiet", "main"]);
-    for version in ["1.1.0", "1.2.0", "1.3.0"] {
-        world.bump(version);
-    }
-    world.git(&provider, &["rebase", "--quiet", "base"]);
-    assert_eq!(publish(&world, "fungal", &[]).exits(0).stdout, "nothing to publish\n");
-    // Work continues normally on the rebased history.
-    let commit = world.bump("1.4.0");
-    assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.3.0 -> 1.4.0\n");
-}
-
-#[test]
-fn reset_back_and_forth_publishes_nothing() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.bump("1.1.0");
-    let before = world.tip(DOMAIN_REF);
-    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
-    let back = publish(&world, "fungal", &[]).exits(1);
-    assert!(back.stderr.contains("would go back from 1.1.0 to 1.0.0"), "{back}");
-    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD@{1}"]);
-    let forth = publish(&world, "fungal", &[]).exits(0);
-    assert_eq!(forth.stdout, "nothing to publish\n");
-    assert_eq!(world.tip(DOMAIN_REF), before);
-
-    // After a reset this clone still knows the published commit, and may continue from there.
-    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
-    let commit = world.bump("1.2.0");
-    assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.1.0 -> 1.2.0\n");
-    snapshot("reset", &[&back, &forth, &commit]);
-}
-
-#[test]
-fn older_commit_does_not_restore_an_older_binding() {
-    let world = World::pair();
-    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
-    world.commit("access", "Accept more");
-    let before = world.tip(DOMAIN_REF);
-    let run = publish(&world, "access", &["--commit", "HEAD~1"]).exits(1);
-    assert_eq!(world.tip(DOMAIN_REF), before);
-    // Unless requested.
-    let back = publish(&world, "access", &["--commit", "HEAD~1", "--rollback", "--reason", "too early"]).exits(0);
-    snapshot("older_commit", &[&run, &back]);
-
-    // Nothing can be rolled back to a version that was never published.
-    world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
-    world.bump("1.1.0");
-    world.git(&world.path("fungal"), &["config", "blue.publish", "commit"]);
-    world.bump("1.2.0");
-    let run = publish(&world, "fungal", &["--commit", "HEAD~1"]).exits(1);
-    assert!(run.stderr.contains("is older") && !run.stderr.contains("--rollback"), "{run}");
-    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <2.0.0");
-    // The newer commit is published again.
-    publish(&world, "access", &[]).exits(0);
-    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <3.0.0");
 }
 
 #[test]
@@ -521,37 +286,6 @@ fn publishing_trigger_is_configurable() {
 }
 
 #[test]
-fn publishing_branch_is_configured_or_detected() {
-    let world = World::solo();
-    let provider = world.path("fungal");
-    world.git(&provider, &["switch", "--quiet", "-c", "release"]);
-    world.git(&provider, &["config", "blue.publishBranch", "refs/heads/release"]);
-    world.bump("1.1.0");
-    assert_eq!(world.version(), "1.1.0");
-    world.git(&provider, &["config", "blue.publishBranch", ""]);
-    // Now `main`, the existing init.defaultBranch.
-    world.bump("1.2.0");
-    assert_eq!(world.version(), "1.1.0");
-    world.git(&provider, &["branch", "--quiet", "-D", "main"]);
-    // The only branch.
-    publish(&world, "fungal", &[]).exits(0);
-    assert_eq!(world.version(), "1.2.0");
-}
-
-#[test]
-fn detached_head_publishes_the_branch() {
-    let world = World::solo();
-    let provider: PathBuf = world.path("fungal");
-    world.git(&provider, &["switch", "--quiet", "--detach"]);
-    let hint = "git blue: the changes to .blue/ are published once this commit is on main\n";
-    assert_eq!(world.bump("1.1.0").all(), hint);
-    publish(&world, "fungal", &[]).exits(1);
-    world.git(&provider, &["branch", "--quiet", "-f", "main", "HEAD"]);
-    publish(&world, "fungal", &[]).exits(0);
-    assert_eq!(world.version(), "1.1.0");
-}
-
-#[test]
 fn only_the_exporter_needs_an_existing_contract() {
     // A consumer may bind before the contract is published, and is notified when it is.
     let world = World::new();
@@ -582,51 +316,6 @@ fn missing_domain_is_answered_with_the_command_to_create_it() {
     world.ok(&dir, &step.split(' ').skip(2).collect::<Vec<_>>());
     world.ok(&dir, &["contract", "publish"]);
     assert!(world.ok(&dir, &["contract", "list"]).stdout.contains("weather/s3-permissions"));
-}
-
-#[test]
-fn unknown_publishing_branch_is_reported() {
-    let world = World::solo();
-    let provider = world.path("fungal");
-    for name in ["develop", "feature"] {
-        world.git(&provider, &["branch", "--quiet", name]);
-    }
-    world.git(&provider, &["switch", "--quiet", "develop"]);
-    world.git(&provider, &["branch", "--quiet", "-D", "main"]);
-    const STEP: &str = "git config blue.publishBranch develop  # publish this branch";
-    let reported = |commit: &crate::world::Run, problem: &str| {
-        assert_eq!(commit.stderr, format!("git blue: not published: {problem}; {STEP}\n"));
-        let status = world.ok(&provider, &["status"]);
-        assert!(status.stdout.contains(problem) && status.stdout.contains(STEP), "{status}");
-        let doctor = world.blue(&provider, &["doctor"]);
-        assert!(doctor.stdout.contains(&format!("nothing is published: {problem}")), "{doctor}");
-        assert!(doctor.stdout.contains(STEP), "{doctor}");
-    };
-    reported(&world.bump("1.1.0"), "cannot tell which branch is published");
-    // A commit that changes nothing below .blue prints nothing.
-    world.write("fungal/README.md", "More\n");
-    assert_eq!(world.commit("fungal", "Unrelated").stderr, "");
-    world.git(&provider, &["config", "blue.publishBranch", "mian"]);
-    reported(&world.bump("1.2.0"), "the publishing branch mian does not exist");
-    world.git(&provider, &["config", "blue.publishBranch", "develop"]);
-    world.git(&provider, &["config", "blue.publish", "banana"]);
-    let doctor = world.blue(&provider, &["doctor"]);
-    assert!(doctor.stdout.contains("nothing is published: blue.publish is \"banana\""), "{doctor}");
-    world.git(&provider, &["config", "--unset", "blue.publish"]);
-    let status = world.ok(&provider, &["status"]);
-    assert!(!status.stdout.contains(STEP), "{status}");
-    assert_eq!(world.version(), "1.2.0");
-}
-
-#[test]
-fn publishing_branch_may_be_a_full_name_or_empty() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    for (name, version) in [("refs/heads/main", "1.1.0"), ("", "1.2.0")] {
-        world.git(&provider, &["config", "blue.publishBranch", name]);
-        world.bump(version);
-        assert_eq!(world.version(), version);
-    }
 }
 
 /// The team's policy counts in every clone, as soon as it is on the publishing branch.
