@@ -262,7 +262,7 @@ fn special(code: &CodeRepo, id: &Oid) -> Item {
     if code.has(id) { Item::Other } else { Item::Submodule }
 }
 
-/// Returns whether a folder of the working tree is a repository of its own. git adds none of its files to this one.
+/// Returns whether a folder of the working tree is itself a repository. git adds none of its files to the outer one.
 pub fn is_repository(folder: &Path) -> bool {
     folder.join(".git").symlink_metadata().is_ok()
 }

@@ -51,7 +51,7 @@ pub struct SearchResult {
     pub places: Vec<GrepMatch>,
     /// Whether these are all lines, because neither the time nor the output limit was reached.
     pub is_whole: bool,
-    /// Whether git could not read a file, such as one that a partial clone lacks.
+    /// Whether git skipped files that it could not read, such as those that a partial clone lacks.
     pub lacks_files: bool,
 }
 

@@ -30,7 +30,7 @@ pub struct Places<'a> {
     with_remote: BTreeSet<RepoName>,
     /// The repositories that may have a pull request, but the forge does not show it.
     unknown: BTreeSet<RepoName>,
-    /// Whether the realm has a remote, but only the user pushes it.
+    /// Whether the realm has a remote, and automatic sync is off.
     is_pushed_by_hand: bool,
 }
 

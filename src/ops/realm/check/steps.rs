@@ -153,7 +153,7 @@ fn is_own(body: &RealmCheck, error: &Finding) -> bool {
 /// Returns the command that keeps the version of a change that breaks a promise.
 fn approval(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
     let (domain, contract) = (error.domain.as_ref()?, error.contract.as_ref()?);
-    // An error that has a resolution of its own need not be a break.
+    // If an error already says how to resolve it, approving a break may not help.
     let fingerprint = error.fingerprint.as_ref().filter(|_| is_own(body, error) && error.resolution.is_empty())?;
     Some(approve(&format!("{domain}/{contract}"), fingerprint))
 }
