@@ -1,5 +1,5 @@
-//! A cache of computed values with a size limit. Only servers use it, because most of what a request needs was also
-//! needed by the previous one.
+//! A cache of computed values with a size limit. Servers use it, because most of what a request needs was also needed by
+//! the previous one, and so do commands that read one document for many imports.
 //!
 //! A key names immutable content, such as a tree or a commit, and a value depends only on its key. Cached values
 //! therefore never become stale, and are only evicted to stay within the size limit.

@@ -3,14 +3,12 @@
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
-    collections::HashMap,
     fs::{File, OpenOptions},
     io::{Read as _, Seek as _, Write as _},
-    ops::Range,
     path::{Path, PathBuf},
 };
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use crate::{model::verdict::Answers, platform::files};
 
@@ -34,8 +32,8 @@ pub struct Comparisons {
 struct Known {
     bytes: Vec<u8>,
     searches: Cell<u32>,
-    /// The place of each answer with its checksum, by key.
-    lines: OnceCell<HashMap<String, Range<usize>>>,
+    /// The starts of all lines, sorted by key; of equal keys, the newest comes last.
+    lines: OnceCell<Vec<usize>>,
 }
 
 impl Comparisons {
@@ -111,25 +109,32 @@ impl Known {
     fn find(&self, key: &str) -> Option<&[u8]> {
         let searches = self.searches.replace(self.searches.get() + 1);
         if searches >= MAX_SEARCHES {
-            return Some(&self.bytes[self.lines.get_or_init(|| self.indexed()).get(key)?.clone()]);
+            let lines = self.lines.get_or_init(|| self.sorted());
+            let end = lines.partition_point(|start| self.key(*start) <= key.as_bytes());
+            let start = *lines[..end].last()?;
+            return (self.key(start) == key.as_bytes()).then(|| &self.line(start)[key.len() + 1..]);
         }
-        let start = memmem::rfind(&self.bytes, format!("\n{key} ").as_bytes())? + key.len() + 2;
-        let rest = &self.bytes[start..];
-        Some(&rest[..memchr(b'\n', rest)?])
+        let start = memmem::rfind(&self.bytes, format!("\n{key} ").as_bytes())? + 1;
+        Some(&self.line(start)[key.len() + 1..])
     }
 
-    fn indexed(&self) -> HashMap<String, Range<usize>> {
-        let (mut lines, mut start) = (HashMap::new(), 0);
-        for line in self.bytes.split_inclusive(|byte| *byte == b'\n') {
-            let end = start + line.len();
-            if let (Some((key, _)), Some(b'\n')) = (split(line), line.last())
-                && let Ok(key) = std::str::from_utf8(key)
-            {
-                lines.insert(key.to_owned(), start + key.len() + 1..end - 1);
-            }
-            start = end;
-        }
-        lines
+    /// Returns the complete lines, sorted by key.
+    fn sorted(&self) -> Vec<usize> {
+        let breaks: Vec<_> = memchr_iter(b'\n', &self.bytes).collect();
+        let mut starts: Vec<_> = breaks.windows(2).map(|pair| pair[0] + 1).collect();
+        starts.sort_by_key(|start| self.key(*start));
+        starts
+    }
+
+    /// Returns the key of the line that starts at `start`.
+    fn key(&self, start: usize) -> &[u8] {
+        split(self.line(start)).map_or(&[], |(key, _)| key)
+    }
+
+    /// Returns the line that starts at `start`, without its line break.
+    fn line(&self, start: usize) -> &[u8] {
+        let rest = &self.bytes[start..];
+        &rest[..memchr(b'\n', rest).unwrap_or(rest.len())]
     }
 }
 

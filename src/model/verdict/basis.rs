@@ -62,7 +62,7 @@ impl Verdict {
 
     fn of_expects(&self) -> String {
         let version = &self.new_version;
-        let shown = self.difference.as_ref().map(super::SchemaDifference::phrase);
+        let shown = self.difference.as_deref().map(super::SchemaDifference::phrase);
         let claim = match self.direction {
             BrokenDirection::Backwards => "allows only what the import expects",
             BrokenDirection::Forwards => "accepts everything that the importer expects to send",

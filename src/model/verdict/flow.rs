@@ -35,7 +35,7 @@ pub fn verdict(old: &Contract, new: &Contract) -> Option<Verdict> {
         verdict: Outcome::Breaks,
         basis: Basis::Flow,
         direction,
-        difference: Some(difference.identified(&json!(old.flow), &json!(new.flow))),
+        difference: Some(Box::new(difference.identified(&json!(old.flow), &json!(new.flow)))),
         ..Verdict::compatible(&old.version, &new.version)
     })
 }

@@ -273,7 +273,7 @@ impl<'a> Judge<'a> {
         Some(Verdict {
             verdict: Outcome::Breaks,
             basis: Basis::Values,
-            difference: Some(difference),
+            difference: Some(Box::new(difference)),
             more: breaking.count() + found.more,
             ..Verdict::compatible(&old.version, &new.version)
         })

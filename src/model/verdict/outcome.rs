@@ -36,7 +36,7 @@ pub struct Verdict {
     /// The version that is compared to.
     pub new_version: Version,
     /// The first difference, with a value that shows it; null if nothing breaks.
-    pub difference: Option<SchemaDifference>,
+    pub difference: Option<Box<SchemaDifference>>,
     /// The first break of the agreed value, if another part of the contract breaks the import too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_difference: Option<Box<SchemaDifference>>,
@@ -75,15 +75,15 @@ impl Verdict {
     #[must_use]
     pub(super) fn and(self, values: Self) -> Self {
         let more = self.more + values.more;
-        Self { value_difference: values.difference.map(Box::new), more, ..self }
+        Self { value_difference: values.difference, more, ..self }
     }
 }
 
 /// Returns the outcome of an answer, with the difference that refutes compatibility, or the reason that it is unknown.
-pub(super) fn outcome(answer: &SchemaVerdict) -> (Outcome, Option<SchemaDifference>, Option<String>) {
+pub(super) fn outcome(answer: &SchemaVerdict) -> (Outcome, Option<Box<SchemaDifference>>, Option<String>) {
     match answer {
         SchemaVerdict::Compatible => (Outcome::Compatible, None, None),
-        SchemaVerdict::Incompatible { difference } => (Outcome::Breaks, Some((**difference).clone()), None),
+        SchemaVerdict::Incompatible { difference } => (Outcome::Breaks, Some(difference.clone()), None),
         SchemaVerdict::Unknown { reason, .. } => (Outcome::Unknown, None, Some(reason.clone())),
     }
 }

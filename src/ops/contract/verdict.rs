@@ -1,7 +1,6 @@
 //! Computes what contract versions mean for their importers, by reading and comparing the documents.
 
 use std::{
-    cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
@@ -11,7 +10,7 @@ use crate::{
     model::{
         binding::{Binding, Import},
         candidate::Candidate,
-        content_cache::ContentCache,
+        content_cache::{ContentCache, decoded_size},
         contract::Contract,
         domain_summary::DomainSummary,
         domain_view::{AvailableVersions, DomainView, ImportResolution},
@@ -22,8 +21,9 @@ use crate::{
     },
     ops::progress::cancelled,
     store::{
-        Store,
+        Store, codec,
         read::{self, Published},
+        unless_damaged,
     },
 };
 
@@ -87,14 +87,16 @@ pub fn load_bases(
     Ok(read::load_versions(store, view, tree, &wanted.into_iter().collect::<Vec<_>>())?)
 }
 
-/// Reads and compares the documents of a domain, each at most once.
+/// Reads and compares the documents of a domain, each only once as long as it is cached.
 pub struct Documents<'a> {
     store: &'a dyn Store,
     tree: &'a Oid,
     published: Published<'a>,
-    known: RefCell<BTreeMap<Oid, Document>>,
+    known: ContentCache<Oid, Document>,
 }
 
+/// The size limit of the documents that are kept for further importers, in bytes. A binding may import thousands of contracts.
+const DOCUMENTS_SIZE: usize = 8 << 20;
 /// The approximate size of an import's state in memory, in bytes.
 const STATE_WEIGHT: usize = 1 << 10;
 
@@ -108,7 +110,7 @@ type Document = Option<Rc<Contract>>;
 impl<'a> Documents<'a> {
     /// Creates a reader of the domain with this tree.
     pub fn of(store: &'a dyn Store, tree: &'a Oid) -> Self {
-        Self { store, tree, published: Published::in_tree(store, tree), known: RefCell::new(BTreeMap::new()) }
+        Self { store, tree, published: Published::in_tree(store, tree), known: ContentCache::new(DOCUMENTS_SIZE) }
     }
 
     /// Returns the state of a repository's import. If a document cannot be read, there is no verdict; `check` reports
@@ -191,11 +193,12 @@ impl<'a> Documents<'a> {
     }
 
     fn document(&self, id: Oid) -> Result<Document, OpError> {
-        if let Some(known) = self.known.borrow().get(&id) {
-            return Ok(known.clone());
+        if let Some(known) = self.known.get(&id) {
+            return Ok(known);
         }
-        let document = read::readable(self.store, Some(id))?.map(Rc::new);
-        self.known.borrow_mut().insert(id, document.clone());
+        let bytes = unless_damaged(self.store.blob(&id))?;
+        let document = codec::decode(&bytes).ok().map(Rc::new);
+        self.known.put(id, document.clone(), decoded_size(bytes.len()));
         Ok(document)
     }
 }

@@ -146,18 +146,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         overview = Overview::open(&*here.store)?;
     }
     let judge = ctx.quick_judge();
-    let pending = match (ctx.acting_repo(), &request.reader) {
-        // What a reader has not seen yet is known only for the present.
-        (Ok(acting), Some(reader)) if joined && ctx.as_of.is_none() => {
-            Pending::of(ctx, acting, reader, &overview, &judge)?
-        }
-        _ => Pending::default(),
+    let NotificationBatch { notifications, bindings_changed, more: more_notifications, receipt } = if joined {
+        first_notifications(ctx, request, &overview, &judge, writing.is_ok())?
+    } else {
+        Default::default()
     };
-    if let (true, Ok(acting)) = (request.catch_up, &writing) {
-        arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
-    }
-    let NotificationBatch { notifications, bindings_changed, more: more_notifications, receipt } =
-        pending.first(request.most, |_| true);
 
     let (sessions, unreadable_sessions) = sessions(ctx, here)?;
     let session = sessions.iter().find(|session| session.is_current).cloned();
@@ -349,6 +342,25 @@ fn domain(name: &DomainName, digest: &DomainDigest) -> DomainStatus {
         more_contracts: digest.contracts().saturating_sub(MAX_CONTRACTS),
         bindings: digest.bindings().map(binding).collect(),
     }
+}
+
+/// Returns the most important pending notifications. The others are dropped here, since thousands may be pending.
+fn first_notifications(
+    ctx: &Ctx,
+    request: &Request,
+    overview: &Overview<'_>,
+    judge: &Judge<'_>,
+    may_write: bool,
+) -> Result<NotificationBatch, OpError> {
+    // What a reader has not seen yet is known only for the present.
+    let (Ok(acting), Some(reader), None) = (ctx.acting_repo(), &request.reader, ctx.as_of) else {
+        return Ok(NotificationBatch::default());
+    };
+    let pending = Pending::of(ctx, acting, reader, overview, judge)?;
+    if request.catch_up && may_write {
+        arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
+    }
+    Ok(pending.first(request.most, |_| true))
 }
 
 /// Returns the imports of a repository. Only domains from which it imports are read.
