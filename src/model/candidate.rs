@@ -208,6 +208,15 @@ impl Candidate {
             || self.removed_contracts.keys().any(|(of, _)| of == domain)
     }
 
+    /// Returns whether the documents in `domain` are needed to judge the files: they declare or remove contracts, or
+    /// change the binding.
+    pub fn needs_documents(&self, domain: &DomainName) -> bool {
+        self.bindings.get(domain).is_some_and(|declared| declared.changed)
+            || self.removed_bindings.contains(domain)
+            || self.contracts_in(domain).next().is_some()
+            || self.removed_contracts.keys().any(|(of, _)| of == domain)
+    }
+
     /// Returns the contracts that the repository declares in `domain`.
     pub fn contracts_in<'a>(
         &'a self,

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Finding;
 use crate::model::{
     contract::Contract,
-    domain_view::DomainView,
+    domain_view::{Damage, DomainView},
     name::ContractName,
     schema::{self, Budget, Part},
     verdict::{ImportState, States},
+    version::Version,
 };
 
 /// The SHA-256 of each canonical schema of a domain, computed from the schema rather than read from the file.
@@ -55,17 +56,30 @@ impl Examination {
 
     fn examine(&mut self, domain: &DomainView, budget: &Budget, wanted: impl Fn(&ContractName, &Contract) -> bool) {
         for (name, contract) in domain.contracts.iter().filter(|(name, contract)| wanted(name, contract)) {
-            if budget.is_cancelled() {
-                break;
-            }
-            let hash = contract.computed_schema_hash();
-            let mut findings = content(contract, budget);
-            findings.extend(stored_hashes(domain, contract, &hash));
-            if !findings.is_empty() {
-                self.findings.insert(name.clone(), findings);
-            }
-            self.schema_hashes.insert(name.clone(), hash);
+            let published = domain.published.get(&(name.clone(), contract.version.clone()));
+            self.add(contract, published, domain.versions.get(name), budget);
         }
+    }
+
+    /// Examines a contract, unless the request is cancelled. `published` is the document that was published under its
+    /// version, if it differs, and `versions` are the published versions.
+    pub fn add(
+        &mut self,
+        contract: &Contract,
+        published: Option<&Contract>,
+        versions: Option<&BTreeSet<Version>>,
+        budget: &Budget,
+    ) {
+        if budget.is_cancelled() {
+            return;
+        }
+        let hash = contract.computed_schema_hash();
+        let mut findings = content(contract, budget);
+        findings.extend(stored_hashes(contract, published, versions, &hash));
+        if !findings.is_empty() {
+            self.findings.insert(contract.name.clone(), findings);
+        }
+        self.schema_hashes.insert(contract.name.clone(), hash);
     }
 
     /// Returns an examination without findings and with these hashes.
@@ -74,8 +88,8 @@ impl Examination {
     }
 
     /// Returns whether there are no findings, nothing in the domain is damaged, and every import is proved compatible.
-    pub fn is_clean_in(&self, domain: &DomainView, states: &States) -> bool {
-        self.findings.is_empty() && domain.damage.is_empty() && states.values().all(ImportState::is_proved)
+    pub fn is_clean(&self, damage: &[Damage], states: &States) -> bool {
+        self.findings.is_empty() && damage.is_empty() && states.values().all(ImportState::is_proved)
     }
 }
 
@@ -100,10 +114,14 @@ fn content(contract: &Contract, budget: &Budget) -> Vec<Finding> {
 
 /// Returns findings for content that changed without a new version, even if the stored hash was rewritten too, and for
 /// missing hashes and versions.
-fn stored_hashes(domain: &DomainView, contract: &Contract, schema_hash: &str) -> Vec<Finding> {
+fn stored_hashes(
+    contract: &Contract,
+    published: Option<&Contract>,
+    versions: Option<&BTreeSet<Version>>,
+    schema_hash: &str,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (name, version) = (&contract.name, &contract.version);
-    let published = domain.published.get(&(name.clone(), version.clone()));
     let known_schema = published.map(Contract::computed_schema_hash).or_else(|| contract.schema_hash.clone());
     let known_content = published.map(Contract::computed_content_hash).or_else(|| contract.content_hash.clone());
     if known_schema.is_some_and(|known| known != schema_hash)
@@ -119,7 +137,7 @@ fn stored_hashes(domain: &DomainView, contract: &Contract, schema_hash: &str) ->
         let message = format!("{name} was stored without its hashes; publish it again to add them");
         findings.push(Finding::warning("hash-missing", message));
     }
-    if !domain.versions.get(name).is_some_and(|versions| versions.contains(version)) {
+    if !versions.is_some_and(|versions| versions.contains(version)) {
         let message = format!("{name} is at {version}, but that is not one of its published versions");
         findings.push(Finding::warning("version-missing", message));
     }

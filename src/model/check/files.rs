@@ -6,9 +6,10 @@ use crate::model::{
     binding::{Binding, Export, Import},
     candidate::{self, Declared, Judged},
     contract::Contract,
-    domain_view::DomainView,
+    domain_summary::DomainSummary,
+    domain_view::{Damage, DomainView, unreadable_bindings},
     effects::{self, Remark},
-    name::DomainName,
+    name::{ContractName, DomainName},
     next_version, publish,
     text::shell_word,
     verdict::Judge,
@@ -18,7 +19,10 @@ use crate::model::{
 /// contracts are left out.
 pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>, judge: &Judge<'_>) -> Vec<Finding> {
     let name = &domain.info.name;
-    let mut findings = gone(domain, judged);
+    let served = domain.contracts.values();
+    let served = served.filter(|contract| contract.owner == *judged.repo && contract.retired.is_none());
+    let is_from_files = domain.sources.contains_key(judged.repo);
+    let mut findings = gone(name, served.map(|contract| &contract.name), is_from_files, judged);
     for (contract, declared) in judged.candidate.contracts_in(name) {
         if judge.values().is_cancelled() {
             break;
@@ -52,28 +56,41 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
         let of_contract = of_contract.into_iter().chain(waiting);
         findings.extend(of_contract.map(|finding| finding.domain(name).contract(contract)));
     }
-    findings.extend(binding_differs(domain, judged));
-    if let Some(declared) = judged.candidate.bindings.get(name) {
-        let remarks = located(effects::remarks_on_expectations(&declared.document), name, declared);
-        findings.extend(remarks.into_iter().map(|finding| finding.domain(name).repo(judged.repo)));
-    }
+    findings.extend(of_binding(judged, name, domain.bindings.get(judged.repo), &domain.damage));
     findings
 }
 
-/// Returns findings for contracts that the realm still offers but whose files are missing. There are none if the
-/// repository does not publish from files.
-fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
-    let name = &domain.info.name;
-    let is_from_files = domain.sources.contains_key(judged.repo);
-    let served = domain.contracts.values();
-    let served = served.filter(|contract| contract.owner == *judged.repo && contract.retired.is_none());
-    let finding = |contract: &Contract| {
-        let path = judged.candidate.missing_file(name, &contract.name)?;
-        let is_removed = judged.candidate.removed_contracts.contains_key(&(name.clone(), contract.name.clone()));
+/// Does the same as [`check`] for a repository whose files declare no contracts in the domain.
+pub(super) fn check_binding(domain: &DomainSummary, judged: Judged<'_>) -> Vec<Finding> {
+    let served = domain.served_by(judged.repo);
+    let mut findings = gone(&domain.info.name, served, domain.sources.contains_key(judged.repo), judged);
+    findings.extend(of_binding(judged, &domain.info.name, domain.bindings.get(judged.repo), &domain.damage));
+    findings
+}
+
+/// Returns the findings about a repository's binding. `held` is the one in the realm.
+fn of_binding(judged: Judged<'_>, name: &DomainName, held: Option<&Binding>, damage: &[Damage]) -> Vec<Finding> {
+    let Some(declared) = judged.candidate.bindings.get(name) else { return Vec::new() };
+    let mut findings: Vec<_> = binding_differs(judged, name, declared, held, damage).into_iter().collect();
+    let remarks = located(effects::remarks_on_expectations(&declared.document), name, declared);
+    findings.extend(remarks.into_iter().map(|finding| finding.domain(name).repo(judged.repo)));
+    findings
+}
+
+/// Returns findings for contracts that the realm still offers but whose files are missing. `served` are those of the
+/// repository. There are none if it does not publish from files.
+fn gone<'a>(
+    name: &DomainName,
+    served: impl Iterator<Item = &'a ContractName>,
+    is_from_files: bool,
+    judged: Judged<'_>,
+) -> Vec<Finding> {
+    let finding = |of: &ContractName| {
+        let path = judged.candidate.missing_file(name, of)?;
+        let is_removed = judged.candidate.removed_contracts.contains_key(&(name.clone(), of.clone()));
         if !is_removed && (!is_from_files || judged.candidate.behind.contains_key(name)) {
             return None;
         }
-        let of = &contract.name;
         // A contract that was created by a command never had a file.
         let what = if is_removed { "was removed" } else { "does not exist" };
         let once = if is_removed { "; once this is published" } else { "" };
@@ -173,12 +190,16 @@ fn is_same(held: &Contract, document: &Contract) -> bool {
     held.version == document.version && is_told && plain(held) == plain(document)
 }
 
-fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
-    let name = &domain.info.name;
-    let declared = judged.candidate.bindings.get(name).filter(|declared| !declared.changed)?;
-    let held = domain.bindings.get(judged.repo);
-    if held.is_some_and(|held| held.as_written() == declared.document.as_written())
-        || domain.is_unreadable_binding(judged.repo)
+fn binding_differs(
+    judged: Judged<'_>,
+    name: &DomainName,
+    declared: &Declared<Binding>,
+    held: Option<&Binding>,
+    damage: &[Damage],
+) -> Option<Finding> {
+    if declared.changed
+        || held.is_some_and(|held| held.as_written() == declared.document.as_written())
+        || unreadable_bindings(damage).any(|repo| repo == judged.repo)
     {
         return None;
     }

@@ -155,7 +155,13 @@ impl<'a> Check<'a> {
         contracts.map(|(name, declared)| (name.clone(), declared.document.version.clone())).collect()
     }
 
-    /// Returns whether the judged files mention a domain. If so, the whole domain has to be read.
+    /// Returns whether the judged files need the documents of a domain: they declare or remove contracts in it, or
+    /// change a binding.
+    pub fn needs_documents(&self, domain: &DomainName) -> bool {
+        self.input.judged.iter().any(|judged| judged.candidate.needs_documents(domain))
+    }
+
+    /// Returns whether the judged files mention a domain.
     pub fn is_judged(&self, domain: &DomainName) -> bool {
         self.input.judged.iter().any(|judged| judged.candidate.declares_in(domain))
     }
@@ -165,11 +171,15 @@ impl<'a> Check<'a> {
         self.input.listed
     }
 
-    /// Judges a domain as published. `states` has the state of each import that is not at the version it is adapted
-    /// to.
+    /// Judges a domain as published. The judged files must not change it, nor declare contracts in it. `states` has the
+    /// state of each import that is not at the version it is adapted to.
     pub fn published(&mut self, domain: &DomainSummary, mut examination: Examination, states: &States) {
-        let findings = self.findings(domain, domain, &mut examination, states);
+        let CheckInput { judged, mode, .. } = self.input;
+        let mut findings = self.findings(domain, domain, &mut examination, states);
+        behind::older_imports(judged, (domain, domain), &[], &mut findings);
         self.take(findings, None, domain);
+        let of_files = judged.iter().flat_map(|judged| files::check_binding(domain, *judged));
+        self.report.findings.extend(of_files.filter(|finding| is_in_mode(mode, finding)));
         self.count(domain, examination, states);
     }
 
@@ -200,7 +210,7 @@ impl<'a> Check<'a> {
         let before = known.as_ref().map(|known| known.iter().collect::<Known>());
         let states = states(&after, judge);
         let is_whole = !judge.values().is_cancelled();
-        let is_clean = is_whole && !was_examined && !is_changed && examination.is_clean_in(&after, &states);
+        let is_clean = is_whole && !was_examined && !is_changed && examination.is_clean(&after.damage, &states);
         let found = is_clean.then(|| examination.schema_hashes.clone());
         let mut findings = self.findings(&published, summary, &mut examination, &states);
         approved(domain, &after, judge, &mut findings);

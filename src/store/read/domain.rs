@@ -100,36 +100,68 @@ pub fn contracts_at(
 /// # Errors
 /// Returns an error if its trees or its `domain.json` cannot be read.
 pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<DomainSummary, StoreError> {
+    summarize(store, name, tree, None)
+}
+
+/// Returns the summary of a domain, with all damage, and gives `examine` the documents one after the other: each current
+/// one, the one that was published under its version if that differs, and the published versions.
+///
+/// # Errors
+/// Returns an error if its trees or its `domain.json` cannot be read.
+pub fn summary_with(
+    store: &dyn Store,
+    name: &DomainName,
+    tree: &Oid,
+    mut examine: impl FnMut(&Contract, Option<&Contract>, &BTreeSet<Version>),
+) -> Result<DomainSummary, StoreError> {
+    summarize(store, name, tree, Some(&mut examine))
+}
+
+fn summarize(
+    store: &dyn Store,
+    name: &DomainName,
+    tree: &Oid,
+    mut examine: Option<&mut dyn FnMut(&Contract, Option<&Contract>, &BTreeSet<Version>)>,
+) -> Result<DomainSummary, StoreError> {
     let (mut reader, info) = begin(store, name, tree)?;
-    let mut contracts = BTreeMap::new();
-    reader.contracts(tree, |contract, _| {
-        contracts.insert(contract.name.clone(), ContractSummary::from(&contract));
-    })?;
     let mut bindings = reader.bindings(tree)?;
     let early: BTreeSet<_> = bindings.values().flat_map(Binding::early).cloned().collect();
-    let mut early_versions = BTreeMap::new();
-    let (mut versions, mut owners) = (BTreeMap::new(), BTreeMap::new());
-    let transfers = reader.transfers(tree)?;
-    for (contract, folder) in reader.version_folders(tree)? {
-        let current: Option<&ContractSummary> = contracts.get(&contract);
-        let is_needed = current.is_none_or(ContractSummary::needs_versions);
-        if !is_needed && !early.contains(&contract) {
+    let mut folders: BTreeMap<_, _> = reader.version_folders(tree)?.into_iter().collect();
+    let (mut contracts, mut versions, mut early_versions) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for (contract, entry) in reader.named::<ContractName>(tree, layout::CONTRACTS)? {
+        let Some(document) = reader.contract(&contract, &entry)? else { continue };
+        let (folder, summary) = (folders.remove(&contract), ContractSummary::from(&document));
+        let (is_early, is_needed) = (early.contains(&contract), summary.needs_versions());
+        contracts.insert(contract.clone(), summary);
+        if !is_early && !is_needed && examine.is_none() {
             continue;
         }
+        let published = folder.as_ref().map(|folder| reader.published(&contract, folder)).transpose()?;
+        let published = published.unwrap_or_default();
+        let other = published.get(&document.version).filter(|other| examine.is_some() && other.id != entry.id);
+        let other = other.map_or(Ok(None), |other| reader.version(&contract, other))?;
+        let known: BTreeSet<_> = published.into_keys().collect();
+        if let Some(examine) = &mut examine {
+            examine(&document, other.as_ref(), &known);
+        }
+        if folder.is_some() {
+            early_versions.extend(is_early.then(|| (contract.clone(), known.clone())));
+            versions.extend(is_needed.then_some((contract, known)));
+        }
+    }
+    let (transfers, mut owners) = (reader.transfers(tree)?, BTreeMap::new());
+    // Those without a current document.
+    for (contract, folder) in folders {
         let published = reader.published(&contract, &folder)?;
-        if early.contains(&contract) {
-            early_versions.insert(contract.clone(), published.keys().cloned().collect());
-        }
-        if !is_needed {
-            continue;
-        }
-        if let (None, Some((_, newest))) = (current, published.last_key_value())
+        if let Some((_, newest)) = published.last_key_value()
             && let Some(document) = reader.version(&contract, newest)?
         {
             let owner = transfers.get(&contract).map(|transfers| transfers.owner(&document.owner).clone());
             owners.insert(contract.clone(), owner.unwrap_or(document.owner));
         }
-        versions.insert(contract, published.into_keys().collect());
+        let known: BTreeSet<_> = published.into_keys().collect();
+        early_versions.extend(early.contains(&contract).then(|| (contract.clone(), known.clone())));
+        versions.insert(contract, known);
     }
     bindings.values_mut().for_each(|binding| binding.adapt_early(&early_versions));
     let sources = reader.all(tree, layout::SOURCES, |repo: &RepoName| Subject::Source(repo.clone()))?;

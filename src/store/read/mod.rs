@@ -7,7 +7,9 @@ mod published;
 mod reader;
 mod roles;
 
-pub use domain::{conflicts_in, contracts_at, domain, domain_at, load_version, load_versions, summary_of};
+pub use domain::{
+    conflicts_in, contracts_at, domain, domain_at, load_version, load_versions, summary_of, summary_with,
+};
 pub use one_contract::OneContract;
 pub use published::Published;
 pub use roles::ContractRole;
