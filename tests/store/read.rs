@@ -6,7 +6,7 @@ use git_blue::{
         Edit, EntryKind, Store, StoreError, StoreRef,
         codec::{self, MAX_BLOB},
         layout,
-        read::{contracts_at, domain_at, folder, lookup, summary_of},
+        read::{contracts_at, domain_at, folder, lookup, summary_of, summary_with},
     },
     testing::make::put,
 };
@@ -196,4 +196,34 @@ pub fn a_part_of_a_domain_is_as_in_the_whole(store: &dyn Store) {
     }
     let tree = store.commit(&tip).unwrap().tree;
     assert_eq!(summary_of(store, &name("s3"), &tree).unwrap(), DomainSummary::from(&whole));
+}
+
+pub fn documents_are_given_one_by_one_as_in_the_whole(store: &dyn Store) {
+    let info =
+        Domain { name: name("s3"), description: String::new(), members: [name("fungal")].into(), removed: false };
+    let contract = |of: &str, version: &str| {
+        Contract { version: name(version), ..Contract::new(name(of), name("fungal")) }.sealed()
+    };
+    let mut edits = vec![put(layout::domain(), codec::encode(&info))];
+    for (of, version) in [("a", "1.0.0"), ("a", "1.1.0"), ("b", "2.0.0"), ("draft", "0.1.0-rc.1")] {
+        edits.push(put(layout::version(&name(of), &name(version)), codec::encode(&contract(of, version))));
+    }
+    let changed = Contract { description: "changed later".into(), ..contract("b", "2.0.0") };
+    for document in [contract("a", "1.1.0"), changed, contract("bare", "1.0.0")] {
+        edits.push(put(layout::contract(&document.name), codec::encode(&document)));
+    }
+    edits.push(put(layout::version(&name("lost"), &name("1.0.0")), "{"));
+    let tip = commit(store, &domain("s3"), edits);
+    let (tree, whole) = (store.commit(&tip).unwrap().tree, domain_at(store, &name("s3"), &tip).unwrap());
+    let mut given = Vec::new();
+    let summary = summary_with(store, &name("s3"), &tree, |contract, published, versions| {
+        given.push((contract.clone(), published.cloned(), versions.clone()));
+    });
+    assert_eq!(summary.unwrap(), DomainSummary::from(&whole));
+    assert_eq!(whole.damage.len(), 1);
+    let published = |one: &Contract| whole.published.get(&(one.name.clone(), one.version.clone())).cloned();
+    let versions = |one: &Contract| whole.versions.get(&one.name).cloned().unwrap_or_default();
+    let expected: Vec<_> = whole.contracts.values().map(|one| (one.clone(), published(one), versions(one))).collect();
+    assert_eq!(given, expected);
+    assert_eq!(given.iter().filter(|(_, published, _)| published.is_some()).count(), 1);
 }

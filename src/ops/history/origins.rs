@@ -122,10 +122,17 @@ impl<'p> Walk<'_, 'p> {
         if let Some((oldest, _)) = newer {
             for (path, at) in open {
                 let blob = self.blob(&oldest.tree, path)?;
-                self.origins[at].push(Origin::new(&oldest, blob));
+                self.record(at, &oldest, blob);
             }
         }
         Ok(others)
+    }
+
+    /// Records an origin. Nearly every path has only one, so no room is reserved for more.
+    fn record(&mut self, at: usize, commit: &CommitInfo, blob: Option<Oid>) {
+        let origins = &mut self.origins[at];
+        origins.reserve_exact(1);
+        origins.push(Origin::new(commit, blob));
     }
 
     /// Returns whether any of the paths is in a folder. Other folders need not be read, although they may change often:
@@ -141,7 +148,7 @@ impl<'p> Walk<'_, 'p> {
             let sides = self.merged_sides(commit, path, self.paths[at].1)?;
             if sides.is_empty() {
                 let blob = self.blob(&commit.tree, path)?;
-                self.origins[at].push(Origin::new(commit, blob));
+                self.record(at, commit, blob);
             }
             for side in sides {
                 lines.entry(side).or_default().insert(path, at);

@@ -180,11 +180,13 @@ impl Found {
         }
         let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.old)).collect();
         let origins = origins::origins(store, &line.tip, &paths)?;
-        let changes = found.into_iter().zip(origins).map(|((difference, change), origins)| {
+        // There may be thousands.
+        let mut changes = Vec::with_capacity(found.len());
+        for ((difference, change), origins) in found.into_iter().zip(origins) {
             let origins = origins_of_field(store, &change, origins)?;
-            Ok((difference, *change, origins))
-        });
-        Ok(Self { changes: changes.collect::<Result<_, OpError>>()?, unreadable, is_silent })
+            changes.push((difference, *change, origins));
+        }
+        Ok(Self { changes, unreadable, is_silent })
     }
 }
 
