@@ -11,8 +11,9 @@ use crate::model::{
     contract::{Contract, Deprecated, Retirement, Yanked},
     domain::{Domain, Source},
     domain_view::{AvailableVersions, Damage, DomainView, ImportResolution, Subject},
-    name::{ContractName, RepoName},
+    name::{ContractName, DomainName, RepoName},
     range::Range,
+    realm::Repo,
     successor::Successor,
     transfer::Transfers,
     version::Version,
@@ -45,6 +46,17 @@ pub struct DomainSummary {
     pub conflicts: Conflicts,
     /// The files that could not be read. A summary with damage is never cached.
     #[serde(skip)]
+    pub damage: Vec<Damage>,
+}
+
+/// A whole realm, without its documents.
+#[derive(Debug, Clone, Default)]
+pub struct RealmSummary {
+    /// The repositories that joined.
+    pub repos: BTreeMap<RepoName, Repo>,
+    /// Its domains.
+    pub domains: BTreeMap<DomainName, DomainSummary>,
+    /// The damage outside the domains.
     pub damage: Vec<Damage>,
 }
 

@@ -1,4 +1,4 @@
-//! The content of a realm at one moment, parsed. A part that cannot be read is recorded as [`Damage`] and does not
+//! The content of a domain at one moment, parsed. A part that cannot be read is recorded as [`Damage`] and does not
 //! hide the others.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,21 +15,9 @@ use crate::model::{
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
     range::Range,
-    realm::Repo,
     transfer::Transfers,
     version::Version,
 };
-
-/// A whole realm.
-#[derive(Debug, Clone, Default)]
-pub struct RealmView {
-    /// The repositories that joined.
-    pub repos: BTreeMap<RepoName, Repo>,
-    /// Its domains.
-    pub domains: BTreeMap<DomainName, DomainView>,
-    /// The damage outside the domains.
-    pub damage: Vec<Damage>,
-}
 
 /// One domain.
 #[derive(Debug, Clone)]

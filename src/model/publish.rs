@@ -8,6 +8,8 @@ mod refusal;
 
 pub use refusal::{Reason, Refusal, revival, without_owner};
 
+use std::borrow::Cow;
+
 use refusal::{damaged_binding, not_member, refuse};
 
 use crate::model::{
@@ -396,8 +398,11 @@ pub fn candidate(
     if refusals.is_empty() { Ok(decision) } else { Err(refusals) }
 }
 
-/// Returns the domain with the changes applied.
-pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
+/// Returns the domain with the changes applied. Without changes, it is not copied.
+pub fn overlay<'d>(domain: &'d DomainView, changes: &[DomainChange]) -> Cow<'d, DomainView> {
+    if changes.is_empty() {
+        return Cow::Borrowed(domain);
+    }
     let mut after = domain.clone();
     for change in changes {
         match change.clone() {
@@ -421,7 +426,7 @@ pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
             DomainChange::Transfers(record) => drop(after.transfers.insert(record.contract.clone(), record)),
         }
     }
-    after
+    Cow::Owned(after)
 }
 
 /// Decides on offering a contract to another repository, or withdrawing the offer.

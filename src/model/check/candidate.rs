@@ -142,7 +142,7 @@ pub(super) fn apply_candidate<'d>(
 fn overlaid<'d>(domain: Cow<'d, DomainView>, changes: &[DomainChange]) -> Cow<'d, DomainView> {
     match changes {
         [] => domain,
-        changes => Cow::Owned(publish::overlay(&domain, changes)),
+        changes => Cow::Owned(publish::overlay(&domain, changes).into_owned()),
     }
 }
 

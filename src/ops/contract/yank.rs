@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         importers = hit.map(|(repo, _)| repo.clone()).collect();
         reason = held.yanked_reason(&request.version).unwrap_or(&request.reason).to_owned();
         let decision = publish::yank(view, acting.repo, held, &request.version, &request.reason)?;
-        let mut after = publish::overlay(view, &decision.changes);
+        let mut after = publish::overlay(view, &decision.changes).into_owned();
         // Importers of the yanked version may get an older one.
         let within = StoreRef::Domain(name.clone());
         if let Some(tree) = read::tip_tree(acting.store, &within)? {

@@ -140,7 +140,7 @@ fn overlay(
         for branch in branches.iter().filter(|branch| branch.candidate.declares_in(name)) {
             match publish::candidate(&published, *branch, Direction::Forward, ctx.env.now(), &judge) {
                 Ok(decision) => {
-                    after.insert(branch.repo.clone(), publish::overlay(&published, &decision.changes));
+                    after.insert(branch.repo.clone(), publish::overlay(&published, &decision.changes).into_owned());
                 }
                 Err(refusals) => {
                     let told =

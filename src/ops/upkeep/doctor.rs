@@ -18,7 +18,7 @@ use crate::{
     },
     machine::home::KnownRealm,
     model::{
-        domain_view::RealmView,
+        domain_summary::RealmSummary,
         name::RemoteName,
         oid::Oid,
         publish_policy::Policy,
@@ -378,7 +378,7 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
 }
 
 /// Reports repositories that domains name but that are not in the realm, for example because its ref was reset.
-fn unknown_repos(subject: Option<&str>, view: &RealmView) -> Option<DoctorCheck> {
+fn unknown_repos(subject: Option<&str>, view: &RealmSummary) -> Option<DoctorCheck> {
     let named = view.domains.values().filter(|domain| !domain.info.removed).flat_map(|domain| {
         let contracts = domain.contracts.values().filter(|contract| contract.retired.is_none());
         domain.info.members.iter().chain(domain.bindings.keys()).chain(contracts.map(|contract| &contract.owner))

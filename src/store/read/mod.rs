@@ -22,7 +22,8 @@ use reader::Reader;
 
 use super::{DomainRefs, Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout};
 use crate::model::{
-    domain_view::{Damage, RealmView, Subject},
+    domain_summary::RealmSummary,
+    domain_view::{Damage, Subject},
     merge::ConflictId,
     name::RepoName,
     oid::Oid,
@@ -226,17 +227,18 @@ pub fn set_aside(store: &dyn Store) -> Result<Vec<SetAside>, StoreError> {
     Ok(records.into_values().filter(SetAside::is_open).collect())
 }
 
-/// Returns the whole realm.
+/// Reads everything in the realm, and returns its summaries with all damage.
 ///
 /// # Errors
 /// Returns an error if the realm itself, or its list of domains, cannot be read.
-pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
+pub fn view(store: &dyn Store) -> Result<RealmSummary, StoreError> {
     let mut view = repos(store)?;
     let DomainRefs { tips, broken } = store.domain_refs()?;
     let broken = broken.into_iter().map(|(file, problem)| Damage { file, subject: Subject::Domains, problem });
     view.damage.extend(broken);
     for (name, tip) in tips {
-        match domain_at(store, &name, &tip) {
+        let domain = store.commit(&tip).and_then(|commit| summary_with(store, &name, &commit.tree, |_, _, _| {}));
+        match domain {
             Ok(domain) => {
                 view.domains.insert(name, domain);
             }
@@ -255,8 +257,8 @@ pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
 ///
 /// # Errors
 /// Returns an error if the realm itself cannot be read.
-pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
-    let mut view = RealmView::default();
+pub fn repos(store: &dyn Store) -> Result<RealmSummary, StoreError> {
+    let mut view = RealmSummary::default();
     let Some(tree) = tip_tree(store, &StoreRef::Realm)? else { return Ok(view) };
     let mut reader = Reader { store, within: StoreRef::Realm, damage: Vec::new() };
     view.repos = reader.all(&tree, layout::REPOS, |_| Subject::Other)?;

@@ -47,10 +47,10 @@ impl Work<'_> {
         contracts.map(|(contract, declared)| (contract.clone(), declared.document.version.clone())).collect()
     }
 
-    /// Returns the contracts that the rules need: those that the commit declares, and those that it imports.
+    /// Returns the contracts that the rules need: those that the commit declares, and the imports of a changed binding.
     fn contracts(&self, name: &DomainName) -> BTreeSet<ContractName> {
         let declared = self.candidate.contracts_in(name).map(|(contract, _)| contract.clone());
-        let binding = self.candidate.bindings.get(name).into_iter();
+        let binding = self.candidate.bindings.get(name).filter(|declared| declared.changed).into_iter();
         let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
         let removed = self.candidate.removed_contracts.keys().filter(|(domain, _)| domain == name);
         declared.chain(imported).chain(removed.map(|(_, contract)| contract.clone())).collect()
