@@ -134,13 +134,13 @@ fn of_evolution(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Optio
     (verdict.verdict == Outcome::Breaks).then(|| Remark { place, ..Remark::new("breaking-evolution", name, message) })
 }
 
-/// Returns a remark on a patch version that changes which values are valid, or what is promised.
+/// Returns a remark on a patch version that changes which values are valid or sent, or what is promised.
 fn of_patch(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Option<Remark> {
     let (name, old, new, needs) = (&after.name, &before.version, &after.version, before.version.next_compatible());
     let is_patch = new > old && new.release() < needs;
     let is_too_small = is_patch && needed_bump(before, after, judge) == VersionBump::Minor;
     let message =
-        format!("{name} {old} -> {new} is a patch version, but the valid values or the promise changed; write {needs}");
+        format!("{name} {old} -> {new} is a patch version, but what is valid, sent or promised changed; write {needs}");
     let place = Some("/version".to_owned());
     is_too_small.then(|| Remark { place, ..Remark::new("small-bump", name, message) })
 }

@@ -62,6 +62,34 @@ fn reading_decides() {
     assert!(strict.stdout.contains(&format!("{decides}\n  read leniently: compatible\n")), "{strict:?}");
 }
 
+/// An open object allows both names, but a sender sends only the one that its schema names.
+#[test]
+fn renamed_property_without_constraints_needs_a_minor_version() {
+    let world = world();
+    world.write("payload.json", r#"{"type": "object", "properties": {"payload": {"title": "Any JSON"}}}"#);
+    world.write("data.json", r#"{"type": "object", "properties": {"data": {"title": "Any JSON"}}}"#);
+    let needs = |reading: &str| {
+        let run = world.blue(&world.root(), &["compat", "payload.json", "data.json", "--reading", reading]).exits(0);
+        run.stdout.lines().last().unwrap_or_default().to_owned()
+    };
+    let other = "needs a minor version: the same values are valid, but other properties are named, and so sent";
+    assert_eq!(needs("lenient"), other);
+    assert_eq!(needs("strict"), "needs at most a patch version: the same values are valid");
+}
+
+#[test]
+fn property_in_a_condition_is_named() {
+    let world = world();
+    let us = r#""if": {"properties": {"land": {"const": "US"}}, "required": ["land"]}, "then": {"required": ["zip"]}"#;
+    world.write("old.json", &format!(r#"{{"properties": {{"id": {{"type": "string"}}}}, {us}}}"#));
+    world.write(
+        "new.json",
+        &format!(r#"{{"properties": {{"id": {{"type": "string"}}, "land": {{"enum": ["US"]}}}}, {us}}}"#),
+    );
+    let run = world.blue(&world.root(), &["compat", "old.json", "new.json", "--direction", "forwards"]).exits(1);
+    assert!(run.stdout.contains("at /land: null is not \"US\"\n"), "{run}");
+}
+
 #[test]
 fn reads_yaml_and_standard_input() {
     let world = world();

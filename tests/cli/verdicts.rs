@@ -344,13 +344,14 @@ fn witness_null_is_shown_also_by_a_cached_verdict() {
 
 /// The owner's promise allows it, so it is no error.
 #[test]
-fn patch_that_changes_which_values_are_valid_is_a_warning() {
+fn patch_that_changes_which_values_are_valid_or_sent_is_a_warning() {
     let world = ids();
     let provider = world.path("fungal");
     for (version, kind, expected) in [
         ("2.2.1", "string, maxLength: 3", 1),
         ("2.3.0", "string, maxLength: 3", 0),
         ("2.2.1", "string, title: Its id", 0),
+        ("2.2.1", "string }\n    note: { title: Any note", 1),
     ] {
         write(&world, version, kind);
         let check = world.blue(&provider, &["check", "--worktree", "--json"]).exits(0).json();

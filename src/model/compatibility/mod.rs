@@ -19,6 +19,7 @@ mod places;
 mod prove;
 mod recent;
 mod rules;
+mod sent_names;
 mod sources;
 mod unevaluated;
 mod values;
@@ -41,6 +42,7 @@ use super::{
 
 pub use answer::{
     BothReadings, Comparison, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, ValuesCompared, VersionBump,
+    is_same_language,
 };
 pub use budget::Limits;
 pub use rules::{RULES, Rule};

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 pub use super::{
     compatibility::{
         BothReadings, Comparison, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, ValuesCompared,
-        VersionBump,
+        VersionBump, is_same_language,
     },
     contract::{BrokenDirection, SchemaReading},
 };

@@ -450,7 +450,7 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
         return Some(Need { bump: VersionBump::Unknown, reason });
     }
     let bump = needed_bump(published, document, &judge);
-    let is_same_shape = published.schema == document.schema || judge.compare(published, document).is_same_language();
+    let compared = judge.compare(published, document);
     let is_same_value = || {
         compatibility::values(&published.value.value(), &document.value.value(), Values::Frozen).bump
             == VersionBump::Patch
@@ -461,8 +461,9 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
         }
         VersionBump::Patch if is_same_value() => format!("the lists of the value have the same items as in {old}"),
         VersionBump::Patch => "the value changed, which `values: free` allows".to_owned(),
-        _ if is_same_shape && published.value != document.value => "the value changed".to_owned(),
-        _ if is_same_shape => "the promise changed".to_owned(),
+        _ if compared.is_same() && published.value != document.value => "the value changed".to_owned(),
+        _ if compared.is_same() => "the promise changed".to_owned(),
+        _ if compared.is_same_language() => format!("the schema names other properties than in {old}, which are sent"),
         _ => format!("the set of valid values differs from {old}"),
     };
     Some(Need { bump, reason })
