@@ -251,7 +251,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Returns the JSON Pointer to a keyword.
-    fn pointer(&self, document: usize, table: &Table, spot: &Spot<'_>, lit: &Lit) -> String {
+    pub(super) fn pointer(&self, document: usize, table: &Table, spot: &Spot<'_>, lit: &Lit) -> String {
         let schema = self.graph.tree(spot.id);
         let keyword = rules::keywords(lit).iter().find(|keyword| schema.get(keyword).is_some());
         let below = match lit {
