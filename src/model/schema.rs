@@ -272,7 +272,7 @@ mod tests {
             ),
             (json!({"$ref": "#/none"}), "there is nothing at \"#/none\""),
             (json!({"$ref": "#/$defs/B", "$defs": {}, "definitions": {}}), "write #/$defs/NAME"),
-            (json!({"$ref": "#/definitions/B", "definitions": {"A": {}}}), "write #/definitions/NAME"),
+            (json!({"$ref": "#/definitions/B", "definitions": {"Order": {}}}), "write #/definitions/NAME"),
             (
                 json!({"$ref": "other.json", "definitions": {}}),
                 "copy the target to definitions, and write #/definitions/NAME",
