@@ -70,6 +70,8 @@ pub struct Bundle {
     pub schema: Json,
     /// The places that its parts come from.
     pub origins: Origins,
+    /// The names of the schemas that have a schema with a `discriminator` in `allOf`, by the file and pointer of that one.
+    pub children: BTreeMap<(String, String), Vec<String>>,
 }
 
 /// Returns the schema at a JSON Pointer into a file, with everything that it refers to. `load` reads a file by its
@@ -89,7 +91,7 @@ pub fn bundle(
     let root = (file.to_owned(), pointer.to_owned());
     if pointer.is_empty() && !refers_outside(&whole) {
         let origins = Origins { root, key: "$defs", ..Origins::default() };
-        return Ok(Bundle { schema: whole, origins });
+        return Ok(Bundle { schema: whole, origins, children: BTreeMap::new() });
     }
     let document = Arc::<Value>::from(whole);
     let target = document.pointer(pointer).ok_or_else(|| nothing_at(&document, file, pointer))?;
@@ -118,7 +120,7 @@ pub fn bundle(
     }
     let definitions = work.given.into_iter().map(|((place, _), name)| (name, place)).collect();
     let origins = Origins { root: work.root, key: work.key, definitions, replaced: work.replaced };
-    Ok(Bundle { schema: body.into(), origins })
+    Ok(Bundle { schema: body.into(), origins, children: work.children })
 }
 
 fn nothing_at(document: &Value, file: &str, pointer: &str) -> BundleError {
@@ -136,7 +138,8 @@ fn names_above(document: &Value, pointer: &str) -> String {
     let place = if at.is_empty() { "the document" } else { at };
     let missing = pointer[at.len()..].trim_start_matches('/').split('/').next().map(unescape).unwrap_or_default();
     let meant = did_you_mean(&missing, members.keys());
-    format!("{place} has {}{meant}", comma_separated_at_most(MAX_NAMES, members.keys()))
+    let names = members.keys().map(|name| format!("{name:?}"));
+    format!("{place} has {}{meant}", comma_separated_at_most(MAX_NAMES, names))
 }
 
 /// Returns the bundle for values that are sent in one direction, from a bundle that was made without a `flow`.
@@ -176,6 +179,8 @@ struct Work<'a> {
     not_sent_around: BTreeSet<NotSent>,
     /// The alternatives that a discriminator added to.
     replaced: BTreeSet<Place>,
+    /// The names of the children of each schema with a discriminator.
+    children: BTreeMap<Place, Vec<String>>,
     /// The URIs and anchors in each resource, by file and pointer.
     named: HashMap<Place, HashMap<String, String>>,
 }
@@ -202,6 +207,7 @@ impl<'a> Work<'a> {
             parts_of_openapi: BTreeSet::new(),
             not_sent_around: BTreeSet::new(),
             replaced: BTreeSet::new(),
+            children: BTreeMap::new(),
             named: HashMap::new(),
         }
     }

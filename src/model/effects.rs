@@ -16,7 +16,7 @@ use crate::model::{
     range::Range,
     schema::{self, Forest, KeywordWarning},
     successor::Successor,
-    verdict::{ImportState, Judge, Outcome, Promise, Verdict, VersionBump, needed_bump},
+    verdict::{ImportState, Judge, NothingValid, Outcome, Promise, Verdict, VersionBump, needed_bump},
 };
 
 /// The maximum number of words of one schema that are listed as ineffective. One remark says if there are more.
@@ -90,7 +90,7 @@ pub fn remarks_on_contract(domains: (&DomainView, &DomainView), after: &Contract
     if after.is_empty() {
         remarks.push(remark("empty-contract", format!("{} has neither a schema nor a value", after.name)));
     }
-    remarks.extend(remarks_on_document(after));
+    remarks.extend(remarks_on_document(after, judge));
     remarks.extend(before.map(|before| of_formats(before, after)).unwrap_or_default());
     if let Some((before, promise)) = before.and_then(|before| Some((before, Promise::of(before, after, judge)?))) {
         let of_promise = of_promise(domain, before, after, &promise);
@@ -121,26 +121,26 @@ pub fn remark_on_prerelease(held: &Contract, document: &Contract) -> Option<Rema
     is_waiting.then(|| Remark { place, ..Remark::new("not-in-effect", name, message) })
 }
 
-/// Returns a remark on a new version that its owner describes as compatible, although it breaks consumers.
+/// Returns a remark on a new version that its owner does not describe as incompatible, although it breaks consumers.
 fn of_evolution(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Option<Remark> {
     let (name, old, new) = (&after.name, &before.version, &after.version);
     let (index, _) = after.evolution.iter().enumerate().find(|(_, one)| one.version == *new && one.compatible)?;
     let verdict = judge.for_importers(before, after).filter(|_| new > old)?;
     let message = format!(
-        "evolution says that {name} {new} is compatible, but it breaks consumers of {old}: {}; write compatible: false",
+        "evolution does not say that {name} {new} breaks consumers of {old}: {}; write compatible: false",
         verdict.phrase()
     );
     let place = Some(format!("/evolution/{index}"));
     (verdict.verdict == Outcome::Breaks).then(|| Remark { place, ..Remark::new("breaking-evolution", name, message) })
 }
 
-/// Returns a remark on a patch version that changes which values are valid, or what is promised.
+/// Returns a remark on a patch version that changes which values are valid or sent, or what is promised.
 fn of_patch(before: &Contract, after: &Contract, judge: &Judge<'_>) -> Option<Remark> {
     let (name, old, new, needs) = (&after.name, &before.version, &after.version, before.version.next_compatible());
     let is_patch = new > old && new.release() < needs;
     let is_too_small = is_patch && needed_bump(before, after, judge) == VersionBump::Minor;
     let message =
-        format!("{name} {old} -> {new} is a patch version, but the valid values or the promise changed; write {needs}");
+        format!("{name} {old} -> {new} is a patch version, but what is valid, sent or promised changed; write {needs}");
     let place = Some("/version".to_owned());
     is_too_small.then(|| Remark { place, ..Remark::new("small-bump", name, message) })
 }
@@ -183,12 +183,14 @@ fn of_successor(domain: &DomainView, after: &Contract) -> Option<Remark> {
     Some(Remark { place, ..Remark::new("dead-successor", name, message) })
 }
 
-/// Returns remarks on a contract alone: words in its schema that have no effect, although they look like keywords, and a
-/// promise that protects no consumer.
-pub fn remarks_on_document(contract: &Contract) -> Vec<Remark> {
+/// Returns remarks on a contract alone: words in its schema that have no effect, although they look like keywords, a schema
+/// that allows nothing, and a promise that protects no consumer.
+pub fn remarks_on_document(contract: &Contract, judge: &Judge<'_>) -> Vec<Remark> {
     let name = &contract.name;
-    let mut remarks =
-        ineffective(name, &contract.schema, "/schema", |place, message| format!("{name}: {place}: {message}"));
+    let told = |place: &str, message: String| format!("{name}: {place}: {message}");
+    let mut remarks = ineffective(name, &contract.schema, "/schema", told);
+    let nothing = judge.nothing_valid(contract).map(NothingValid::warning);
+    remarks.extend(remarks_of(name, nothing.into_iter().collect(), "/schema", told));
     remarks.extend(of_direction(contract));
     remarks
 }
@@ -217,7 +219,9 @@ pub fn remarks_on_expectations(binding: &Binding) -> Vec<Remark> {
     let of_import = |(index, import): (usize, &Import)| {
         let (name, expects) = (&import.contract, import.expects.as_ref()?);
         let told = |_: &str, message: String| format!("the import of {name}: expects: {message}");
-        Some(ineffective(name, expects, &format!("/imports/{index}/expects"), told))
+        let (forest, [root]) = Forest::of_json([expects]);
+        let named = schema::in_older_draft(forest.tree(root)).map(Json::from);
+        Some(ineffective(name, named.as_ref().unwrap_or(expects), &format!("/imports/{index}/expects"), told))
     };
     imports.filter_map(of_import).flatten().collect()
 }

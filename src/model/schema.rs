@@ -5,6 +5,7 @@
 
 mod assumed;
 mod budget;
+mod dangling;
 pub(super) mod document;
 mod draft;
 pub(super) mod ecma;
@@ -38,7 +39,7 @@ use serde_json::Value;
 
 use super::{json::Json, stack};
 
-pub use assumed::{assume_draft, in_draft_of};
+pub use assumed::{assume_draft, in_draft_of, in_older_draft};
 pub use budget::{Budget, Deadline};
 pub use draft::Draft;
 pub use empty_required::remove_empty_required;
@@ -109,7 +110,8 @@ pub fn problems_of(schema: Tree<'_>, value: &Value, budget: &Budget) -> Vec<Prob
             None => judge_large(&document, value, &deadline),
         };
         let judge = move || judge().unwrap_or_else(|spent| vec![undecided(spent, time)]);
-        on_enough_stack(nested * depth(value), judge)
+        let found = on_enough_stack(nested * depth(value), judge);
+        found.into_iter().map(|problem| dangling::located(&document, problem)).collect()
     })
 }
 
@@ -270,7 +272,7 @@ mod tests {
             ),
             (json!({"$ref": "#/none"}), "there is nothing at \"#/none\""),
             (json!({"$ref": "#/$defs/B", "$defs": {}, "definitions": {}}), "write #/$defs/NAME"),
-            (json!({"$ref": "#/definitions/B", "definitions": {"A": {}}}), "write #/definitions/NAME"),
+            (json!({"$ref": "#/definitions/B", "definitions": {"Order": {}}}), "write #/definitions/NAME"),
             (
                 json!({"$ref": "other.json", "definitions": {}}),
                 "copy the target to definitions, and write #/definitions/NAME",
@@ -279,6 +281,14 @@ mod tests {
             (json!(null), "there is no schema"),
             (json!({"exclusiveMinimum": true}), "\"$schema\": \"http://json-schema.org/draft-04/schema#\""),
             (
+                json!({"$schema": Draft::D4.uri(), "not": {"exclusiveMinimum": 3}}),
+                "write \"minimum\": 3, \"exclusiveMinimum\": true, or \"$schema\": \"http://json-schema.org/draft-07",
+            ),
+            (
+                json!({"$schema": Draft::D4.uri(), "maximum": 9, "exclusiveMaximum": 3}),
+                "in draft-04, exclusiveMaximum is true or false beside maximum",
+            ),
+            (
                 json!({"not": {"items": [{}]}}),
                 "write it as prefixItems, or \"$schema\": \"http://json-schema.org/draft-07",
             ),
@@ -286,6 +296,48 @@ mod tests {
         ] {
             let found = problems(&schema, &Value::Null);
             assert!(found[0].message.contains(hint), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_reference_that_leads_nowhere_is_reported_with_its_place() {
+        let id = "https://ex.test/root";
+        let parts = |root: Value| {
+            json!({"$id": root, "properties": {"c": {"$ref": "customer"}}, "$defs": {
+                "Customer": {"$id": "https://ex.test/customer", "properties": {"name": {"$ref": "#/$defs/Name"}}},
+                "Name": {"type": "string"}}})
+        };
+        let of_draft_07 = |schema: Value| {
+            let mut schema = schema;
+            schema["$schema"] = json!(Draft::D7.uri());
+            schema
+        };
+        for (schema, pointer, said) in [
+            (
+                json!({"properties": {"a": {"$ref": "#/$defs/Order"}, "b": {"items": {"$ref": "#/$defs/Costumer"}}},
+                    "$defs": {"Order": {}, "Customer": {}}}),
+                "/properties/b/items/$ref",
+                "$ref: there is nothing at \"#/$defs/Costumer\" (did you mean Customer?)",
+            ),
+            (json!({"not": {"$ref": "#/$defs/a~1b"}}), "/not/$ref", "at \"#/$defs/a~1b\"; write #/$defs/NAME"),
+            (json!({"anyOf": [true, {"$ref": "#none"}]}), "/anyOf/1/$ref", "nothing has the anchor \"none\""),
+            (json!({"not": {"$ref": "other.json#/a"}}), "/not/$ref", "\"other.json#/a\" points outside the schema"),
+            (
+                parts(json!(id)),
+                "/$defs/Customer/properties/name/$ref",
+                "\"#/$defs/Name\" is relative to the $id of /$defs/Customer, where there is no such place; write \
+                    https://ex.test/root#/$defs/Name",
+            ),
+            (
+                of_draft_07(json!({"properties": {"c": {"$ref": "c"}}, "definitions": {"Name": {},
+                    "C": {"$id": "c", "items": {"$ref": "#/definitions/Name"}}}})),
+                "/definitions/C/items/$ref",
+                "remove that $id, or give the whole schema an $id, and write it before #/definitions/Name",
+            ),
+        ] {
+            let found = problems(&schema, &Value::Null);
+            assert_eq!(found[0].pointer, pointer, "{found:?}");
+            assert!(found[0].message.contains(said), "{found:?}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! `compat`: compares two schemas, and decides whether one can replace the other. It needs no realm and no repository.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt::Display};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::Value;
 
@@ -10,8 +10,9 @@ use crate::{
     error::{ErrorCode, Kind, OpError},
     model::{
         bundle::{self, Bundle, BundleError},
-        compatibility::{self, Options},
-        schema::{self, Budget, Forest, KeywordWarning, Part, PartId, Problem, Tree},
+        compatibility::{self, Limits, NothingValid, Options},
+        schema::{self, Budget, Forest, KeywordKind, KeywordWarning, Part, PartId, Problem, Tree},
+        text::comma_separated_at_most,
     },
     store::codec,
     wire::{Answer, AskedDirection, Compat, SchemaDifference, SchemaReading, SchemaWarning},
@@ -23,6 +24,9 @@ pub const OPERATION: Operation =
 
 /// The maximum size of a schema, in bytes.
 pub const MAX_SCHEMA: usize = codec::MAX_SCHEMA;
+
+/// The maximum number of schemas that a warning lists.
+const MAX_CHILDREN: usize = 10;
 
 /// A file or standard input that contains a schema.
 #[derive(Debug, Clone)]
@@ -94,6 +98,18 @@ impl Source {
     /// Returns a warning about the schema.
     fn warning(&self, warning: KeywordWarning) -> SchemaWarning {
         SchemaWarning::of(&self.label(), KeywordWarning { pointer: self.in_file(&warning.pointer), ..warning })
+    }
+
+    /// Adds the names of the schemas that a discriminator chooses among. Returns `None` if there are none.
+    fn with_children(&self, warning: KeywordWarning) -> Option<KeywordWarning> {
+        let Some(part) = self.part.as_ref().filter(|_| warning.kind == KeywordKind::Children) else {
+            return Some(warning);
+        };
+        let schema = warning.pointer.strip_suffix("/discriminator")?;
+        let (file, pointer) = part.bundle.origins.of(schema);
+        let names = part.bundle.children.get(&(file.to_owned(), pointer)).filter(|names| !names.is_empty())?;
+        let suggestion = format!("compare a oneOf of {}", comma_separated_at_most(MAX_CHILDREN, names));
+        Some(KeywordWarning { suggestion, ..warning })
     }
 
     /// Returns a difference with pointers into the files.
@@ -177,8 +193,8 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
                     .into_iter()
                     .map(|one| [&request.old, &request.new][one.schema].warning(KeywordWarning::external(one))),
             )
-            .chain(warnings(&request.old, old))
-            .chain(warnings(&request.new, new))
+            .chain(warnings(&request.old, old, env))
+            .chain(warnings(&request.new, new, env))
             .chain(schema::uncompared_formats(old, new).into_iter().map(|warning| request.new.warning(warning)))
             .collect(),
     }))
@@ -190,8 +206,10 @@ pub fn lines<'p>(source: &Source, pointers: impl Iterator<Item = &'p str> + Clon
     pointers.map(str::to_owned).zip(lines).collect()
 }
 
-fn warnings<'a>(source: &'a Source, schema: Tree<'_>) -> impl Iterator<Item = SchemaWarning> + use<'a> {
-    schema::warnings(schema).into_iter().map(|warning| source.warning(warning))
+fn warnings<'a>(source: &'a Source, schema: Tree<'_>, env: &Env) -> impl Iterator<Item = SchemaWarning> + use<'a> {
+    let nothing = compatibility::nothing_valid(schema, Limits::default(), &env.cpu_stopwatch());
+    let own = schema::warnings(schema).into_iter().filter_map(|warning| source.with_children(warning));
+    own.chain(nothing.map(NothingValid::warning)).map(|warning| source.warning(warning))
 }
 
 fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
@@ -199,13 +217,15 @@ fn parse(forest: &mut Forest, source: &Source) -> Result<PartId, OpError> {
         let root = forest.add_json(&part.bundle.schema);
         return Ok(forest.encoded(root));
     }
-    let refuse = |problem: &dyn Display| {
-        OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {problem}", shown(&source.name)))
-    };
     if source.bytes.trim_ascii().is_empty() {
-        return Err(refuse(&"the file is empty"));
+        let message = format!("{}: the file is empty", shown(&source.name));
+        return Err(OpError::cannot(ErrorCode::UnreadableSchema, message));
     }
-    codec::schema_into(forest, &source.bytes, source.name.ends_with(".json")).map_err(|problem| refuse(&problem))
+    codec::schema_into(forest, &source.bytes, source.name.ends_with(".json")).map_err(|problem| {
+        let place = [problem.line, problem.column].into_iter().flatten().map(|number| format!(":{number}"));
+        let at = format!("{}{}", shown(&source.name), place.collect::<String>());
+        OpError::cannot(ErrorCode::UnreadableSchema, format!("{at}: {}", problem.message))
+    })
 }
 
 /// Returns an error if a schema is not a valid JSON Schema, or too large.
@@ -216,7 +236,9 @@ fn judge(source: &Source, schema: Tree<'_>, budget: &Budget) -> Result<(), OpErr
     let problems = schema::problems_of(schema, &Value::Null, budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
         Some(Problem { part, pointer, message }) => {
-            Err(source.error(&pointer, &format!("{} at {:?}: {message}", part.fault(), source.in_file(&pointer))))
+            let place = source.in_file(&pointer);
+            let at = if place.is_empty() { String::new() } else { format!(" at {place:?}") };
+            Err(source.error(&pointer, &format!("{}{at}: {message}", part.fault())))
         }
         None => Ok(()),
     }

@@ -43,7 +43,8 @@ pub struct Compat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaWarning {
     /// The kind of warning: `misspelt-keyword`, `keyword-of-another-draft`, `keyword-of-another-language`,
-    /// `assumed-draft`, `external-reference`, `no-keyword`, `pattern-not-ecma-262` or `format-not-compared`.
+    /// `assumed-draft`, `external-reference`, `no-keyword`, `pattern-not-ecma-262`, `format-not-compared`,
+    /// `nothing-valid` or `children-not-compared`.
     pub rule: Cow<'static, str>,
     /// The schema, as named in the request.
     pub schema: String,

@@ -62,6 +62,34 @@ fn reading_decides() {
     assert!(strict.stdout.contains(&format!("{decides}\n  read leniently: compatible\n")), "{strict:?}");
 }
 
+/// An open object allows both names, but a sender sends only the one that its schema names.
+#[test]
+fn renamed_property_without_constraints_needs_a_minor_version() {
+    let world = world();
+    world.write("payload.json", r#"{"type": "object", "properties": {"payload": {"title": "Any JSON"}}}"#);
+    world.write("data.json", r#"{"type": "object", "properties": {"data": {"title": "Any JSON"}}}"#);
+    let needs = |reading: &str| {
+        let run = world.blue(&world.root(), &["compat", "payload.json", "data.json", "--reading", reading]).exits(0);
+        run.stdout.lines().last().unwrap_or_default().to_owned()
+    };
+    let other = "needs a minor version: the same values are valid, but other properties are named, and so sent";
+    assert_eq!(needs("lenient"), other);
+    assert_eq!(needs("strict"), "needs at most a patch version: the same values are valid");
+}
+
+#[test]
+fn property_in_a_condition_is_named() {
+    let world = world();
+    let us = r#""if": {"properties": {"land": {"const": "US"}}, "required": ["land"]}, "then": {"required": ["zip"]}"#;
+    world.write("old.json", &format!(r#"{{"properties": {{"id": {{"type": "string"}}}}, {us}}}"#));
+    world.write(
+        "new.json",
+        &format!(r#"{{"properties": {{"id": {{"type": "string"}}, "land": {{"enum": ["US"]}}}}, {us}}}"#),
+    );
+    let run = world.blue(&world.root(), &["compat", "old.json", "new.json", "--direction", "forwards"]).exits(1);
+    assert!(run.stdout.contains("at /land: null is not \"US\"\n"), "{run}");
+}
+
 #[test]
 fn reads_yaml_and_standard_input() {
     let world = world();
@@ -97,8 +125,8 @@ fn reads_a_part_of_an_openapi_document() {
     let unnamed = world.blue(&world.root(), &["compat", "old.yaml", "#/x"]).exits(129);
     assert!(unnamed.stderr.contains("#/x names no file; write FILE#/POINTER"), "{unnamed}");
     for (place, message) in [
-        ("old.yaml#/none", "there is nothing at /none; the document has components, openapi"),
-        ("old.yaml#/components/schemas/order/x", "/components/schemas has Id, Order (did you mean Order?)"),
+        ("old.yaml#/none", "there is nothing at /none; the document has \"components\", \"openapi\""),
+        ("old.yaml#/components/schemas/order/x", r#"/components/schemas has "Id", "Order" (did you mean Order?)"#),
         ("none.yaml#/x", "cannot read none.yaml"),
     ] {
         let missing = world.blue(&world.root(), &["compat", place, "new.json"]).exits(128);
@@ -176,7 +204,7 @@ fn documents_that_are_no_schema_are_named() {
     assert!(data.stdout.contains(r#"every value is valid; "port" is not a keyword"#), "{data}");
     world.write("broken.json", "{\"type\": \"object\",\n\"default\": }");
     let broken = world.blue(&world.root(), &["compat", "broken.json", "new.json"]).exits(128);
-    assert!(broken.stderr.contains("broken.json: expected value (line 2"), "JSON is not read as YAML: {broken}");
+    assert!(broken.stderr.contains("broken.json:2:"), "JSON is not read as YAML: {broken}");
     world.write("invalid.json", "{\"type\": \"object\",\n\"required\": 3}");
     let invalid = world.blue(&world.root(), &["compat", "invalid.json", "new.json"]).exits(128);
     assert!(invalid.stderr.contains("invalid.json:2: not a valid JSON Schema at \"/required\""), "{invalid}");
@@ -199,6 +227,32 @@ fn variants_are_told_apart_by_their_discriminator() {
         world.blue(&world.root(), &["compat", "old.yaml#/components/schemas/Pet", "new.yaml#/components/schemas/Pet"]);
     let changed = changed.exits(1);
     assert!(changed.stdout.contains(r#""kind":"Dog""#), "{changed}");
+}
+
+/// The example of OpenAPI 3.0.3. The children refer to their parent, which does not refer to them.
+#[test]
+fn children_of_a_discriminator_are_named() {
+    let world = World::new();
+    let dog = "{ allOf: [{ $ref: '#/components/schemas/Pet' }, { properties: { bark: { type: boolean } } }] }";
+    let api = format!(
+        "openapi: 3.0.3\ncomponents:\n  schemas:\n    Pet:\n      type: object\n      required: [kind]\n      \
+         discriminator: {{ propertyName: kind }}\n      properties: {{ kind: {{ type: string }} }}\n    Dog: {dog}\n    \
+         Cat: {dog}\n    Alone: {{ type: object, discriminator: {{ propertyName: kind }} }}\n"
+    );
+    world.write("v1.yaml", &api);
+    world.write("v2.yaml", &api.replace("boolean", "string"));
+    let warnings = |name: &str| {
+        let sides = ["v1", "v2"].map(|file| format!("{file}.yaml#/components/schemas/{name}"));
+        world.json(&world.root(), &["compat", &sides[0], &sides[1], "--direction", "forwards"])["warnings"].clone()
+    };
+    let pet = warnings("Pet");
+    assert_eq!(pet[1]["pointer"], "/components/schemas/Pet/discriminator", "{pet}");
+    assert_eq!((&pet[1]["rule"], &pet[1]["keyword"]), (&json!("children-not-compared"), &json!("discriminator")));
+    assert_eq!(pet[1]["suggestion"], "compare a oneOf of Cat, Dog", "{pet}");
+    assert_eq!(warnings("Alone"), json!([]));
+    let dog =
+        world.blue(&world.root(), &["compat", "v1.yaml#/components/schemas/Dog", "v1.yaml#/components/schemas/Dog"]);
+    assert!(!dog.stdout.contains("warning"), "{dog}");
 }
 
 #[test]
@@ -243,6 +297,55 @@ fn warns_of_misspelled_keywords() {
     assert_eq!(answer["warnings"][0]["keyword"], "maximun");
     let run = world.blue(&world.root(), &["compat", "old.json", "new.json", "--json"]).exits(1);
     assert_eq!(run.json()["warnings"], json!([]));
+}
+
+/// Two closed objects that must both hold. With `required`, nothing is valid; without it, only `{}`.
+fn closed(required: bool, bark: &str) -> String {
+    let part = |name: &str, kind: &str| {
+        let required = if required { format!(r#""required": ["{name}"],"#) } else { String::new() };
+        let property = format!(r#""properties": {{"{name}": {{"type": "{kind}"}}}}"#);
+        format!(r#"{{"type": "object", {required} {property}, "additionalProperties": false}}"#)
+    };
+    let (dog, base) = (part("bark", bark), part("id", "string"));
+    format!(r##"{{"allOf": [{{"$ref": "#/$defs/Base"}}, {dog}], "$defs": {{"Base": {base}}}}}"##)
+}
+
+#[test]
+fn warns_of_schemas_that_allow_nothing() {
+    let world = world();
+    let warned = |old: &str, new: &str| {
+        world.write("old.json", old);
+        world.write("new.json", new);
+        let run = world.blue(&world.root(), &["compat", "old.json", "new.json"]);
+        assert_eq!(run.stdout.matches("warning[nothing-valid]").count(), run.stdout.matches("is valid:").count());
+        run.stdout
+    };
+    let found = warned(&closed(true, "boolean"), &closed(true, "string"));
+    for part in [
+        "warning[nothing-valid]: old.json#/$defs/Base/additionalProperties",
+        "warning[nothing-valid]: new.json#/$defs/Base/additionalProperties",
+        r#"no value is valid: "bark" is required, but not allowed here"#,
+    ] {
+        assert!(found.contains(part), "{part}\n{found}");
+    }
+    let found = warned(&closed(false, "boolean"), OLD);
+    assert!(found.contains(r#"no object with a property is valid: "bark" is named, but not allowed here"#), "{found}");
+    let endless = r##"{"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}"##;
+    world.write("old.json", endless);
+    let run = world.blue(&world.root(), &["compat", "old.json", "old.json"]).exits(0);
+    assert!(run.stdout.contains("warning[nothing-valid]: old.json#\n      no value is valid\n"), "{run}");
+    for schema in [
+        r#"{"type": "object", "additionalProperties": false}"#,
+        r#"{"type": ["string", "object"], "properties": {"a": false}}"#,
+        r#"{"type": "string", "properties": {"a": {}}}"#,
+        r#"{"properties": {"a": {}}, "maxProperties": 0}"#,
+        r#"{"oneOf": [{"type": "object", "properties": {"a": {}}, "additionalProperties": false}, {"type": "null"}]}"#,
+        r#"{"$ref": "https://example.com/other.json", "properties": {"a": {}}, "required": ["a"]}"#,
+        "false",
+    ] {
+        let found = warned(schema, schema);
+        assert!(!found.contains("nothing-valid"), "{found}");
+    }
 }
 
 #[test]

@@ -533,6 +533,30 @@ fn expects_without_a_draft_is_read_in_that_of_the_contract() {
     check("$defs: {},").exits(1);
 }
 
+/// In 2020-12, `items` is not a list. The contract's draft allows that.
+#[test]
+fn expects_without_a_draft_may_have_the_syntax_of_the_contract() {
+    let world = World::pair();
+    let list = |kind: &str| format!("{{ type: array, items: [{{ type: {kind} }}] }}");
+    for (draft, version) in [("draft-07", "2.0.0"), ("draft-04", "2.1.0")] {
+        let named = format!("  $schema: http://json-schema.org/{draft}/schema#\n  type: object");
+        let text = schema(version, &format!("{{ id: {} }}", list("string")), "").replace("  type: object", &named);
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+        world.commit("fungal", version);
+        let check = |kind: &str| {
+            import(&world, &format!("expects: {{ properties: {{ id: {} }} }}", list(kind)));
+            world.blue(&world.path("access"), &["check", "--worktree"])
+        };
+        let good = check("string").exits(0);
+        assert!(!good.stdout.contains("keyword-of-another-draft"), "{good}");
+        let bad = check("integer").exits(1);
+        assert!(bad.stdout.contains("at /id/0:"), "{bad}");
+    }
+    import(&world, "expects: { properties: { id: { items: [3] } } }");
+    let bad = world.blue(&world.path("access"), &["check", "--worktree"]).exits(1);
+    assert!(bad.stdout.contains("expects/properties/id/items"), "{bad}");
+}
+
 #[test]
 fn new_import_of_an_older_version_is_checked_before_it_is_published() {
     let world = World::pair();

@@ -60,3 +60,26 @@ fn misspelled_keyword_in_expectations_is_a_warning() {
     let check = world.blue(&world.path("access"), &["check"]);
     assert!(check.stdout.contains(warning), "{check}");
 }
+
+/// Every change of a schema that allows nothing is compatible.
+#[test]
+fn schema_that_allows_nothing_is_a_warning() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let part = |name: &str| {
+        format!(
+            r#"{{"type": "object", "required": ["{name}"], "properties": {{"{name}": {{}}}}, "additionalProperties": false}}"#
+        )
+    };
+    world.write("fungal/dog.json", &format!(r#"{{"allOf": [{}, {}]}}"#, part("id"), part("bark")));
+    let new = world.blue(&provider, &["contract", "new", "s3-access/dog", "--schema", "dog.json"]).exits(0);
+    let advice = "correct the schema: at /allOf/0/additionalProperties of it: no value is valid: \"bark\" is required";
+    assert!(new.stdout.contains(advice) && new.stdout.contains("[nothing-valid]"), "{new}");
+    let warning = "dog: /schema/allOf/0/additionalProperties: no value is valid: \"bark\" is required";
+    let check = world.blue(&provider, &["check", "--worktree"]);
+    assert!(check.stdout.contains(warning) && check.stdout.contains("[nothing-valid]"), "{check}");
+    let commit = world.commit("fungal", "Add dog");
+    assert!(commit.stderr.contains(warning), "{commit}");
+    let check = world.blue(&provider, &["check"]);
+    assert!(check.stdout.contains(warning), "{check}");
+}

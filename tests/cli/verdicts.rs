@@ -301,6 +301,23 @@ fn version_described_as_compatible_that_breaks_is_a_warning() {
     }
 }
 
+/// The contract promises nothing, so that a minor version is enough.
+#[test]
+fn bump_describes_a_break_that_no_promise_forbids() {
+    let world = ids();
+    let provider = world.path("fungal");
+    let free = |text: String| text.replace("backwards: true", "backwards: false");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &free(with_id("2.3.0", "string")));
+    world.commit("fungal", "Promise nothing");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &free(with_id("2.3.0", "[string, integer]")));
+    let bump = world.ok(&provider, &["contract", "bump", AT, "-m", "Numbers too"]);
+    assert!(bump.stdout.contains("from 2.3.0; it breaks consumers, which no promise protects"), "{bump}");
+    let text = world.read(&format!("fungal/{CONTRACT_FILE}"));
+    assert!(text.contains("2.4.0") && text.contains("compatible: false"), "{text}");
+    let check = world.blue(&provider, &["check", "--worktree", "--json"]).json();
+    assert!(!codes(&check, "warnings").contains(&"breaking-evolution".to_owned()), "{check}");
+}
+
 /// Readers of old values may break, although importers keep working, and a changed promise is a change.
 #[test]
 fn evolution_says_what_promises_were_broken_and_changed() {
@@ -344,13 +361,14 @@ fn witness_null_is_shown_also_by_a_cached_verdict() {
 
 /// The owner's promise allows it, so it is no error.
 #[test]
-fn patch_that_changes_which_values_are_valid_is_a_warning() {
+fn patch_that_changes_which_values_are_valid_or_sent_is_a_warning() {
     let world = ids();
     let provider = world.path("fungal");
     for (version, kind, expected) in [
         ("2.2.1", "string, maxLength: 3", 1),
         ("2.3.0", "string, maxLength: 3", 0),
         ("2.2.1", "string, title: Its id", 0),
+        ("2.2.1", "string }\n    note: { title: Any note", 1),
     ] {
         write(&world, version, kind);
         let check = world.blue(&provider, &["check", "--worktree", "--json"]).exits(0).json();

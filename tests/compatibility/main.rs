@@ -1,6 +1,7 @@
 //! Compatibility: verdicts are right, witnesses are confirmed, and comparisons are fast.
 
 mod budgets;
+mod bumps;
 mod corpus;
 mod expects;
 mod fuzz;

@@ -54,6 +54,20 @@ fn closed(schema: Value) -> Value {
 }
 
 #[test]
+fn long_string_is_too_long_whatever_its_pattern() {
+    for pattern in [json!({}), json!({"pattern": "^[a-z]*$"})] {
+        let of_length = |most: u64| {
+            let mut schema = json!({"type": "string", "maxLength": most});
+            schema.as_object_mut().unwrap().extend(pattern.as_object().unwrap().clone());
+            schema
+        };
+        let found = compare(&of_length(10_000_000), &of_length(5_000_000)).forwards.strict;
+        let SchemaVerdict::Unknown { reason, .. } = &found else { panic!("{found:?}") };
+        assert!(reason.starts_with("strings of 5000001 characters are too long to construct"), "{reason}");
+    }
+}
+
+#[test]
 fn union_that_refuses_is_named_before_unevaluated_properties() {
     says(
         &json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {}}}),

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use git_blue::model::compatibility::{self, Comparison, Limits, Options, SchemaDifference, SchemaVerdict};
+use git_blue::model::{
+    compatibility::{self, Comparison, Limits, Options, SchemaDifference, SchemaVerdict},
+    contract::SchemaReading,
+};
 use jsonschema::{Keyword, ValidationError};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -15,9 +18,18 @@ pub fn compare(old: &Value, new: &Value) -> Comparison {
 
 /// Compares two schemas within limits.
 pub fn within(old: &Value, new: &Value, limits: Limits) -> Comparison {
+    compare_with(old, new, Options { limits, ..Options::default() })
+}
+
+/// Compares two schemas in a reading that decides.
+pub fn compare_in(reading: SchemaReading, old: &Value, new: &Value) -> Comparison {
+    compare_with(old, new, Options { reading, ..Options::default() })
+}
+
+fn compare_with(old: &Value, new: &Value, options: Options) -> Comparison {
     let start = Instant::now();
-    let limits = Limits { differences: limits.time, ..limits };
-    let options = Options { limits, most_differences: 3, ..Options::default() };
+    let limits = Limits { differences: options.limits.time, ..options.limits };
+    let options = Options { limits, most_differences: 3, ..options };
     compatibility::compare(old, new, &options, &|| start.elapsed()).unwrap()
 }
 

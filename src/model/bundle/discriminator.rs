@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{BundleError, Place, Work};
-use crate::model::pointer::unescape;
+use crate::model::pointer::{escape, unescape};
 
 impl Work<'_> {
     /// Adds the values of the discriminator to each alternative that is a reference. An alternative that lists values of
@@ -20,6 +20,8 @@ impl Work<'_> {
         let Some(discriminator) = schema.get("discriminator").filter(|_| self.is_api(file)) else { return Ok(()) };
         let Some(property) = discriminator.get("propertyName").and_then(Value::as_str) else { return Ok(()) };
         let here = (file.to_owned(), self.at.clone());
+        let children = self.children_of(&here);
+        self.children.insert(here.clone(), children);
         for word in ["oneOf", "anyOf"] {
             let alternatives = schema.get(word).and_then(Value::as_array).into_iter().flatten();
             for (index, alternative) in alternatives.enumerate() {
@@ -37,6 +39,21 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the names of the schemas beside a schema that have it in `allOf`.
+    fn children_of(&mut self, parent: &Place) -> Vec<String> {
+        let (file, pointer) = parent;
+        let container = pointer.rsplit_once('/').map_or("", |(above, _)| above);
+        let Some(document) = self.files.get(file).cloned() else { return Vec::new() };
+        let others = document.pointer(container).and_then(Value::as_object).into_iter().flatten();
+        let mut refers = |name: &str, child: &Value| {
+            let around = (file.clone(), format!("{container}/{}", escape(name)));
+            let branches = child.get("allOf").and_then(Value::as_array).into_iter().flatten();
+            let mut references = branches.filter_map(|branch| branch.get("$ref")?.as_str());
+            references.any(|to| self.target(to, &around).as_ref() == Ok(parent))
+        };
+        others.filter(|(name, child)| refers(name, child)).map(|(name, _)| name.clone()).collect()
     }
 
     /// Returns the values that choose an alternative: the keys of `mapping` that lead to it, and its name, unless that is a

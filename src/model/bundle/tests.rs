@@ -20,7 +20,7 @@ fn parts_are_traced_to_their_files() {
     let api = json!({"x": {"$defs": {"own": {}}, "items": {"$ref": "part.yaml#/y"}, "not": {"$ref": "#/z"}}, "z": {}});
     let files = [("api.yaml", api), ("part.yaml", json!({"y": {"type": "string"}}))];
     let mut load = |path: &str| Ok(files.iter().find(|(name, _)| *name == path).unwrap().1.clone().into());
-    let Bundle { schema, origins } = bundle("api.yaml", "/x", None, &mut load).unwrap();
+    let Bundle { schema, origins, .. } = bundle("api.yaml", "/x", None, &mut load).unwrap();
     assert_eq!(schema.value()["items"]["$ref"], "#/$defs/y");
     for (pointer, file, at) in [
         ("", "api.yaml", "/x"),

@@ -35,7 +35,7 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             // If publishing it would be refused, a misspelled keyword may be the reason.
             let remarks = match published.filter(|published| published.schema == document.schema) {
                 Some(published) => effects::remarks_on_contract((domain, after), published, judge),
-                None => effects::remarks_on_document(&document),
+                None => effects::remarks_on_document(&document, judge),
             };
             located(remarks, name, declared)
         } else {
@@ -44,7 +44,7 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
             let in_conflict = own.filter(|held| {
                 domain.conflicts.contracts.get(contract).is_some_and(|versions| versions.contains(&held.version))
             });
-            let mut remarks = effects::remarks_on_document(&document);
+            let mut remarks = effects::remarks_on_document(&document, judge);
             remarks.extend(effects::remarks_on_deprecation(after, &document));
             remarks.extend(own.and_then(|held| effects::remark_on_retirement(held, &document)));
             let remarks = located(remarks, name, declared);

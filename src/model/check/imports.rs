@@ -13,7 +13,7 @@ use crate::model::{
     nearest::{Suggestions, question},
     realm::Repo,
     successor::Successor,
-    verdict::{Outcome, States, Verdict},
+    verdict::{Basis, Outcome, States, Verdict},
     version::Version,
 };
 
@@ -152,7 +152,9 @@ fn standing(
         ImportResolution::Broken { current } => {
             let versions: BTreeSet<_> = import.adapted().into_iter().chain([&current]).collect();
             let yanked: Vec<_> = versions.into_iter().filter(|version| is_yanked(domain, import, version)).collect();
-            let is_useless = !yanked.is_empty() || breaks_expectation(import, verdict);
+            // No range helps if the other side sends now.
+            let is_reversed = verdict.is_some_and(|verdict| verdict.basis == Basis::Flow);
+            let is_useless = !yanked.is_empty() || is_reversed || breaks_expectation(import, verdict);
             let wider = range.widened(&current).filter(|_| !is_useless);
             let is_proved = verdict.is_some_and(|verdict| verdict.verdict == Outcome::Compatible);
             let once = if is_proved { String::new() } else { format!(": write it once the code works with {current}") };

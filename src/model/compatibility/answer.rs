@@ -126,7 +126,7 @@ pub struct ValueChange {
 pub enum VersionBump {
     /// It breaks a direction that was asked about.
     Major,
-    /// It changes which values are valid.
+    /// It changes which values are valid, or which properties are named and so sent.
     Minor,
     /// It has the same meaning.
     Patch,
@@ -286,9 +286,14 @@ impl Comparison {
         is_decided(&self.backwards) && is_decided(&self.forwards)
     }
 
-    /// Returns whether both schemas accept the same values, in both readings.
+    /// Returns whether both schemas accept the same values.
     pub fn is_same_language(&self) -> bool {
-        self.backwards.strict.is_compatible() && self.forwards.strict.is_compatible()
+        is_same_language([&self.backwards, &self.forwards])
+    }
+
+    /// Returns whether both schemas accept the same values, and senders send the same.
+    pub fn is_same(&self) -> bool {
+        self.bump == VersionBump::Patch
     }
 
     /// Removes whatever is too long for a response about contracts.
@@ -307,6 +312,11 @@ impl Comparison {
         let differences = self.differences.into_iter().map(replaced).collect();
         Self { backwards, forwards, differences, ..self }
     }
+}
+
+/// Returns whether the verdicts in both directions say that the same values are valid.
+pub fn is_same_language(directions: [&BothReadings; 2]) -> bool {
+    directions.iter().all(|one| one.strict.is_compatible())
 }
 
 impl BothReadings {
@@ -362,20 +372,22 @@ impl SchemaVerdict {
 
 impl VersionBump {
     /// Returns the bump and its reason, phrased as the end of a sentence.
-    pub fn phrase(self) -> String {
+    /// `directions` are the verdicts that need it.
+    pub fn phrase(self, directions: [&BothReadings; 2]) -> String {
         let bump = match self {
             Self::Major => "a major version",
             Self::Minor => "a minor version",
             Self::Patch => "at most a patch version",
             Self::Unknown => "a minor version, or a major one if it breaks something",
         };
-        format!("{bump}: {}", self.why())
+        format!("{bump}: {}", self.why(is_same_language(directions)))
     }
 
-    /// Returns the reason for the bump.
-    pub fn why(self) -> &'static str {
+    /// Returns the reason for the bump. `is_same_language` is whether the same values are valid.
+    pub fn why(self, is_same_language: bool) -> &'static str {
         match self {
             Self::Major => "it breaks compatibility",
+            Self::Minor if is_same_language => "the same values are valid, but other properties are named, and so sent",
             Self::Minor => "the set of valid values changes",
             Self::Patch => "the same values are valid",
             Self::Unknown => "compatibility is not fully decided",

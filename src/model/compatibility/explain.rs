@@ -1,6 +1,6 @@
 //! Explains why a witness fails: the innermost keyword that refuses it, and the other schema at the same place.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
@@ -164,7 +164,10 @@ impl<'a> Sources<'a> {
         let (rule, mut message) = rules::describe(&place, &table.words);
         if let Some(difference) = self.other_draft(leaf, &other) {
             message += &difference;
-        } else if let Some(name) = leaf.path.last().filter(|_| other.is_empty() && is_member(witness, &at)) {
+        } else if let Some((name, above)) =
+            leaf.path.split_last().filter(|_| other.is_empty() && is_member(witness, &at))
+            && !self.is_of_condition(table, 1 - own, witness, (above, name))
+        {
             message += &format!("; the other schema does not name {}", rules::short(&Value::from(&**name)));
         } else if self.is_unchanged(&pointers)
             && let Some(choice) = self.changed_choice(own, table, &leaf.spot)
@@ -175,6 +178,25 @@ impl<'a> Sources<'a> {
             message += &format!("; see {uri}");
         }
         Explained { rule, message, at, pointers }
+    }
+
+    /// Returns whether a document names the property at a path in the condition of an `if`.
+    fn is_of_condition(
+        &self,
+        table: &mut Table,
+        document: usize,
+        witness: &Value,
+        (above, name): (&[String], &str),
+    ) -> bool {
+        let (around, _) = self.reached(table, document, Some(witness), above);
+        let (mut names, mut patterns) = (BTreeSet::new(), BTreeSet::new());
+        for lit in around.iter().flat_map(|spot| self.graph.lits(spot.id)) {
+            if let Lit::If(condition, ..) = lit {
+                table.add_names(self.classes.of(*condition), &mut names, &mut patterns);
+            }
+        }
+        table.words.known(name).is_some_and(|name| names.contains(&name))
+            || patterns.iter().any(|pattern| table.words.matches(*pattern, name) == Some(true))
     }
 
     /// Returns the literals of a sub-schema that come from one keyword each.
@@ -229,7 +251,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Returns the JSON Pointer to a keyword.
-    fn pointer(&self, document: usize, table: &Table, spot: &Spot<'_>, lit: &Lit) -> String {
+    pub(super) fn pointer(&self, document: usize, table: &Table, spot: &Spot<'_>, lit: &Lit) -> String {
         let schema = self.graph.tree(spot.id);
         let keyword = rules::keywords(lit).iter().find(|keyword| schema.get(keyword).is_some());
         let below = match lit {

@@ -14,11 +14,13 @@ mod evaluate;
 mod explain;
 mod found;
 mod graph;
+mod nothing;
 mod numbers;
 mod places;
 mod prove;
 mod recent;
 mod rules;
+mod sent_names;
 mod sources;
 mod unevaluated;
 mod values;
@@ -41,8 +43,10 @@ use super::{
 
 pub use answer::{
     BothReadings, Comparison, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, ValuesCompared, VersionBump,
+    is_same_language,
 };
 pub use budget::Limits;
+pub use nothing::NothingValid;
 pub use rules::{RULES, Rule};
 pub use values::{VALUE_RULES, ValueRule, values};
 pub use verdict::Options;
@@ -135,6 +139,13 @@ pub fn is_proved(
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<bool, String> {
     with_metaschemas([old, new], |old, new| verdict::is_proved(old, new, direction, options, clock))
+}
+
+/// Returns the finding that a schema allows nothing, or no object with the properties that it names; `None` if it allows
+/// something, or that is undecided.
+pub fn nothing_valid(schema: Tree<'_>, limits: Limits, clock: &(dyn Fn() -> Duration + Sync)) -> Option<NothingValid> {
+    let found = with_metaschemas([schema, schema], |schema, _| nothing::find(schema, limits, clock));
+    found.and_then(|found| found).unwrap_or_default()
 }
 
 /// Does the work on a large stack. A panic is an error in the comparison, which leaves it undecided.

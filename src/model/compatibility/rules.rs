@@ -129,7 +129,7 @@ fn origin(lit: &Lit) -> (&'static [&'static str], [&'static str; 2]) {
         Lit::DepSchema(..) => (&["dependentSchemas", "dependencies"], ["narrowed-dependency", "widened-dependency"]),
         Lit::AnyOf(_) => (&["anyOf"], ALTERNATIVES),
         Lit::OneOf(_) => (&["oneOf"], ALTERNATIVES),
-        Lit::If(..) => (&["if"], ALTERNATIVES),
+        Lit::If(..) | Lit::Names(_) => (&["if"], ALTERNATIVES),
         Lit::Sub(_) | Lit::Opaque(..) => (&[], ALTERNATIVES),
         Lit::Not(_) => (&["not"], ["narrowed-not", "widened-not"]),
     }

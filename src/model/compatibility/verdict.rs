@@ -14,6 +14,7 @@ use super::graph::node::{Id, Lit, Table};
 use super::prove::sender;
 use super::prove::{Answer, Atom, Engine};
 use super::rules::ALTERNATIVES;
+use super::sent_names;
 use super::sources::Sources;
 use super::walk::Leaf;
 use crate::model::{
@@ -117,7 +118,14 @@ fn incompatible(difference: SchemaDifference) -> SchemaVerdict {
     SchemaVerdict::Incompatible { difference: Box::new(difference) }
 }
 
-fn bump(backwards: &BothReadings, forwards: &BothReadings, options: &Options) -> VersionBump {
+/// Returns the bump that the verdicts need. `is_sent_alike` is whether lenient senders send the same if the same values
+/// are valid.
+fn bump(
+    backwards: &BothReadings,
+    forwards: &BothReadings,
+    options: &Options,
+    is_sent_alike: impl FnOnce() -> bool,
+) -> VersionBump {
     let asked = [(backwards, options.backwards), (forwards, options.forwards)];
     let asked: Vec<_> = asked.iter().filter(|(_, is_asked)| *is_asked).map(|(r, _)| r.of(options.reading)).collect();
     if asked.iter().any(|verdict| verdict.is_incompatible()) {
@@ -126,7 +134,8 @@ fn bump(backwards: &BothReadings, forwards: &BothReadings, options: &Options) ->
     if asked.iter().any(|verdict| !verdict.is_compatible()) {
         return VersionBump::Unknown;
     }
-    if backwards.strict.is_compatible() && forwards.strict.is_compatible() {
+    let is_same_language = backwards.strict.is_compatible() && forwards.strict.is_compatible();
+    if is_same_language && (options.reading == SchemaReading::Strict || is_sent_alike()) {
         VersionBump::Patch
     } else {
         VersionBump::Minor
@@ -151,6 +160,7 @@ impl<'a> Judge<'a> {
     /// Decides both directions and collects differences.
     fn comparison(mut self) -> Comparison {
         let [backwards, forwards] = self.directions();
+        let bump = bump(&backwards, &forwards, self.options, || self.names_the_same());
         self.engine.budget.end_verdicts();
         let options = self.options;
         let mut more = false;
@@ -167,7 +177,6 @@ impl<'a> Judge<'a> {
                 SchemaVerdict::Compatible => false,
             };
         }
-        let bump = bump(&backwards, &forwards, options);
         Comparison { backwards, forwards, differences: self.differences, more, bump }
     }
 
@@ -180,6 +189,12 @@ impl<'a> Judge<'a> {
     fn is_same(&self) -> bool {
         let [old, new] = self.sources.graph.documents;
         old.root.id() == new.root.id() || self.root(0) == self.root(1)
+    }
+
+    /// Returns whether both documents are known to name the same properties.
+    fn names_the_same(&mut self) -> bool {
+        let (old, new) = (self.root(0), self.root(1));
+        self.is_same() || sent_names::are_same(&self.engine.table, &mut self.engine.budget, old, new)
     }
 
     /// Decides both directions. All questions share the time limit, so those that were asked come first, and the strict

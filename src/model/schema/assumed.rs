@@ -72,6 +72,23 @@ pub fn in_draft_of(schema: Tree<'_>, other: Tree<'_>) -> Option<Value> {
     (is_unnamed && !is_later && is_valid(schema, draft)).then(|| named(schema, draft))
 }
 
+/// Returns a copy of a schema that names no draft and has the syntax of an older one, with the draft in which it is valid
+/// added. Returns `None` if there is no such draft.
+pub fn in_older_draft(schema: Tree<'_>) -> Option<Value> {
+    let is_unnamed = schema.is_object() && schema.get("$schema").is_none();
+    let is_older = is_unnamed && any_keyword(schema, &is_older_syntax) && !is_valid(schema, Draft::D2020);
+    is_older.then(|| older(&[schema])).flatten().map(|draft| named(schema, draft))
+}
+
+/// Returns whether 2020-12 does not allow a keyword in this form, but an older draft does.
+fn is_older_syntax(keyword: &str, value: Tree<'_>) -> bool {
+    match keyword {
+        "items" => value.is_array(),
+        "exclusiveMinimum" | "exclusiveMaximum" => value.is_boolean(),
+        _ => false,
+    }
+}
+
 fn is_valid(schema: Tree<'_>, draft: Draft) -> bool {
     meta::problem_in(schema, draft).is_none()
 }
@@ -85,12 +102,16 @@ fn older(schemas: &[Tree<'_>]) -> Option<Draft> {
 
 /// Returns whether a schema or one of its sub-schemas has one of these keywords.
 fn has_keyword(schema: Tree<'_>, keywords: &[&str]) -> bool {
+    any_keyword(schema, &|name, _| keywords.contains(&name))
+}
+
+fn any_keyword(schema: Tree<'_>, is_wanted: &dyn Fn(&str, Tree<'_>) -> bool) -> bool {
     let mut waiting = vec![schema];
     while let Some(part) = waiting.pop() {
         waiting.extend(part.items());
         for (name, member) in part.members() {
             match name {
-                name if keywords.contains(&name) => return true,
+                name if is_wanted(name, member) => return true,
                 name if NAMED.contains(&name) => waiting.extend(member.members().map(|(_, schema)| schema)),
                 name if VALUES.contains(&name) => {}
                 _ => waiting.push(member),

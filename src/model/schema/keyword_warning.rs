@@ -34,6 +34,10 @@ pub enum KeywordKind {
     UncomparedFormat(Draft),
     /// The pattern has a meaning in Rust's syntax, but none in ECMA-262.
     Pattern,
+    /// Other schemas have this one in `allOf`, and its discriminator chooses among them.
+    Children,
+    /// The schema allows no value, or no object with the properties that it names.
+    NothingValid,
 }
 
 impl KeywordWarning {
@@ -51,6 +55,12 @@ impl KeywordWarning {
         Self { pointer, keyword: target, kind: KeywordKind::External, suggestion }
     }
 
+    /// Returns the warning that the children of the schema at a pointer are not compared.
+    pub fn children(pointer: &str) -> Self {
+        let (pointer, keyword) = (format!("{pointer}/discriminator"), "discriminator".to_owned());
+        Self { pointer, keyword, kind: KeywordKind::Children, suggestion: "compare a oneOf of them".to_owned() }
+    }
+
     /// Returns the id of the rule.
     pub fn rule(&self) -> &'static str {
         match self.kind {
@@ -62,6 +72,8 @@ impl KeywordWarning {
             KeywordKind::NoKeyword => "no-keyword",
             KeywordKind::UncomparedFormat(_) => "format-not-compared",
             KeywordKind::Pattern => "pattern-not-ecma-262",
+            KeywordKind::Children => "children-not-compared",
+            KeywordKind::NothingValid => "nothing-valid",
         }
     }
 
@@ -88,6 +100,10 @@ impl KeywordWarning {
             KeywordKind::UncomparedFormat(draft) => {
                 format!("{keyword:?} was not compared, since {draft} does not assert it; {suggestion}")
             }
+            KeywordKind::Children => format!(
+                "{keyword:?} chooses among schemas that have this one in allOf, which are not compared; {suggestion}"
+            ),
+            KeywordKind::NothingValid => suggestion.clone(),
             KeywordKind::Pattern => {
                 let shown: String = keyword.chars().take(60).collect();
                 format!("{shown:?} is not an ECMA-262 pattern: other validators may refuse it; {suggestion}")

@@ -21,8 +21,15 @@ const MOST: usize = 50;
 /// Returns the words of a schema that assert nothing although they look like keywords, at most 50, in document order.
 /// This excludes names of properties, and values in `enum`, `const`, `default` and `examples`.
 pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
-    let mut walk =
-        Walk { root: schema, seen: HashSet::new(), open: Vec::new(), found: Vec::new(), nearest: HashMap::new() };
+    let mut walk = Walk {
+        root: schema,
+        seen: HashSet::new(),
+        open: Vec::new(),
+        found: Vec::new(),
+        nearest: HashMap::new(),
+        parents: Vec::new(),
+        used: HashSet::new(),
+    };
     walk.open.push(Place { schema, pointer: String::new(), draft: Some(Draft::D2020), is_named: false });
     // Hashes of pointers take a tenth of the memory of the pointers.
     let hashes = RandomState::new();
@@ -37,6 +44,8 @@ pub fn warnings(schema: Tree<'_>) -> Vec<KeywordWarning> {
     if walk.found.is_empty() {
         walk.found.extend(no_keyword(schema));
     }
+    let parents = walk.parents.iter().filter(|pointer| walk.used.contains(*pointer) || !is_definition(pointer));
+    walk.found.extend(parents.map(|pointer| KeywordWarning::children(pointer)));
     walk.found.truncate(MOST);
     walk.found
 }
@@ -98,6 +107,10 @@ struct Walk<'a> {
     found: Vec<KeywordWarning>,
     /// The nearest keyword to each word, kept because generated schemas repeat the same words thousands of times.
     nearest: HashMap<&'a str, Option<Nearest>>,
+    /// The pointers to schemas whose `discriminator` is not beside a union: others have them in `allOf`.
+    parents: Vec<String>,
+    /// The targets of references outside of `allOf`.
+    used: HashSet<String>,
 }
 
 /// The keyword that is nearest to a word.
@@ -126,6 +139,9 @@ impl<'a> Walk<'a> {
                 self.found.extend(here.patterns(word, value));
             }
         }
+        if is_parent(schema) {
+            self.parents.push(place.pointer.clone());
+        }
         let first = self.open.len();
         for (keyword, value) in schema.members() {
             self.parts(&here, keyword, value);
@@ -135,6 +151,9 @@ impl<'a> Walk<'a> {
         {
             let named = Some(Draft::of(self.root.get("$schema").and_then(Tree::as_str).unwrap_or(draft.uri())));
             let draft = named.flatten().or(Some(draft));
+            if !is_in_all_of(&place.pointer) {
+                self.used.insert(target.to_owned());
+            }
             self.open.push(Place { schema, pointer: target.to_owned(), draft, is_named });
         }
         self.open[first..].reverse();
@@ -155,6 +174,23 @@ impl<'a> Walk<'a> {
             _ => open(value, &[keyword]),
         }
     }
+}
+
+/// Returns whether a schema of OpenAPI is the parent of others, which its `discriminator` tells apart.
+fn is_parent(schema: Tree<'_>) -> bool {
+    let has = |word: &str| schema.get(word).is_some();
+    let names = |discriminator: Tree<'_>| discriminator.get("propertyName").is_some_and(Tree::is_string);
+    schema.get("discriminator").is_some_and(names) && !has("oneOf") && !has("anyOf")
+}
+
+/// Returns whether a pointer leads to a branch of an `allOf`.
+fn is_in_all_of(pointer: &str) -> bool {
+    pointer.rsplit_once('/').is_some_and(|(above, _)| above.ends_with("/allOf"))
+}
+
+/// Returns whether a pointer leads to a definition, which counts only where it is referred to.
+fn is_definition(pointer: &str) -> bool {
+    pointer.rsplit_once('/').is_some_and(|(above, _)| above.ends_with("/$defs") || above.ends_with("/definitions"))
 }
 
 /// The location of a keyword.
@@ -321,6 +357,27 @@ mod tests {
         super::super::replace_external(&mut forest, &mut parts, false);
         let found = parts.map(|part| warnings(forest.tree(part)).len());
         assert_eq!(found, [0, 1]);
+    }
+
+    #[test]
+    fn children_of_a_discriminator_are_not_compared() {
+        let pet = json!({"type": "object", "discriminator": {"propertyName": "kind"}});
+        let hint = "are not compared; compare a oneOf of them";
+        let with = |mut schema: Value| {
+            schema["$defs"] = json!({"Pet": pet});
+            schema
+        };
+        one(pet.clone(), "/discriminator", hint);
+        let to_pet = json!({"$ref": "#/$defs/Pet"});
+        one(with(json!({"properties": {"pet": to_pet}})), "/$defs/Pet/discriminator", hint);
+        for schema in [
+            with(json!({"allOf": [to_pet, {"properties": {"bark": {}}}]})),
+            with(json!({"type": "object"})),
+            json!({"oneOf": [true], "discriminator": {"propertyName": "kind"}}),
+            json!({"properties": {"discriminator": {"type": "string"}}}),
+        ] {
+            assert_eq!(found(&schema), [], "{schema}");
+        }
     }
 
     #[test]

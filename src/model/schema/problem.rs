@@ -90,8 +90,7 @@ pub(super) fn of_schema(schema: &Value, error: &ValidationError<'_>) -> Problem 
     if let Some(uri) = dialect.filter(|uri| Draft::of(uri).is_none()) {
         return of_dialect(uri);
     }
-    let has = |keyword: &str| schema.get(keyword).is_some();
-    let found = problem_in(Part::Schema, error, if has(OLDER_PARTS) && !has(PARTS) { OLDER_PARTS } else { PARTS });
+    let found = problem_in(Part::Schema, error, parts_of(|keyword| schema.get(keyword).is_some()));
     let is_pattern = matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex");
     match schema.pointer(&found.pointer).and_then(Value::as_str).filter(|_| is_pattern) {
         Some(written) => Problem { message: of_pattern(written), ..found },
@@ -152,6 +151,11 @@ fn advice(pointer: &str, error: &ValidationError<'_>, parts: &str) -> Option<Str
     {
         return Some(advice);
     }
+    if let ValidationErrorKind::Required { property } = error.kind()
+        && let Some(advice) = advice_on_bound(property, error.instance())
+    {
+        return Some(advice);
+    }
     if said.starts_with("Unknown meta-schema") {
         return Some(unknown_dialect());
     }
@@ -160,19 +164,56 @@ fn advice(pointer: &str, error: &ValidationError<'_>, parts: &str) -> Option<Str
     }
     match error.kind() {
         ValidationErrorKind::Referencing(referencing::Error::PointerToNowhere { pointer }) => {
-            return Some(shortened(format!("$ref: there is nothing at \"#{pointer}\"; write #/{parts}/NAME")));
+            return Some(nothing_at(pointer, &instead(parts)));
         }
         ValidationErrorKind::Referencing(referencing::Error::NoSuchAnchor { anchor }) => {
-            return Some(shortened(format!("$ref: nothing has the anchor {anchor:?}; write #/{parts}/NAME")));
+            return Some(no_anchor(anchor, parts));
         }
         _ => {}
     }
     let reference = said.strip_prefix("Resource '")?.split('\'').next()?;
-    said.contains("is not present in a registry").then(|| {
-        shortened(format!(
-            "$ref: {reference:?} points outside the schema; copy the target to {parts}, and write #/{parts}/NAME"
-        ))
-    })
+    said.contains("is not present in a registry").then(|| outside(reference, parts))
+}
+
+/// Returns the message for a reference to a pointer that leads nowhere. `instead` says what to write.
+pub(super) fn nothing_at(pointer: &str, instead: &str) -> String {
+    shortened(format!("$ref: there is nothing at \"#{pointer}\"")) + instead
+}
+
+/// Returns what to write instead of a reference that leads nowhere.
+pub(super) fn instead(parts: &str) -> String {
+    format!("; write #/{parts}/NAME")
+}
+
+/// Returns the message for a reference to an anchor that nothing has.
+pub(super) fn no_anchor(anchor: &str, parts: &str) -> String {
+    shortened(format!("$ref: nothing has the anchor {anchor:?}")) + &instead(parts)
+}
+
+/// Returns the message for a reference to another document.
+pub(super) fn outside(reference: &str, parts: &str) -> String {
+    let copy = format!("; copy the target to {parts}, and write #/{parts}/NAME");
+    shortened(format!("$ref: {reference:?} points outside the schema")) + &copy
+}
+
+/// Returns the keyword under which a schema has parts with names, or would have them.
+pub(super) fn parts_of(has: impl Fn(&str) -> bool) -> &'static str {
+    if has(OLDER_PARTS) && !has(PARTS) { OLDER_PARTS } else { PARTS }
+}
+
+/// Returns what to write in draft-04 instead of an exclusive bound that is a number, as in later drafts.
+fn advice_on_bound(missing: &Value, schema: &Value) -> Option<String> {
+    let (bound, keyword) = match missing.as_str()? {
+        "minimum" => ("minimum", "exclusiveMinimum"),
+        "maximum" => ("maximum", "exclusiveMaximum"),
+        _ => return None,
+    };
+    schema.get(keyword).filter(|value| value.is_number()).map(|value| number_as_flag(keyword, bound, value))
+}
+
+fn number_as_flag(keyword: &str, bound: &str, value: &Value) -> String {
+    let write = format!("write {bound:?}: {value}, {keyword:?}: true, or \"$schema\": {:?}", Draft::D7.uri());
+    format!("in draft-04, {keyword} is true or false beside {bound}; {write}")
 }
 
 /// Returns what to write instead of a missing schema, or of the syntax of an older draft.
@@ -187,6 +228,9 @@ fn advice_on_older_syntax(pointer: &str, instance: &Value) -> Option<String> {
                 \"$schema\": {:?}",
             Draft::D4.uri()
         ),
+        // Only in draft-04 is a number of the wrong type.
+        ("exclusiveMinimum", Value::Number(_)) => number_as_flag(keyword, "minimum", instance),
+        ("exclusiveMaximum", Value::Number(_)) => number_as_flag(keyword, "maximum", instance),
         ("items", Value::Array(_)) => format!(
             "a list as items is older than 2020-12; write it as prefixItems, or \"$schema\": {:?}",
             Draft::D7.uri()

@@ -26,8 +26,8 @@ use serde_json::{Value, json};
 
 pub use super::{
     compatibility::{
-        BothReadings, Comparison, MAX_WITNESS, SchemaDifference, SchemaVerdict, ValueChange, ValuesCompared,
-        VersionBump,
+        BothReadings, Comparison, MAX_WITNESS, NothingValid, SchemaDifference, SchemaVerdict, ValueChange,
+        ValuesCompared, VersionBump, is_same_language,
     },
     contract::{BrokenDirection, SchemaReading},
 };
@@ -240,7 +240,9 @@ impl<'a> Judge<'a> {
     fn expected(&self, expects: &Json, provided: &Json, document: &Contract) -> SchemaVerdict {
         let found = self.within(document.compatibility.reading, |options| {
             let (mut forest, [mut expects, provided]) = Forest::of_schemas([expects, provided]);
-            if let Some(named) = schema::in_draft_of(forest.tree(expects), forest.tree(provided)) {
+            let unnamed = forest.tree(expects);
+            let named = schema::in_draft_of(unnamed, forest.tree(provided));
+            if let Some(named) = named.or_else(|| schema::in_older_draft(unnamed)) {
                 expects = forest.add(&named);
                 forest = forest.closed();
             }
@@ -252,6 +254,21 @@ impl<'a> Judge<'a> {
             Some(Err(bug)) => SchemaVerdict::unknown(&bug, None),
             None => SchemaVerdict::unknown(NO_TIME, Some("time")),
         }
+    }
+
+    /// Returns the finding that a contract's schema allows nothing. Does not ask if there is an agreed value, which shows
+    /// the opposite.
+    pub fn nothing_valid(&self, contract: &Contract) -> Option<NothingValid> {
+        if says_nothing(&contract.schema) || !contract.value.is_null() {
+            return None;
+        }
+        let find = || {
+            let (forest, [root]) = Forest::of_schemas([&contract.schema]);
+            let find =
+                |options: &Options| compatibility::nothing_valid(forest.tree(root), options.limits, &*self.clock);
+            self.within(SchemaReading::Strict, find).flatten()
+        };
+        self.answer(&format!("nothing-{}", hash::of_text(contract.schema.to_string())), |_| true, find)
     }
 
     /// Returns the promise that a change to the agreed value breaks, in the parts that an import `expects` or in the

@@ -124,8 +124,8 @@ pub fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = Br
 }
 
 /// Returns the bump that a document needs over `held`: major if it breaks a promise about a direction or the value, or
-/// reverses the flow; unknown if that is undecided; minor if it changes which values are valid or agreed, or what is
-/// promised; otherwise patch.
+/// reverses the flow; unknown if that is undecided; minor if it changes which values are valid, sent or agreed, or
+/// what is promised; otherwise patch.
 pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> VersionBump {
     let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
     let verdicts: Vec<_> = verdicts.map(|verdict| verdict.verdict).collect();
@@ -139,6 +139,6 @@ pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> V
     let is_same = values == VersionBump::Patch
         && held.compatibility == document.compatibility
         && held.values == document.values
-        && judge.compare(held, document).is_same_language();
+        && judge.compare(held, document).is_same();
     if is_same { VersionBump::Patch } else { VersionBump::Minor }
 }

@@ -16,7 +16,7 @@ use crate::{
         publish,
         publish_policy::Policy,
         schema::{self, Forest},
-        verdict::{Basis, Promise, VersionBump, needed_bump},
+        verdict::{Basis, Outcome, Promise, VersionBump, needed_bump},
         version::{Level, Version},
     },
     ops::{
@@ -87,6 +87,8 @@ impl Request {
 struct Need {
     bump: VersionBump,
     reason: String,
+    /// Whether the change breaks a promise, or consumers that no promise protects.
+    is_breaking: bool,
 }
 
 /// Edits the file.
@@ -146,10 +148,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
             if let Some(from) = codec::version_from(text.as_bytes()) {
                 return Err(in_another_file(&file, &from.from, &new));
             }
-            let is_breaking = match &need {
-                Some(need) => need.bump == VersionBump::Major,
-                None => false,
-            };
+            let is_breaking = need.as_ref().is_some_and(|need| need.is_breaking);
             let known = view.versions.get(&at.contract);
             let is_unpublished =
                 |version: &Version| *version > published.version && known.is_none_or(|known| !known.contains(version));
@@ -426,7 +425,7 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
     let (judge, old) = (ctx.judge(), &published.version);
     if let Some(approval) = next_version::approved(view, published, document, &judge) {
         let reason = format!("the break was approved: {}", approval.reason);
-        return Some(Need { bump: VersionBump::Minor, reason });
+        return Some(Need { bump: VersionBump::Minor, reason, is_breaking: true });
     }
     // A patch must keep every promise, so this finds each one that the change breaks.
     let next = Contract { version: old.raised(Level::Patch), ..document.clone() };
@@ -442,15 +441,15 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
             Basis::Schemas | Basis::Expects => "",
         };
         let reason = format!("it breaks a promise of {old}{of}{}", what.unwrap_or_default());
-        return Some(Need { bump: VersionBump::Major, reason });
+        return Some(Need { bump: VersionBump::Major, reason, is_breaking: true });
     }
     if let Some(verdict) = promise.as_ref().and_then(|promise| promise.unknown.first()) {
         let why = verdict.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         let reason = format!("it is unknown whether it breaks consumers of {old}{why}");
-        return Some(Need { bump: VersionBump::Unknown, reason });
+        return Some(Need { bump: VersionBump::Unknown, reason, is_breaking: false });
     }
     let bump = needed_bump(published, document, &judge);
-    let is_same_shape = published.schema == document.schema || judge.compare(published, document).is_same_language();
+    let compared = judge.compare(published, document);
     let is_same_value = || {
         compatibility::values(&published.value.value(), &document.value.value(), Values::Frozen).bump
             == VersionBump::Patch
@@ -461,11 +460,15 @@ fn need(ctx: &Ctx, view: &DomainView, published: &Contract, document: &Contract)
         }
         VersionBump::Patch if is_same_value() => format!("the lists of the value have the same items as in {old}"),
         VersionBump::Patch => "the value changed, which `values: free` allows".to_owned(),
-        _ if is_same_shape && published.value != document.value => "the value changed".to_owned(),
-        _ if is_same_shape => "the promise changed".to_owned(),
+        _ if compared.is_same() && published.value != document.value => "the value changed".to_owned(),
+        _ if compared.is_same() => "the promise changed".to_owned(),
+        _ if compared.is_same_language() => format!("the schema names other properties than in {old}, which are sent"),
         _ => format!("the set of valid values differs from {old}"),
     };
-    Some(Need { bump, reason })
+    let verdict = judge.for_importers(published, document);
+    let is_breaking = verdict.is_some_and(|verdict| verdict.verdict == Outcome::Breaks);
+    let unprotected = if is_breaking { "; it breaks consumers, which no promise protects" } else { "" };
+    Some(Need { bump, reason: reason + unprotected, is_breaking })
 }
 
 /// Returns the end of a reason that names changed formats, which are not compared.

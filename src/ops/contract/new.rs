@@ -20,8 +20,9 @@ use crate::{
         contract::{Compatibility, Contract, Evolution, Flow},
         name::{ContractName, ContractRef, RepoName},
         publish, samples,
-        schema::{self, Part},
+        schema::{self, KeywordWarning, Part},
         text::shell_word,
+        verdict::NothingValid,
         version::Version,
     },
     ops::{
@@ -94,6 +95,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let is_member = require_new(ctx, acting, request)?;
     let (document, samples, sources) = document(ctx, acting.repo, request)?;
     require_valid(ctx, request, &document)?;
+    let nothing = ctx.judge().nothing_valid(&document).map(NothingValid::warning);
     let text = text(&request.contract, &document, reference(ctx, request)?.as_ref());
     require_publishable(file.relative(), contract, &text).map_err(|error| without_value(ctx, request, error))?;
     let text = editor_schemas::modeline(ctx, "contract", "../..")? + &text;
@@ -118,10 +120,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let at = &request.contract;
     let answer = answer
         .next_all(samples.advice.into_iter().map(NextStep::advice))
+        .next_all(nothing.map(|one| NextStep::advice(of_nothing(&one))))
         .next_if(!is_member, format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo))
         .next(format!("git add {paths} && git commit -m \"Add the contract {at}\"{}", ignored.unwrap_or_default()))
         .next(format!("git blue import {at}  # in each consumer, once it is published"));
     auto::with_push(ctx, (acting.realm, acting.store), is_realm_changed, answer)
+}
+
+/// Says that the schema of the new contract allows nothing.
+fn of_nothing(warning: &KeywordWarning) -> String {
+    let place = if warning.pointer.is_empty() { String::new() } else { format!("at {} of it: ", warning.pointer) };
+    format!("correct the schema: {place}{} [{}]", warning.message(), warning.rule())
 }
 
 fn require_owner(acting: ActingRepo<'_>, request: &Request) -> Result<(), OpError> {

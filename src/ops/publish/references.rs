@@ -20,7 +20,7 @@ use crate::{
         json::Json,
         name::{ContractName, DomainName},
         oid::Oid,
-        schema::{self, Budget},
+        schema::{self, Budget, Forest},
         version::Version,
         yaml_text,
     },
@@ -280,11 +280,23 @@ fn resolve_imports(documents: &Documents<'_>, binding: &mut Binding) -> Result<(
             let schema = bundled(&field, (&file, &pointer), None, &mut load);
             *expects = schema.map_err(|problem| (index, problem))?;
         }
-        if let Some(first) = schema::problems(expects, &Json::default(), &Budget::default()).first() {
+        if let Some(first) = problem_of_expected(expects) {
             return Err((index, Problem::whole(format!("{field}{}: {}", first.pointer, first.message))));
         }
     }
     Ok(())
+}
+
+/// Returns the first problem of an expected schema. One that names no draft is read in that of the contract, so it may have
+/// the syntax of any draft.
+fn problem_of_expected(expects: &Json) -> Option<schema::Problem> {
+    let first = |expects: &Json| schema::problems(expects, &Json::default(), &Budget::default()).into_iter().next();
+    let problem = first(expects)?;
+    let (forest, [root]) = Forest::of_json([expects]);
+    match schema::in_older_draft(forest.tree(root)) {
+        Some(named) => first(&named.into()),
+        None => Some(problem),
+    }
 }
 
 /// Reads a document from the repository's own files.

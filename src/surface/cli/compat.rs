@@ -131,7 +131,7 @@ fn render(body: &Compat, text: &mut Text) {
     if body.direction != AskedDirection::Backwards {
         render_readings("forwards", ("the new schema", "the old one sent"), &body.forwards, body.reading, text);
     }
-    text.line(&[plain("needs"), plain(body.bump.phrase())]);
+    text.line(&[plain("needs"), plain(body.bump.phrase([&body.backwards, &body.forwards]))]);
 }
 
 /// Prints what was found in one direction, first in the reading that decides.

@@ -8,7 +8,7 @@ use crate::{
         compatibility::RULES,
         pointer,
         text::count,
-        verdict::{FLOW, ValueChange, VersionBump},
+        verdict::{FLOW, ValueChange, VersionBump, is_same_language},
     },
     ops::compat::shown,
     surface::escape::clean,
@@ -76,7 +76,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
         outcome: Outcome::of(body.compatible.unwrap_or(!strict)),
         counts: counts(&entries),
         scope: format!(" from `{}` to `{}`", as_code(&shown(&body.old)), as_code(&shown(&body.new))),
-        notes: vec![format!("Needs {}", body.bump.phrase())],
+        notes: vec![format!("Needs {}", body.bump.phrase([&body.backwards, &body.forwards]))],
         home: comparison.home(),
         cases: asked().map(|(direction, ..)| comparison.case(Some(*direction))).collect(),
         entries,
@@ -147,17 +147,21 @@ pub fn needs(body: &ContractDiff) -> Option<String> {
     if body.old_version.is_prerelease() {
         return Some(format!("version {} or later: a pre-release promises nothing", body.old_version.release()));
     }
-    let is_same = |readings: &BothReadings| readings.lenient.is_compatible() && readings.strict.is_compatible();
-    let has_same_values = body.compared.as_ref().is_none_or(|both| is_same(&both.backwards) && is_same(&both.forwards));
+    let has_same_values = body.compared.as_ref().is_none_or(|both| is_same_language([&both.backwards, &both.forwards]));
     let breaks_value = body.values.as_ref().is_some_and(|values| values.bump == VersionBump::Major);
     let why = match bump {
         VersionBump::Major if body.flow.is_some() => "it breaks the promise about the flow",
         VersionBump::Major if has_same_values && breaks_value => "it breaks the promise about the value",
         VersionBump::Minor if has_same_values && body.values.is_some() => "the agreed value changes",
-        VersionBump::Minor if has_same_values => "the promise changes",
-        bump => bump.why(),
+        VersionBump::Minor if has_same_values && changes_promise(body) => "the promise changes",
+        bump => bump.why(has_same_values),
     };
     Some(format!("version {} or later: {why}", bump.after(&body.old_version)))
+}
+
+fn changes_promise(body: &ContractDiff) -> bool {
+    let is_promise = |pointer: &str| pointer.starts_with("/compatibility") || pointer.starts_with("/values");
+    body.changes.iter().any(|one| is_promise(&one.pointer))
 }
 
 impl Comparison {

@@ -24,6 +24,17 @@ pub fn read<'a>(documents: &'a [Document<'a>; 2]) -> Result<(Graph<'a>, [Id; 2])
     Ok((graph, [old, new]))
 }
 
+/// Reads only the first of two documents and returns its root.
+///
+/// # Errors
+/// Returns an error if a reference cannot be resolved.
+pub fn read_first<'a>(documents: &'a [Document<'a>; 2]) -> Result<(Graph<'a>, Id), String> {
+    let mut graph = Graph::new(documents);
+    let root = read_one(&mut graph, 0)?;
+    graph.shrink();
+    Ok((graph, root))
+}
+
 fn read_one(graph: &mut Graph<'_>, number: usize) -> Result<Id, String> {
     let document = &graph.documents[number];
     let outer = graph.outside(number);

@@ -75,6 +75,8 @@ pub enum Lit {
     OneOf(Vec<Id>),
     Not(Id),
     If(Id, Id, Id),
+    /// Demands nothing, but a lenient sender may send the properties that this condition is about.
+    Names(Id),
     /// A keyword that this engine has no rule for, and the sub-schema that contains it. It is equal only to itself.
     Opaque(Sym, Id),
 }
@@ -92,6 +94,7 @@ impl Lit {
             | Self::Items(..)
             | Self::AtLeast(..)
             | Self::AtMost(..) => ARRAY,
+            Self::Names(_) => ARRAY | OBJECT,
             Self::Required(_)
             | Self::MinProps(_)
             | Self::MaxProps(_)
@@ -118,6 +121,7 @@ impl Lit {
             | Self::PropNames(id)
             | Self::DepSchema(_, id)
             | Self::Sub(id)
+            | Self::Names(id)
             | Self::Not(id) => take(*id),
             Self::AnyOf(ids) | Self::OneOf(ids) => ids.iter().for_each(|id| take(*id)),
             Self::If(a, b, c) => [a, b, c].into_iter().for_each(|id| take(*id)),
@@ -141,6 +145,7 @@ impl Lit {
             Self::AnyOf(ids) => Self::AnyOf(sorted(ids.iter().map(|id| to(*id)).collect(), true)),
             Self::OneOf(ids) => Self::OneOf(sorted(ids.iter().map(|id| to(*id)).collect(), false)),
             Self::Not(id) => Self::Not(to(*id)),
+            Self::Names(id) => Self::Names(to(*id)),
             Self::If(a, b, c) => Self::If(to(*a), to(*b), to(*c)),
             other => other.clone(),
         }

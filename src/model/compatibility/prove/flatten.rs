@@ -344,8 +344,10 @@ impl State {
                 self.open.push(Branches::choice([none].into_iter().chain((0..ids.len() - 1).map(two)).collect()));
             }
             (Lit::If(condition, then, other), true) => {
-                self.open
-                    .push(Branches::choice(vec![vec![is(condition), is(then)], vec![is_not(condition), is(other)]]));
+                let has_parts = matches!(self.kind, Kind::Array | Kind::Object);
+                let named = (fact.lenient && has_parts).then(|| engine.table.names_of(*condition));
+                let fails = [is_not(condition), is(other)].into_iter().chain(named.as_ref().map(is));
+                self.open.push(Branches::choice(vec![vec![is(condition), is(then)], fails.collect()]));
             }
             (Lit::If(condition, then, other), false) => {
                 let first = vec![Item::Atom(Atom::is(*condition, false)), is_not(then)];
@@ -354,6 +356,13 @@ impl State {
             (Lit::Required(_) | Lit::DepRequired(..) | Lit::DepSchema(..) | Lit::Prop(..), _) => {
                 self.add_member(lit, fact, work)
             }
+            (Lit::Names(condition), true) => {
+                self.facts.push(fact);
+                if fact.lenient {
+                    self.name_below(engine, *condition, work);
+                }
+            }
+            (Lit::Names(_), false) => return false,
             (Lit::Enum(_), true) => {
                 self.has_values = true;
                 self.facts.push(fact);
@@ -376,6 +385,24 @@ impl State {
             _ => self.facts.push(fact),
         }
         true
+    }
+
+    /// Adds the properties that a condition is about within the parts of the value.
+    fn name_below(&mut self, engine: &mut Engine<'_>, condition: Id, work: &mut Vec<Item>) {
+        for lit in engine.table.of_condition(condition) {
+            match (self.kind, lit) {
+                (Kind::Object, Lit::Prop(name, id)) if engine.names_properties(id) => {
+                    let below = engine.table.names_of(id);
+                    self.members.entry(name).or_default().push(Atom::is(below, true));
+                }
+                (Kind::Array, Lit::Items(_, id) | Lit::Item(_, id)) if engine.names_properties(id) => {
+                    let below = engine.table.names_of(id);
+                    let items = engine.table.node(vec![Lit::Items(0, below)]);
+                    work.push(Item::Atom(Atom::is(items, true)));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Returns the nodes of the arrays and objects among some values, until the budget is spent.

@@ -139,6 +139,7 @@ impl Engine<'_> {
                         naming.items |= self.names_properties(*child);
                     }
                     Lit::Not(_) => {}
+                    Lit::Names(condition) => waiting.extend(self.table.within_condition(*condition)),
                     other => waiting.extend(other.in_place()),
                 }
             }
@@ -149,7 +150,7 @@ impl Engine<'_> {
     }
 
     /// Returns whether a schema names properties of a value or of a part of it, or allows others explicitly.
-    fn names_properties(&mut self, id: Id) -> bool {
+    pub fn names_properties(&mut self, id: Id) -> bool {
         if let Some(known) = self.names_any.get(&id) {
             return *known;
         }

@@ -134,7 +134,9 @@ impl State {
                 let patterns = wanted.patterns.iter().map(|(id, _)| format!("pattern {:?}", &*words.written(*id)));
                 let names: Vec<_> = checks.chain(patterns).collect();
                 let why = match &names[..] {
-                    [] => format!("strings of {} characters are too long to construct", wanted.lengths.least),
+                    names if names.is_empty() || wanted.lengths.least > strings::LONGEST => {
+                        format!("strings of {} characters are too long to construct", wanted.lengths.least)
+                    }
                     names => format!("no rule for this combination of string keywords: {}", names.join(", ")),
                 };
                 engine.record_obstacle(self.nodes(), || why);

@@ -15,6 +15,9 @@ use crate::model::compatibility::{
 /// The maximum number of schemas that are followed. Beyond it, the value counts as sent.
 const MAX_FOLLOWED: usize = 20_000;
 
+/// The maximum number of schemas within a condition. The names in others do not count.
+const MAX_OF_CONDITION: usize = 500;
+
 /// Returns whether the lenient sender of a schema sends a valid value.
 pub fn is_sent(table: &mut Table, id: Id, value: &Value) -> bool {
     Walk { table, followed: 0, has_unread: false }.sends(&[id], value)
@@ -27,6 +30,39 @@ pub fn is_surely_sent(table: &mut Table, id: Id, value: &Value) -> bool {
 }
 
 impl Table {
+    /// Returns the node that demands nothing, but names the properties that a condition is about.
+    pub fn names_of(&mut self, condition: Id) -> Id {
+        self.node(vec![Lit::Names(condition)])
+    }
+
+    /// Returns the schemas within a condition that apply to the same value. What it excludes counts too: it is about that.
+    pub fn within_condition(&self, condition: Id) -> Vec<Id> {
+        let (mut waiting, mut seen) = (vec![condition], BTreeSet::new());
+        while let Some(id) = waiting.pop() {
+            if seen.len() < MAX_OF_CONDITION && seen.insert(id) {
+                waiting.extend(self.lits(id).iter().flat_map(Lit::in_place));
+            }
+        }
+        seen.into_iter().collect()
+    }
+
+    /// Returns the literals of a condition and of the schemas within it.
+    pub fn of_condition(&self, condition: Id) -> Vec<Lit> {
+        self.within_condition(condition).into_iter().flat_map(|id| self.lits(id).to_vec()).collect()
+    }
+
+    /// Adds the names and patterns of the properties that a condition is about.
+    pub fn add_names(&self, condition: Id, names: &mut BTreeSet<Sym>, patterns: &mut BTreeSet<Sym>) {
+        for lit in self.of_condition(condition) {
+            match lit {
+                Lit::Prop(name, _) | Lit::Required(name) | Lit::DepSchema(name, _) => drop(names.insert(name)),
+                Lit::DepRequired(name, others) => names.extend(others.into_iter().chain([name])),
+                Lit::PatProp(pattern, _) => drop(patterns.insert(pattern)),
+                _ => {}
+            }
+        }
+    }
+
     /// Returns whether at least `least` of these names may satisfy the schemas of names. Otherwise,
     /// a lenient sender must send properties that it does not name.
     pub fn has_names(&mut self, names: &BTreeSet<Sym>, of_names: &[Id], least: u64) -> bool {
@@ -109,7 +145,7 @@ impl Walk<'_> {
         match lit {
             Lit::Sub(id) => all.waiting.push(*id),
             Lit::If(condition, then, other) => match evaluate::holds(self.table, *condition, value) {
-                Some(false) => all.waiting.push(*other),
+                Some(false) => all.waiting.extend([*other, self.table.names_of(*condition)]),
                 _ => all.waiting.extend([*condition, *then]),
             },
             Lit::AnyOf(ids) | Lit::OneOf(ids) => {
@@ -138,9 +174,25 @@ impl Walk<'_> {
             Lit::Opaque(..) => self.has_unread = true,
             Lit::MinProps(n) => all.least = all.least.max(*n),
             Lit::PropNames(id) => all.of_names.push(*id),
+            Lit::Names(condition) => {
+                self.table.add_names(*condition, &mut all.names, &mut all.patterns);
+                self.add_named_parts(all, *condition, value);
+            }
             _ => {}
         }
         self.add_parts(all, lit, value);
+    }
+
+    /// Adds what a condition is about within the parts of the value.
+    fn add_named_parts(&mut self, all: &mut Followed, condition: Id, value: &Value) {
+        for lit in self.table.of_condition(condition) {
+            let about = match lit {
+                Lit::Prop(name, id) => Lit::Prop(name, self.table.names_of(id)),
+                Lit::Item(_, id) | Lit::Items(_, id) => Lit::Items(0, self.table.names_of(id)),
+                _ => continue,
+            };
+            self.add_parts(all, &about, value);
+        }
     }
 
     fn add_parts(&mut self, all: &mut Followed, lit: &Lit, value: &Value) {

@@ -127,6 +127,7 @@ impl State {
                 }
                 Lit::Required(name) | Lit::DepSchema(name, _) => drop(names.insert(*name)),
                 Lit::DepRequired(name, others) => names.extend(others.iter().chain([name])),
+                Lit::Names(condition) => engine.table.add_names(*condition, &mut names, &mut patterns),
                 // These keywords allow further properties explicitly. What an unread schema names is unknown.
                 Lit::AddProp(..) | Lit::Enum(_) | Lit::Opaque(..) => return None,
                 Lit::MinProps(n) => least = least.max(*n),

@@ -15,7 +15,7 @@ const TRIES: usize = 24;
 /// The maximum number of candidates of stricter patterns.
 const FEW_TRIES: usize = 4;
 /// The maximum length of a string that is built.
-const LONGEST: u64 = 1 << 20;
+pub const LONGEST: u64 = 1 << 20;
 /// The maximum length of a string that is searched for character by character. Longer ones repeat a character of it.
 const LONGEST_SEARCHED: u64 = 64;
 /// The maximum number of excluded strings that become part of the automaton.
