@@ -24,7 +24,7 @@ use std::{
 use gix::bstr::ByteSlice as _;
 
 pub use grep::{GrepMatch, SearchResult, SearchScope};
-pub use head::{Head, at_origin};
+pub use head::Head;
 
 use crate::{
     model::oid::Oid,

@@ -18,7 +18,7 @@ use crate::{
         session,
     },
     platform::process,
-    repo::{CodeRepo, DiscoverOptions, at_origin},
+    repo::{CodeRepo, DiscoverOptions},
     surface::background::DETACHED,
 };
 
@@ -293,7 +293,7 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
 
 /// Returns the publishing branch as it was at origin when it was last fetched or pushed.
 fn publishing_branch_at_origin(code: &CodeRepo) -> Option<String> {
-    let name = at_origin(&code.publishing_branch().ok()??);
+    let name = code.at_origin(&code.publishing_branch().ok()??);
     code.reference(&name).ok()?.map(|_| name)
 }
 

@@ -132,7 +132,7 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
     let message = match code.publishing_branch()? {
         None => "cannot tell which branch is published".to_owned(),
         Some(branch) if code.is_gone_at_origin(&branch)? => {
-            format!("the publishing branch {branch} no longer exists at origin")
+            format!("the publishing branch {branch} no longer exists at {}", code.origin())
         }
         Some(branch) if code.branch_tips(&branch).next().transpose()?.is_none() => {
             format!("the publishing branch {branch} does not exist")
