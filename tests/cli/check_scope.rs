@@ -247,6 +247,11 @@ fn file_that_a_partial_clone_lacks_is_no_problem_of_its_contract() {
         "fungal/.blue/contracts/s3-access/extent.yaml",
         "name: extent\nversion: \"1.0.0\"\nowner: fungal\nschema: { file: schemas/größe.json }\nvalue: {}\n",
     );
+    world.write("fungal/schemas/other.json", "{\"type\": \"object\", \"title\": \"other\"}\n");
+    world.write(
+        "fungal/.blue/contracts/s3-access/other.yaml",
+        "name: other\nversion: \"1.0.0\"\nowner: fungal\nschema: { file: schemas/other.json }\nvalue: {}\n",
+    );
     world.commit("fungal", "Extents");
     world.ok(&provider, &["sync"]);
     world.git(&provider, &["push", "--quiet", "origin", "main"]);
