@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use jiff::{Timestamp, Zoned, tz::TimeZone};
+use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
 
 use crate::platform::{paths, process};
 
@@ -319,6 +319,11 @@ impl Env {
         let set = self.text(NOW).and_then(|text| text.parse::<Timestamp>().ok());
         let now = set.unwrap_or_else(Timestamp::now);
         Timestamp::from_second(now.as_second()).unwrap_or(now)
+    }
+
+    /// Returns the current day in UTC, with which days in contracts are compared, so that it is the same on all machines.
+    pub fn today(&self) -> Date {
+        self.now().to_zoned(TimeZone::UTC).date()
     }
 
     /// Returns the current time in the user's time zone.

@@ -216,6 +216,13 @@ impl From<StoreError> for OpError {
                 .next(format!("git -C {} refs migrate --ref-format=files", shell_path(&path))),
             StoreError::Dubious { path } => cannot(ErrorCode::DubiousOwnership)
                 .next(format!("git config --global --add safe.directory {}", shell_path(&path))),
+            StoreError::NotConfig { path, .. } => {
+                let path = shell_path(&path);
+                cannot(ErrorCode::UnreadableConfig).next(format!(
+                    "mv {path} {path}.old  # unless you can correct it; then run git blue init --realm … in a repository \
+                        of each realm"
+                ))
+            }
             StoreError::NewerFormat { .. } => cannot(ErrorCode::NewerFormat).next("update git blue"),
             StoreError::Locked { lock, .. } if lock.extension().is_some_and(|end| end == "lock") => {
                 let step = format!("if no git process is running there, remove {}", shell_path(&lock));

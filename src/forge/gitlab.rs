@@ -31,6 +31,11 @@ struct MergeRequest {
     title: String,
     description: Option<String>,
     sha: Option<String>,
+    /// Null if it was merged without a merge commit.
+    #[serde(default)]
+    merge_commit_sha: Option<String>,
+    #[serde(default)]
+    squash_commit_sha: Option<String>,
     source_project_id: Option<u64>,
     target_project_id: u64,
     source_branch: String,
@@ -44,13 +49,16 @@ struct MergeRequest {
 
 impl From<MergeRequest> for Pull {
     fn from(answer: MergeRequest) -> Self {
+        let state = match &*answer.state {
+            "merged" => State::Merged,
+            "closed" => State::Closed,
+            _ => State::Open,
+        };
+        let merged_as = answer.merge_commit_sha.or(answer.squash_commit_sha).or_else(|| answer.sha.clone());
         Self {
             number: answer.iid,
-            state: match &*answer.state {
-                "merged" => State::Merged,
-                "closed" => State::Closed,
-                _ => State::Open,
-            },
+            state,
+            merged_as: merged_as.filter(|_| state == State::Merged),
             draft: answer.draft,
             url: bounded(&answer.web_url, 500),
             title: titled(DRAFT, &bounded(&answer.title, 300), false),

@@ -224,6 +224,8 @@ pub struct Pull {
     pub head: String,
     /// The branch with its commits.
     pub branch: String,
+    /// The commit by which it was merged, if it was.
+    pub merged_as: Option<String>,
 }
 
 /// The last commit of a branch.

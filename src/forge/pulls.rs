@@ -20,6 +20,8 @@ pub(super) struct PullAnswer {
     #[serde(default)]
     merged: bool,
     merged_at: Option<String>,
+    /// Of an open pull request, a commit that the forge made to try the merge.
+    merge_commit_sha: Option<String>,
     /// Missing from GitHub's lists.
     pub(super) mergeable: Option<bool>,
     pub(super) head: Side,
@@ -54,6 +56,7 @@ impl From<PullAnswer> for Pull {
             url: bounded(&answer.html_url, 500),
             title: bounded(&answer.title, 300),
             body: answer.body.unwrap_or_default(),
+            merged_as: answer.merge_commit_sha.filter(|_| state == State::Merged),
             head: answer.head.sha,
             branch: answer.head.name,
         }

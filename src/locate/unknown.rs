@@ -46,6 +46,9 @@ pub fn error(in_ci: Option<&str>, home: &Home, realm: &RealmName, proposed: Opti
         ErrorCode::UnknownRealm,
         format!("the realm {realm}{shared} is not known on this machine{question}"),
     );
+    // The record of the realm was lost, but not its content.
+    let is_kept = in_ci.is_none() && home.default_store(realm).exists();
+    let error = error.next_if(is_kept, format!("git blue init --realm {realm}  # use its store, which is still here"));
     match (url.filter(|url| url::accept(url).is_ok()), proposal, in_ci) {
         (Some(url), _, Some(command)) => error
             .next(format!("git blue {command} --realm-url {}  # in CI: store nothing here", shell_word(url)))

@@ -89,7 +89,7 @@ impl Home {
     }
 
     pub(super) fn config(&self) -> Result<gix::config::File, StoreError> {
-        use gix::config::{File, Source, file::Metadata};
+        use gix::config::{File, Source, file::Metadata, parse::Events};
         let path = self.config_path();
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
@@ -98,8 +98,9 @@ impl Home {
             }
             Err(error) => return Err(StoreError::io("read", path)(error)),
         };
-        let unread = StoreError::git(format!("read {}", path.display()));
-        File::from_bytes_no_includes(&bytes, Metadata::from(Source::Local), Default::default()).map_err(unread)
+        Events::from_bytes(&bytes, None)
+            .map(|events| File::from_parse_events_no_includes(events, Metadata::from(Source::Local)))
+            .map_err(|error| StoreError::NotConfig { path, line: error.line_number() })
     }
 
     /// Returns the realms of this machine, sorted by name.

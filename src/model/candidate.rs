@@ -18,6 +18,9 @@ use super::{
 /// it.
 const OLDER_LINE: &str = "or, to patch an older version, add a separate contract on the publishing branch";
 
+/// What to do about a file in Git LFS: publishing reads commits, without git's filters.
+pub const NOT_IN_LFS: &str = "exclude it in .gitattributes (PATH -filter -diff -merge), and git add --renormalize PATH";
+
 /// The folder of contracts: `.blue/contracts/<domain>/<name>.yaml`.
 pub const CONTRACTS: &str = ".blue/contracts";
 
@@ -68,6 +71,8 @@ pub struct Candidate {
     pub referred: BTreeMap<String, String>,
     /// Contracts, bindings, and files in `referred` that git ignores, so that a commit of the working tree lacks them.
     pub ignored: BTreeSet<String>,
+    /// Files of the working tree of which a commit will have only a pointer to Git LFS.
+    pub in_lfs: BTreeSet<String>,
     /// Paths that bindings name but the commit does not contain.
     pub missing: BTreeSet<String>,
     /// Contracts whose files were removed since the last published commit, with the paths of those files.
@@ -195,7 +200,7 @@ impl Candidate {
     }
 
     /// Returns the paths of the contracts and bindings.
-    pub fn documents(&self) -> impl Iterator<Item = &str> {
+    pub fn documents(&self) -> impl Iterator<Item = &str> + Clone {
         let contracts = self.contracts.values().map(|declared| &*declared.path);
         contracts.chain(self.bindings.values().map(|declared| &*declared.path))
     }

@@ -363,6 +363,26 @@ pub struct Deprecated {
     pub replaced_by: Option<ContractName>,
 }
 
+impl Deprecated {
+    /// Returns whether the last day it is served is past.
+    pub fn is_over(&self, today: jiff::civil::Date) -> bool {
+        self.sunset.is_some_and(|last| last < today)
+    }
+
+    /// Returns until when it is served: `served until 2026-12-31`, or `was served …` if that day is past.
+    pub fn service(&self, is_over: bool) -> Option<String> {
+        let was = if is_over { "was " } else { "" };
+        self.sunset.map(|last| format!("{was}served until {last}"))
+    }
+
+    /// Returns since when it is deprecated, until when it is served, and its replacement, if there is one.
+    pub fn terms(&self, is_over: bool) -> String {
+        let service = self.service(is_over).map(|service| format!(", {service}")).unwrap_or_default();
+        let instead = self.replaced_by.as_ref().map(|name| format!(", use {name}")).unwrap_or_default();
+        format!("deprecated since {}{service}{instead}", self.since)
+    }
+}
+
 /// The retirement of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

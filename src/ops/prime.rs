@@ -215,8 +215,9 @@ fn moved(import: &ImportStatus) -> String {
 
 /// Names an import of a deprecated contract, and until when it is served.
 fn leaving(import: &ImportStatus) -> Option<String> {
-    let sunset = import.deprecated.as_ref()?.sunset.map(|day| format!(" (served until {day})")).unwrap_or_default();
-    Some(format!("{}/{}{sunset}", import.domain, import.contract))
+    let service = import.deprecated.as_ref()?.service(import.past_sunset);
+    let service = service.map(|service| format!(" ({service})")).unwrap_or_default();
+    Some(format!("{}/{}{service}", import.domain, import.contract))
 }
 
 /// Lists as many names as fit, and counts the rest.

@@ -174,12 +174,8 @@ impl<'a> Files<'a> {
             Self::Commit(_, tree) if head != Some(*tree) => tree.to_string(),
             _ => "HEAD".to_owned(),
         };
-        let fetch = if path == FOLDER {
-            // `git archive` would fetch the whole tree.
-            format!("git diff $(git hash-object -t tree /dev/null) {tree} -- {FOLDER} >/dev/null")
-        } else {
-            format!("git cat-file blob {} >/dev/null", shell_word(&format!("{tree}:{path}")))
-        };
+        // `git archive` would fetch the whole tree.
+        let fetch = format!("git diff $(git hash-object -t tree /dev/null) {tree} -- {} >/dev/null", with_likes(path));
         OpError::cannot(ErrorCode::NotFetched, format!("this partial clone lacks the content of {path}"))
             .next(format!("{fetch}  # fetch it"))
     }
@@ -242,6 +238,19 @@ impl<'a> Files<'a> {
             }
         }
     }
+}
+
+/// Returns an argument of git for a path, with the files of the same kind beside it: a clone that lacks one schema of a folder
+/// usually lacks all of them.
+fn with_likes(path: &str) -> String {
+    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (&path[..=folder.len()], name));
+    let is_plain = !path.contains(['*', '?', '[', '\\']);
+    let likes = name.rsplit_once('.').filter(|(stem, _)| is_plain && !stem.is_empty());
+    shell_word(&match likes {
+        Some((_, kind)) => format!(":(glob){folder}*.{kind}"),
+        None if is_plain => path.to_owned(),
+        None => format!(":(literal){path}"),
+    })
 }
 
 /// Returns whether a path is below a submodule, whose commit the tree pins. This repository does not have that commit.

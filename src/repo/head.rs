@@ -81,7 +81,7 @@ impl CodeRepo {
     /// Returns the commits of a branch, each with the full name of its ref: here, then at origin as last fetched. Leaves
     /// out a ref that does not exist.
     pub fn branch_tips(&self, branch: &str) -> impl Iterator<Item = Result<(String, Oid), StoreError>> + use<'_> {
-        let names = [format!("refs/heads/{branch}"), at_origin(branch)].into_iter();
+        let names = [format!("refs/heads/{branch}"), self.at_origin(branch)].into_iter();
         names.filter_map(|name| Some(self.reference(&name).transpose()?.map(|tip| (name, tip))))
     }
 
@@ -200,7 +200,7 @@ impl CodeRepo {
     pub fn is_gone_at_origin(&self, branch: &str) -> Result<bool, StoreError> {
         if self.config("blue.publishBranch").is_some()
             || self.origin_head()?.as_deref() != Some(branch)
-            || self.reference(&at_origin(branch))?.is_some()
+            || self.reference(&self.at_origin(branch))?.is_some()
         {
             return Ok(false);
         }
@@ -212,13 +212,13 @@ impl CodeRepo {
     /// # Errors
     /// Returns an error if refs cannot be read.
     pub fn has_branch_of_origin(&self) -> Result<bool, StoreError> {
-        let text = self.git.text(&["for-each-ref", "--format=%(refname)", "--count=1", "refs/remotes/origin/"])?;
+        let text = self.git.text(&["for-each-ref", "--format=%(refname)", "--count=1", &self.at_origin("")])?;
         Ok(!text.trim().is_empty())
     }
 
     fn origin_head(&self) -> Result<Option<String>, StoreError> {
-        let target = self.symbolic_target("refs/remotes/origin/HEAD")?;
-        Ok(target.and_then(|target| target.strip_prefix("refs/remotes/origin/").map(str::to_owned)))
+        let target = self.symbolic_target(&self.at_origin("HEAD"))?;
+        Ok(target.and_then(|target| target.strip_prefix(&self.at_origin("")).map(str::to_owned)))
     }
 
     fn branches(&self) -> Result<Vec<String>, StoreError> {
@@ -256,11 +256,6 @@ fn series(git_dir: &Path) -> Option<(&'static str, usize)> {
     let number = |name: &str| read(&format!("rebase-apply/{name}")).trim().parse::<usize>().ok();
     let (next, last) = number("next").zip(number("last"))?;
     (rebase(git_dir) == Some("am")).then_some(("am", (last + 1).saturating_sub(next)))
-}
-
-/// Returns the full name of the ref of a branch at origin.
-pub fn at_origin(branch: &str) -> String {
-    format!("refs/remotes/origin/{branch}")
 }
 
 fn short(name: &str) -> Option<String> {

@@ -24,7 +24,7 @@ use std::{
 use gix::bstr::ByteSlice as _;
 
 pub use grep::{GrepMatch, SearchResult, SearchScope};
-pub use head::{Head, at_origin};
+pub use head::Head;
 
 use crate::{
     model::oid::Oid,
@@ -226,6 +226,22 @@ impl CodeRepo {
         // git fails if none of them is ignored.
         let _ = self.git.each_line(&["check-ignore", "-z", "--stdin"], paths, |line| {
             found.extend(line.split_terminator('\0').map(str::to_owned));
+        });
+        found
+    }
+
+    /// Returns the paths, relative to the root, of which git commits only a pointer to Git LFS. Returns none if git fails.
+    pub fn in_lfs<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        // Without the program that makes pointers, git commits the content.
+        if self.config("filter.lfs.clean").is_none() {
+            return found;
+        }
+        let paths: String = paths.into_iter().flat_map(|path| [path, "\0"]).collect();
+        let _ = self.git.each_line(&["check-attr", "-z", "--stdin", "filter"], paths, |line| {
+            let fields: Vec<_> = line.split_terminator('\0').collect();
+            let in_lfs = fields.chunks_exact(3).filter(|field| field[2] == "lfs");
+            found.extend(in_lfs.map(|field| field[0].to_owned()));
         });
         found
     }

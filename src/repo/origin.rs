@@ -1,6 +1,7 @@
-//! The URL of a clone's origin, as git would use it, and the remotes of a partial clone.
+//! The remote of a clone that code is fetched from and pushed to, usually `origin`, its URL as git would use it, and the
+//! remotes of a partial clone.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use gix::bstr::ByteSlice as _;
 
@@ -10,7 +11,29 @@ use crate::{
     store::git::git_command,
 };
 
+/// The usual name of the remote that branches are fetched from and pushed to.
+pub(super) const ORIGIN: &str = "origin";
+
+/// Returns the full name of the ref of a branch at a remote.
+pub(super) fn at_remote(remote: &str, branch: &str) -> String {
+    format!("refs/remotes/{remote}/{branch}")
+}
+
 impl CodeRepo {
+    /// Returns the name of the remote that branches are fetched from and pushed to: `origin`, or the only remote if it has
+    /// another name (`git clone -o`).
+    pub fn origin(&self) -> String {
+        let has_url = |name: &String| self.config(&format!("remote.{name}.url")).is_some();
+        let named: BTreeSet<_> = self.remotes().into_iter().filter(has_url).collect();
+        let only = named.first().filter(|_| named.len() == 1);
+        only.cloned().unwrap_or_else(|| ORIGIN.to_owned())
+    }
+
+    /// Returns the full name of the ref of a branch at [`Self::origin`].
+    pub fn at_origin(&self, branch: &str) -> String {
+        at_remote(&self.origin(), branch)
+    }
+
     /// Returns the URL of origin, without credentials, in the form that is valid for others. A relative path, which git
     /// resolves from the clone's folder, is returned as an absolute one.
     pub fn origin_url(&self) -> Option<String> {
@@ -20,7 +43,7 @@ impl CodeRepo {
     /// Returns the URL of origin as it is configured, and as git uses it after `insteadOf` was applied.
     pub fn origin_urls(&self) -> Option<[String; 2]> {
         let snapshot = self.repo.config_snapshot();
-        let urls = snapshot.plumbing().strings("remote.origin.url")?;
+        let urls = snapshot.plumbing().strings(format!("remote.{}.url", self.origin()).as_str())?;
         // git fetches from the first one. An empty one discards those before it.
         let url = urls.rsplit(|url| url.is_empty()).next()?.first()?.to_str().ok()?.to_owned();
         let used = self.rewritten(&url);
@@ -59,7 +82,8 @@ impl CodeRepo {
     /// Returns the remotes other than origin, each with its URL after `insteadOf` was applied.
     pub fn other_remotes(&self) -> Vec<(String, String)> {
         let url = |name: &str| self.config(&format!("remote.{name}.url"));
-        let others = self.remotes().into_iter().filter(|name| name != "origin");
+        let origin = self.origin();
+        let others = self.remotes().into_iter().filter(|name| *name != origin);
         others.filter_map(|name| url(&name).map(|url| (name, self.rewritten(&url)))).collect()
     }
 

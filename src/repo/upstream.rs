@@ -1,6 +1,6 @@
 //! Compares a branch with its upstream.
 
-use crate::repo::{CodeRepo, at_origin};
+use crate::repo::CodeRepo;
 use crate::{
     model::oid::Oid,
     store::{
@@ -26,13 +26,13 @@ impl CodeRepo {
             });
             found.and_then(Result::ok).map(|name| name.as_bstr().to_string())
         };
-        let tracking = tracking.unwrap_or_else(|| if self.is_mirror() { full } else { at_origin(branch) });
+        let tracking = tracking.unwrap_or_else(|| if self.is_mirror() { full } else { self.at_origin(branch) });
         self.reference(&tracking)
     }
 
     /// Returns whether a fetch from origin overwrites the branches of this repository.
     fn is_mirror(&self) -> bool {
-        let refspec = self.config("remote.origin.fetch");
+        let refspec = self.config(&format!("remote.{}.fetch", self.origin()));
         refspec.is_some_and(|spec| ["+refs/*:refs/*", "+refs/heads/*:refs/heads/*"].contains(&spec.as_str()))
     }
 

@@ -66,6 +66,14 @@ pub enum StoreError {
         /// The newest format known.
         known: u32,
     },
+    /// A file with this program's configuration is not in the format of git's configuration.
+    #[error("{}:{line}: this is not in the format of git's configuration", path.display())]
+    NotConfig {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+    },
     /// A lock was not released in time.
     #[error("{} is locked{}{}", lock.display(), holder.as_ref().map(|holder| format!(" by {holder}")).unwrap_or_default(), age.filter(|age| age.as_secs() > 0).map(|age| format!(", for {} s", age.as_secs())).unwrap_or_default())]
     Locked {

@@ -18,7 +18,7 @@ use crate::{
         session,
     },
     platform::process,
-    repo::{CodeRepo, DiscoverOptions, at_origin},
+    repo::{CodeRepo, DiscoverOptions},
     surface::background::DETACHED,
 };
 
@@ -83,12 +83,13 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return check(&ctx, &input());
     }
     let hints = if event == "post-commit" { hints(&ctx) } else { Vec::new() };
+    let preview = if event == "post-commit" { preview(&ctx) } else { None };
     // Look for these before publishing, which records the files that this commit removed and names them itself.
     let missing = if event == "post-commit" { still_missing(&ctx) } else { None };
     if ["post-merge", "post-checkout"].contains(&event) {
         background::fetch_if_due(&ctx);
     }
-    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(missing).chain(hints).collect();
+    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(preview).chain(missing).chain(hints).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
 }
 
@@ -222,6 +223,16 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     }
 }
 
+/// Returns a line about a commit that the policy publishes later, if it will be refused or breaks a repository: now its
+/// author can still change it. Other errors are ignored, since publishing reports them.
+fn preview(ctx: &Ctx) -> Option<String> {
+    match catch_up::preview(ctx, ctx.acting_repo().ok()?, ctx.code.as_ref()?) {
+        Ok(answer) => publication_summary::later(&answer?.body),
+        Err(error) if error.kind == Kind::No => Some(format!("cannot be published: {}", one_line(&error))),
+        Err(_) => None,
+    }
+}
+
 /// Returns a line about files that earlier commits removed. Errors are ignored, since `git blue status` shows the
 /// same.
 fn still_missing(ctx: &Ctx) -> Option<String> {
@@ -293,7 +304,7 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
 
 /// Returns the publishing branch as it was at origin when it was last fetched or pushed.
 fn publishing_branch_at_origin(code: &CodeRepo) -> Option<String> {
-    let name = at_origin(&code.publishing_branch().ok()??);
+    let name = code.at_origin(&code.publishing_branch().ok()??);
     code.reference(&name).ok()?.map(|_| name)
 }
 

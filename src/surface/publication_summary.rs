@@ -36,13 +36,23 @@ pub fn line(body: &ContractPublish) -> Option<String> {
     if !unbound.is_empty() {
         parts.push(format!("removed {}", phrases(unbound.into_iter())));
     }
-    parts.extend(breaks(&body.published).map(|breaks| breaks + &why(&body.published)));
+    parts.extend(breaks_and_why(&body.published));
     parts.extend(remarks(&body.published));
     parts.extend(removed_files_line(&body.removed_files));
     if body.not_pushed && !body.published.is_empty() {
         parts.push(UNSHARED.to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns the summary of what is published later, if it breaks a repository.
+pub fn later(body: &ContractPublish) -> Option<String> {
+    let breaks = breaks_and_why(&body.published)?;
+    Some(format!("not published yet: {}; {breaks}", phrases(body.published.iter())))
+}
+
+fn breaks_and_why(published: &[Published]) -> Option<String> {
+    breaks(published).map(|breaks| breaks + &why(published))
 }
 
 /// Returns the names of the first published items, and the number of the others.

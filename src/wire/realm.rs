@@ -7,7 +7,7 @@ use super::{BindingsChanged, JudgedBy, Notification, Published, RemoteStatus, Se
 pub use crate::model::domain_view::ImportStanding;
 use crate::model::{
     binding::{self, UsedIn},
-    contract::Deprecated,
+    contract::{Deprecated, is_default},
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
     publish_policy::{Policy, PolicySource},
@@ -262,6 +262,9 @@ pub struct ImportStatus {
     /// The end of the contract's support, and its replacement; null if it is not deprecated.
     #[serde(default, deserialize_with = "lenient::option")]
     pub deprecated: Option<Deprecated>,
+    /// Whether the last day that the deprecated contract is served is past.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub past_sunset: bool,
 }
 
 impl ImportStatus {

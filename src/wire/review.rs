@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::JudgedBy;
+use super::{JudgedBy, lenient};
 pub use crate::model::review::{ChangedField, FieldChange};
 use crate::model::{
     binding::UsedIn,
-    contract::is_default,
+    contract::{Deprecated, is_default},
     domain_view::ImportStanding,
     name::{ContractName, DomainName, RealmName, RepoName},
     next_step::NextStep,
@@ -72,6 +72,12 @@ pub struct ImportReview {
     /// Whether the owner withdraws the contract; absent if not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub withdrawal: Option<Withdrawal>,
+    /// The end of the contract's support, and its replacement; absent if it is not deprecated.
+    #[serde(default, deserialize_with = "lenient::option", skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<Deprecated>,
+    /// Whether the last day that the deprecated contract is served is past.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub past_sunset: bool,
     /// The version that this repository's code was written against; null if unknown.
     pub old_version: Option<Version>,
     /// The current version; null if there is no such contract, or it cannot be read.

@@ -32,6 +32,11 @@ fn bootstrap(world: &World, more: &[&str]) -> crate::world::Run {
     world.blue(&world.root(), &args)
 }
 
+fn bootstrap_with(world: &World, plan: &str) -> crate::world::Run {
+    world.write("plan.yaml", plan);
+    bootstrap(world, &[]).exits(0)
+}
+
 #[test]
 fn bootstrap_creates_repositories_and_domains_once() {
     let world = realm();
@@ -52,6 +57,10 @@ fn bootstrap_creates_repositories_and_domains_once() {
     assert_eq!(answer["domains"].as_array().unwrap().len(), 1, "{answer}");
     assert_eq!(answer["domains"][0]["added"], serde_json::json!(["access"]));
     assert_eq!(world.stored("bindings/fungal.json")["role"], "provider");
+
+    let described = bootstrap_with(&world, &more.replace("may be used", "are used"));
+    let step = world.next_step(&described);
+    assert!(step.contains(" realm admin domain --name s3-access --description 'Which S3 paths are used'  #"), "{step}");
 
     // A repository that joins later is the planned one.
     let path = world.repo("access");

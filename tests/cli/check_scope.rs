@@ -33,7 +33,7 @@ fn break_fails_only_its_consumer() {
     let world = with_a_stranger();
     world.bump("2.0.0");
     let stranger = world.blue(&world.path("coral"), &["check"]).exits(0);
-    assert!(stranger.stdout.contains("elsewhere: 1 error, 0 warnings (git blue check --all lists them)"), "{stranger}");
+    assert!(stranger.stdout.contains("elsewhere: 1 error, 0 warnings (--all lists them)"), "{stranger}");
     let answer = world.json(&world.path("coral"), &["check"]);
     assert_eq!((&answer["judged"], &answer["elsewhere"]["errors"]), (&json!("repository"), &json!(1)));
     assert_eq!(codes(&answer["elsewhere"], "findings"), [pair("import-broken", "another-repository")]);
@@ -246,6 +246,11 @@ fn file_that_a_partial_clone_lacks_is_no_problem_of_its_contract() {
     world.write(
         "fungal/.blue/contracts/s3-access/extent.yaml",
         "name: extent\nversion: \"1.0.0\"\nowner: fungal\nschema: { file: schemas/größe.json }\nvalue: {}\n",
+    );
+    world.write("fungal/schemas/other.json", "{\"type\": \"object\", \"title\": \"other\"}\n");
+    world.write(
+        "fungal/.blue/contracts/s3-access/other.yaml",
+        "name: other\nversion: \"1.0.0\"\nowner: fungal\nschema: { file: schemas/other.json }\nvalue: {}\n",
     );
     world.commit("fungal", "Extents");
     world.ok(&provider, &["sync"]);

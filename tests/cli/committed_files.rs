@@ -298,6 +298,27 @@ fn file_in_lfs_is_named_as_such() {
     }
 }
 
+/// The files in the working tree have their content.
+#[test]
+fn file_that_will_be_in_lfs_is_named_before_the_commit() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "filter.lfs.clean", "git-lfs clean -- %f"]);
+    world.write("fungal/.gitattributes", "*.json filter=lfs diff=lfs merge=lfs -text\n");
+    world.write("fungal/s.json", "{\"type\": \"object\"}\n");
+    let new = world.ok(&provider, &["contract", "new", "s3-access/extent", "--schema", "s.json"]);
+    let advice = "exclude it in .gitattributes (PATH -filter -diff -merge), and git add --renormalize PATH";
+    assert!(
+        new.stdout.contains(&format!("s.json would be in Git LFS, so publishing could not read it: {advice}")),
+        "{new}"
+    );
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    let error = ".blue/contracts/s3-access/extent.yaml: error: it refers to s.json: a commit will have only a pointer";
+    assert!(check.stdout.contains(error), "{check}");
+    world.write("fungal/.gitattributes", "*.json filter=lfs diff=lfs merge=lfs -text\ns.json -filter -diff -merge\n");
+    world.ok(&provider, &["check", "--worktree"]);
+}
+
 /// git adds no file of a submodule to the repository.
 #[test]
 fn contracts_in_a_submodule_are_refused_as_such() {

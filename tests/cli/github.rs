@@ -236,7 +236,18 @@ fn route(state: &mut State, remotes: &std::path::Path, request: &Request, parts:
                 .filter(|pull| wanted == "all" || pull["state"] == *wanted)
                 .map(|pull| {
                     let mut listed = examples["listed"].clone();
-                    for key in ["number", "state", "draft", "html_url", "title", "body", "merged_at", "head", "base"] {
+                    for key in [
+                        "number",
+                        "state",
+                        "draft",
+                        "html_url",
+                        "title",
+                        "body",
+                        "merged_at",
+                        "merge_commit_sha",
+                        "head",
+                        "base",
+                    ] {
                         listed[key] = pull[key].clone();
                     }
                     listed

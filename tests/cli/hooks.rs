@@ -69,6 +69,25 @@ fn hooks_are_installed_where_git_runs_them() {
     assert_eq!(world.read("fungal/.husky/post-commit"), "#!/bin/sh\necho husky >>ran\n");
 }
 
+/// Its block must be the same for everyone.
+#[test]
+fn hook_that_is_a_link_to_a_tracked_script_gets_the_portable_block() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.ok(&provider, &["hooks", "uninstall"]);
+    world.script("fungal/scripts/after commit", "#!/bin/sh\necho mine\n");
+    std::os::unix::fs::symlink("../../scripts/after commit", world.path(HOOK)).unwrap();
+    let install = world.ok(&provider, &["hooks", "install"]);
+    let script = world.read("fungal/scripts/after commit");
+    assert!(script.contains("\"$(command -v git-blue)\" hook post-commit"), "{script}");
+    assert!(!script.contains("[ -x \"/"), "{script}");
+    let step = world.next_step(&install);
+    assert!(step.starts_with("git add 'scripts/after commit' && git commit -m"), "{install}");
+    world.finish_shell(&provider, &step).exits(0);
+    let other = world.read("fungal/.git/hooks/post-merge");
+    assert!(other.contains("[ -x \"/"), "{other}");
+}
+
 #[test]
 fn optional_hook_is_removed_without_a_note() {
     let world = World::solo();

@@ -92,6 +92,28 @@ fn following_the_steps_keeps_checks_green() {
     assert_eq!(world.stored("bindings/other.json")["imports"][0]["version"], ">=2.0.0, <3.0.0");
 }
 
+/// The provider still serves the old version, so the order no longer matters once it is merged.
+#[test]
+fn merges_that_are_left_are_listed_even_if_their_order_does_not_matter() {
+    let world = deadlocked();
+    let served = contract("2.0.0").replace("schema:", "supported: [\">=1.0.0, <2.0.0\"]\nschema:");
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &served);
+    let adapted = importing(">=2.0.0, <3.0.0").replace("cdk/", "");
+    commit(&world, &tree(&world, "other"), BINDING_FILE, &adapted);
+    for left in [&["fungal", "access", "other"][..], &["access", "other"], &["other"], &[]] {
+        let answer = status(&world);
+        let steps = answer["steps"].as_array().unwrap();
+        assert!(steps.iter().all(|step| step["action"] == "merge"), "{answer:#}");
+        assert_eq!(steps.iter().map(|step| step["repo"].as_str().unwrap()).collect::<Vec<_>>(), left);
+        if left.len() == 2 {
+            let shown = world.ok(&world.path("fungal"), &["realm", "pr", "status", "--rfc", RFC]).stdout;
+            assert!(shown.contains("* fungal: nothing to merge (rfc-7, 0 ahead, 0 behind)\n"), "{shown}");
+            assert!(!shown.contains("has all its commits") && !shown.contains("waits for"), "{shown}");
+        }
+        steps.first().into_iter().for_each(|step| follow(&world, step));
+    }
+}
+
 #[test]
 fn deadlock_is_reported_with_both_remedies() {
     let world = deadlocked();
@@ -168,7 +190,8 @@ fn consumer_without_a_branch_is_named() {
     assert_eq!(answer["steps"][0]["file"], json!(world.path("access").join(BINDING_FILE)));
     follow(&world, &answer["steps"][0]);
     let answer = status(&world);
-    assert_eq!((&answer["import_conflicts"], &answer["steps"]), (&json!([]), &json!([])));
+    assert_eq!(answer["import_conflicts"], json!([]));
+    assert_eq!(answer["steps"].as_array().unwrap().len(), 1, "the merge of the provider: {answer}");
     assert!(!of(&answer, "fungal")["blockers"].to_string().contains("must accept"), "{answer}");
     world.blue(&world.path("fungal"), &["check"]).exits(0);
 }
@@ -334,6 +357,40 @@ fn pull_requests_depend_on_each_other_as_in_the_merge_order() {
     let [access, fungal] = ["access", "fungal"].map(|repo| forge.body(repo));
     assert!(fungal.contains("Depends on acme/access#70\n"), "{fungal}");
     assert!(!access.contains("Depends on") && access.contains("acme/fungal#70"), "{access}");
+}
+
+/// Until somebody pulls, it is not published, and the provider has to wait.
+#[test]
+fn pull_request_that_was_merged_on_the_forge_is_to_be_pulled() {
+    let world = World::pair();
+    let forge = GitHub::start(&world);
+    forge.state.lock().unwrap().unchecked = true;
+    for repo in ["access", "fungal"] {
+        world.git(&world.root(), &["clone", "-q", "--bare", repo, &format!("remotes/{repo}.git")]);
+        world.git(&world.path(repo), &["remote", "add", "origin", &format!("https://{HOST}/acme/{repo}.git")]);
+    }
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <3.0.0"));
+    world.ok(&fungal, &["realm", "pr", "create", "--rfc", RFC, "--title", "Break"]);
+    // A squash merge, whose commit is not on the branch.
+    let hub = world.path("remotes/access.git");
+    let squashed = world.line(&hub, &["commit-tree", &format!("{RFC}^{{tree}}"), "-p", "main", "-m", "Break (#1)"]);
+    world.git(&hub, &["update-ref", "refs/heads/main", &squashed]);
+    for (key, value) in [("state", "closed"), ("merged_at", "2026-01-24T12:00:00Z"), ("merge_commit_sha", &*squashed)] {
+        forge.set("access", key, json!(value));
+    }
+    let merged = status(&world);
+    assert_eq!(of(&merged, "access")["blockers"], json!(["its merge is not published yet"]), "{merged:#}");
+    assert_eq!(of(&merged, "fungal")["blocked_by"], json!(["access"]), "{merged:#}");
+    assert_eq!((&merged["import_conflicts"], merged["steps"][0]["repo"].as_str()), (&json!([]), Some("fungal")));
+    let pull = merged["next_steps"][0]["command"].as_str().unwrap();
+    assert_eq!(pull, format!("git -C {} pull origin main", world.path("access").display()));
+    world.finish_shell(&world.root(), pull).exits(0);
+    let pulled = status(&world);
+    assert_eq!(of(&pulled, "access")["blockers"], json!([]), "{pulled:#}");
+    assert_eq!(of(&pulled, "fungal")["blocked_by"], json!([]), "{pulled:#}");
 }
 
 /// It may be a draft, or have failing checks.

@@ -244,6 +244,8 @@ fn deleted_file_is_brought_back_before_its_version_is_raised() {
         }
         let bump = world.blue(&fungal, &["contract", "bump", AT]).exits(1);
         assert!(!bump.stderr.contains("run it in fungal"), "{bump}");
+        let impact = world.blue(&fungal, &["contract", "impact", AT, "--worktree"]).exits(1);
+        assert_eq!(world.next_steps(&impact), world.next_steps(&bump), "{impact}");
         paste(&world, "fungal", &command(&world.next_steps(&bump), "git restore"));
         assert_eq!(world.line(&fungal, &["status", "--porcelain"]), "");
     }

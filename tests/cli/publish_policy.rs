@@ -44,6 +44,30 @@ fn commit_that_would_be_refused_is_not_said_to_be_published() {
     }
 }
 
+/// Its author can still change it.
+#[test]
+fn hook_warns_of_a_commit_that_will_be_refused_or_breaks_a_consumer() {
+    for policy in ["pushed", "ci", "off"] {
+        let world = World::pair();
+        let fungal = world.path("fungal");
+        world.git(&fungal, &["config", "blue.publish", policy]);
+        let broken = world.bump("2.0.0");
+        let breaks =
+            "git blue: not published yet: s3-access/s3-permissions 1.0.0 -> 2.0.0; breaks access (cdk/access_stack.py)";
+        assert!(broken.stderr.starts_with(breaks) && broken.stderr.lines().count() == 1, "{policy}: {broken}");
+        world.write("fungal/other", "");
+        world.git(&fungal, &["add", "other"]);
+        assert_eq!(world.commit("fungal", "Elsewhere").stderr, "", "{policy}");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
+        let refused = world.commit("fungal", "Not bumped").stderr;
+        assert!(
+            refused.starts_with(&format!("git blue: cannot be published: {CONTRACT_FILE}:2: ")),
+            "{policy}: {refused}"
+        );
+        assert_eq!(world.version(), "1.0.0");
+    }
+}
+
 /// A refused commit that is corrected already has nothing to correct.
 #[test]
 fn correction_that_is_not_pushed_has_to_be_pushed() {

@@ -48,6 +48,30 @@ fn clone_without_the_publishing_branch_is_told_to_fetch_it() {
     assert_eq!(world.version(), "1.1.0");
 }
 
+/// As after `git clone -o`.
+#[test]
+fn only_remote_takes_the_place_of_origin() {
+    let world = clones();
+    let (hub, fungal, second) = (world.path("hub.git"), world.path("fungal"), world.path("second"));
+    world.git(&second, &["remote", "rename", "origin", "company"]);
+    world.bump("1.1.0");
+    world.git(&fungal, &["push", "--quiet", "origin", "main"]);
+    let behind = world.ok(&second, &["status"]);
+    assert!(world.next_step(&behind).starts_with("git pull  #"), "{behind}");
+    world.git(&second, &["switch", "--quiet", "-c", "other"]);
+    let elsewhere = world.ok(&second, &["status"]);
+    assert!(world.next_step(&elsewhere).starts_with("git fetch company main:main  #"), "{elsewhere}");
+    // The remote decides which branch is published.
+    world.git(&hub, &["branch", "develop", "main"]);
+    world.git(&hub, &["symbolic-ref", "HEAD", "refs/heads/develop"]);
+    world.git(&second, &["fetch", "--quiet"]);
+    world.git(&second, &["remote", "set-head", "company", "-a"]);
+    world.git(&second, &["switch", "--quiet", "develop"]);
+    world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.2.0"));
+    world.commit("second", "Paths 1.2.0");
+    assert_eq!(world.version(), "1.2.0");
+}
+
 #[test]
 fn publishing_branch_that_was_renamed_at_origin_is_reported() {
     let world = clones();

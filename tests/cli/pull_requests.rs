@@ -106,6 +106,8 @@ fn json_fields_match_the_reference() {
         (&of(&answer, "blue")["pr"]["state"], &of(&answer, "aperture")["blocked_by"]),
         (&json!("MERGED"), &json!([]))
     );
+    let shown = world.ok(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1"]).stdout;
+    assert!(shown.contains("\n  blue: merged (") && shown.contains("\nmerge order: "), "{shown}");
     let again = create(&world).exits(0).json();
     assert_eq!(of(&again, "blue")["created"], false, "what was merged is not opened again");
 }

@@ -57,6 +57,25 @@ fn workflow_gets_annotation_and_summary() {
     assert!(serde_json::from_str::<Value>(&in_workflow(&world, &["--json"]).0.stdout).is_ok());
 }
 
+/// A container may have the variable, but not the folder.
+#[test]
+fn summary_that_cannot_be_written_is_no_failure() {
+    let world = World::pair();
+    let vars = [("GITHUB_ACTIONS", OsStr::new("true")), ("GITHUB_STEP_SUMMARY", OsStr::new("/nonexistent/summary"))];
+    let run = world.blue_with(&world.path("fungal"), &["check"], &vars).exits(0);
+    assert!(run.stderr.contains("cannot write /nonexistent/summary"), "{run}");
+}
+
+#[test]
+fn configuration_that_cannot_be_read_is_annotated_on_its_line() {
+    let world = World::pair();
+    world.write("fungal/.blue/config.yaml", "realm: [\n");
+    world.commit("fungal", "Break it");
+    let run = in_workflow(&world, &[]).0.exits(128);
+    assert!(run.stdout.starts_with("::error file=.blue/config.yaml,line="), "{run}");
+    assert!(!run.stdout.contains("::.blue/config.yaml"), "{run}");
+}
+
 #[test]
 fn annotations_are_limited_to_ten() {
     let world = proposed();

@@ -107,6 +107,19 @@ fn import_of_a_deprecated_contract_names_its_successor() {
     let import = world.ok(&world.path("access"), &["import", AT, "^1.0"]);
     let why = "s3-access/s3-permissions is deprecated, served until 2026-02-28, and replaced by next";
     assert!(world.next_steps(&import).contains(&format!("git blue import s3-access/next  # {why}")), "{import}");
+    let terms = |was: &str| format!("deprecated since 1.0.0, {was}served until 2026-02-28, use next");
+    let shown = |args: &[&str]| world.ok(&world.path("access"), args).stdout;
+    for was in ["", "was "] {
+        assert!(
+            shown(&["review"]).contains(&format!("\n  the contract is {}\n", terms(was))),
+            "{}",
+            shown(&["review"])
+        );
+        assert!(shown(&["status"]).contains(&terms(was)), "{}", shown(&["status"]));
+        let prime = shown(&["prime"]);
+        assert!(prime.contains(&format!("s3-permissions ({was}served until 2026-02-28)")), "{prime}");
+        world.pass_days(60);
+    }
 }
 
 #[test]

@@ -496,7 +496,10 @@ fn ci_checks_against_a_realm_by_url() {
     let nothing = world.blue(&runner, &["check", "--realm-url", &runner.display().to_string()]).exits(128);
     assert!(nothing.stderr.contains("contains no realm"), "{nothing:?}");
     let unreachable = world.blue(&runner, &["check", "--realm-url", "./nowhere.git"]).exits(128);
-    assert!(unreachable.stderr.contains("hint: git ls-remote "));
+    assert!(unreachable.stderr.contains(" ls-remote "));
+    let url = "https://127.0.0.1:9/realm.git";
+    let elsewhere = world.blue(&runner, &["check", "--realm-url", url]).exits(128);
+    assert!(elsewhere.stderr.contains(&format!("hint: git -C / ls-remote {url}  # must work there")), "{elsewhere}");
     assert!(!unreachable.stderr.contains("git blue sync"), "a runner has nothing to sync: {unreachable}");
     world.blue(&runner, &["check", "--realm-url", "ext::sh -c id"]).exits(129);
 }

@@ -28,6 +28,35 @@ fn install_man_writes_the_pages() {
     assert_eq!(said.trim_end(), format!("wrote {} files in {prefix}/share/man/man1", files.len()));
 }
 
+/// The stores of the realms are still there.
+#[test]
+fn lost_or_damaged_records_of_the_realms_can_be_made_again() {
+    let world = World::pair();
+    let access = world.path("access");
+    for damage in [None, Some("[blue]\n\tx = y\n[[[\n")] {
+        let config = world.path("home/blue/config");
+        match damage {
+            None => std::fs::remove_file(&config).unwrap(),
+            Some(text) => world.write("home/blue/config", text),
+        }
+        let failed = world.blue(&access, &["status"]).exits(128);
+        let doctor = world.blue(&access, &["doctor"]).exits(1);
+        if damage.is_some() {
+            let place = format!("{}:3: this is not in the format", config.display());
+            assert!(failed.stderr.contains(&place) && doctor.stdout.contains(&place), "{failed}{doctor}");
+            assert!(world.next_steps(&doctor).contains(&world.next_step(&failed)), "{doctor}");
+            world.finish_shell(&access, &world.next_step(&failed)).exits(0);
+        }
+        let init = world.next_step(&world.blue(&access, &["status"]).exits(128));
+        assert!(init.starts_with("git blue init --realm aperture  # use its store"), "{init}");
+        let asked = world.blue(&access, &["mcp", "test-tool", "realm_status"]);
+        assert!(asked.all().contains("git blue init --realm aperture"), "{asked}");
+        world.finish_shell(&access, &init).exits(0);
+        let status = world.ok(&access, &["status"]);
+        assert!(status.stdout.contains("1 import holds"), "{status}");
+    }
+}
+
 #[test]
 fn doctor_asks_man_for_the_manual() {
     let world = World::pair();

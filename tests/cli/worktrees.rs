@@ -245,6 +245,9 @@ fn missing_repository_is_cloned_after_consent() {
     assert_eq!(unasked["code"], "not-confirmed", "nobody is at a terminal");
     let cloned = create(&world, "aperture", "rfc-1", &["--repos", "blue", "--clone", "--yes"]);
     assert_eq!((&cloned["created"], &cloned["errors"]), (&json!(["blue"]), &json!([])));
+    let hooks =
+        format!("git -C {} blue hooks install", world.path(&format!("home/blue/clones/{REALM}/blue")).display());
+    assert!(cloned["next_steps"].as_array().unwrap().iter().any(|step| step["command"] == *hooks), "{cloned}");
     let clones = world.path(&format!("home/blue/clones/{REALM}")).read_dir().unwrap().count();
     assert_eq!(clones, 1, "and nothing half made");
     assert!(world.path(&format!("home/blue/clones/{REALM}/blue/.git")).is_dir());

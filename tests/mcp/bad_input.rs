@@ -42,6 +42,22 @@ fn every_bad_line_is_answered_and_the_next_one_read() {
     assert_eq!(client.hang_up(), (0, String::new()));
 }
 
+/// Otherwise, the client would wait for the answer until its own time limit.
+#[test]
+fn request_that_cannot_be_parsed_is_answered_by_its_id() {
+    let world = World::solo();
+    let mut client = Client::start(&world, &world.path("fungal"));
+    let payloads =
+        [r#""a\ud83d""#.to_owned(), "1e400".to_owned(), "[".repeat(130), format!("\"{}\"", "x".repeat(2 << 20))];
+    for (id, payload) in (770..).zip(payloads) {
+        let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"realm_status""#);
+        client.raw(format!("{head},\"arguments\":{{\"payload\":{payload}}}}}}}\n").as_bytes());
+        let answer = client.receive();
+        assert_eq!(answer["id"], id, "{answer}");
+        assert!(answer["error"]["message"].is_string(), "{answer}");
+    }
+}
+
 #[test]
 fn bad_input_before_the_handshake_keeps_the_connection() {
     let world = World::solo();

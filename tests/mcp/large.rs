@@ -61,6 +61,10 @@ fn pages_of_every_tool_fit_a_message() {
         }
         assert!(count.is_none_or(|count| count == found), "{tool}: {found}");
     }
+    // A prompt has no pages.
+    let prompt = client.request("prompts/get", json!({"name": "release_readiness", "arguments": {}}));
+    let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(!text.contains("next_cursor") && text.contains(" entries are listed: realm_check"), "{:.2000}", text);
     let status = client.ok("realm_status", json!({}));
     assert!(!status.contains_key("cut") && status["imports"] == json!([]), "{:?}", status.get("cut"));
     assert!(json!(status["next_steps"]).to_string().contains("150 of 150 imports are current"), "{status:?}");

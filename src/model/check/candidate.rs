@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use super::{Cause, Finding, files, refused::Refused};
 use crate::model::{
     binding::Binding,
-    candidate::{self, Judged, imported_name},
+    candidate::{self, Judged, NOT_IN_LFS, imported_name},
     change::DomainChange,
     domain_view::{Damage, DomainView},
     name::{ContractName, DomainName, RepoName},
@@ -25,7 +25,15 @@ pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
     });
     let documents = judged.candidate.documents().map(|path| (path, path));
     let referred = judged.candidate.referred.iter().map(|(file, path)| (&**file, &**path));
-    let ignored = documents.chain(referred).filter(move |(file, _)| judged.candidate.ignored.contains(*file));
+    let files = documents.chain(referred);
+    let in_lfs = files.clone().filter(move |(file, _)| judged.candidate.in_lfs.contains(*file));
+    let in_lfs = in_lfs.map(|(file, path)| {
+        let what = if file == path { String::new() } else { format!("it refers to {file}: ") };
+        let (domain, contract) = candidate::contract_of(path).unzip();
+        let message = format!("{what}a commit will have only a pointer to Git LFS: {NOT_IN_LFS}");
+        Finding { domain, contract, ..Finding::error("unreadable-file", message).at(path, None) }
+    });
+    let ignored = files.filter(move |(file, _)| judged.candidate.ignored.contains(*file));
     let ignored = ignored.map(move |(file, path)| {
         let (up, (domain, contract)) = (&judged.candidate.up, candidate::contract_of(path).unzip());
         let what =
@@ -36,6 +44,7 @@ pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
     });
     let strays = judged.candidate.strays.iter();
     problems
+        .chain(in_lfs)
         .chain(ignored)
         .chain(strays.map(|stray| Finding::warning("stray-file", stray.message.clone()).at(&stray.path, None)))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 
-use super::{Examination, Finding, imports, is_past, same_but_for_case};
+use super::{Examination, Finding, imports, same_but_for_case};
 use crate::model::{
     domain_summary::{ContractSummary, DomainSummary},
     domain_view::unreadable_bindings,
@@ -83,7 +83,7 @@ fn life(
     let mut findings = Vec::new();
     if let Some(deprecated) = &contract.deprecated
         && contract.retired.is_none()
-        && is_past(deprecated.sunset, today)
+        && deprecated.is_over(today)
         && importers > 0
     {
         let until = deprecated.sunset.map(|date| date.to_string()).unwrap_or_default();

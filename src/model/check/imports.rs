@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 
-use super::{Finding, is_past};
+use super::Finding;
 use crate::model::{
     binding::{Binding, Import},
     domain_summary::{ContractSummary, DomainSummary},
@@ -278,7 +278,7 @@ fn life(
     }
     if let Some(deprecated) = &contract.deprecated
         && contract.retired.is_none()
-        && !is_past(deprecated.sunset, today)
+        && !deprecated.is_over(today)
     {
         let until = deprecated.sunset.map(|date| format!(", served until {date}")).unwrap_or_default();
         let message = format!("{repo} imports {name}, deprecated since {}{until}{instead}", deprecated.since);

@@ -484,7 +484,3 @@ fn same_but_for_case<'n, N: AsRef<str> + Ord>(names: impl Iterator<Item = &'n N>
     let twin = |group: &[&'n N], name: &'n N| group.iter().find(|other| **other != name).map(|other| (name, *other));
     groups.values().flat_map(|group| group.iter().filter_map(|name| twin(group, name))).collect()
 }
-
-fn is_past(date: Option<Date>, today: Date) -> bool {
-    date.is_some_and(|date| date < today)
-}

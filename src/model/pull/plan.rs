@@ -37,6 +37,8 @@ pub struct Plan {
     pub broken: Vec<BrokenBetween>,
     /// The imports whose range accepts versions that are not served after the merges.
     pub to_narrow: Vec<RangeToNarrow>,
+    /// Whether a merge changes an import, or a contract that another repository imports.
+    pub changes_imports: bool,
 }
 
 /// An import whose range accepts the version after a provider's merge, although that version breaks its code, which is
@@ -130,6 +132,7 @@ impl Plan {
     }
 
     fn add(&mut self, edge: &Edge<'_>, members: &BTreeSet<RepoName>, judge: &Judge<'_>) {
+        self.changes_imports |= edge.is_changed();
         let mut first = |repo: &RepoName, then: &RepoName| {
             self.before.entry(then.clone()).or_default().insert(repo.clone());
         };
@@ -184,6 +187,11 @@ impl Edge<'_> {
 
     fn contract(&self, is_merged: bool) -> Option<&Contract> {
         self.domain.of(self.provider, is_merged).contracts.get(self.contract)
+    }
+
+    /// Returns whether a merge changes the import or the contract.
+    fn is_changed(&self) -> bool {
+        self.import(false) != self.import(true) || self.contract(false) != self.contract(true)
     }
 
     /// Returns whether the import is satisfied, given whether the branches of the consumer and of the provider are

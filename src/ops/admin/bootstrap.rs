@@ -66,6 +66,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     for planned in &blueprint.domains {
         domains.extend(missing(planned, &overview)?);
     }
+    let described = blueprint.domains.iter().map(|planned| other_description(planned, &overview));
+    let described: Vec<_> = described.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     let cycles = cycles::closed(&*here.store, &parts(&blueprint, &domains), blueprint.cycles)?;
     let rules = blueprint.cycles.filter(|wanted| read::realm(&*here.store).is_ok_and(|realm| realm.cycles != *wanted));
     if !request.dry_run {
@@ -82,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
         rules_changed: rules.is_some(),
         cycles,
     };
-    let answer = Answer::new(body);
+    let answer = Answer::new(body).next_all(described);
     Ok(match (request.dry_run, is_missing) {
         (true, true) => answer.next_all(creating(&request.file)),
         (false, _) => {
@@ -190,6 +192,15 @@ fn missing(planned: &PlannedDomain, overview: &Overview<'_>) -> Result<Option<Bo
         bound,
     };
     Ok((!is_there).then(line))
+}
+
+/// Returns the command that changes the description of a domain to that of the file: what exists is not changed.
+fn other_description(planned: &PlannedDomain, overview: &Overview<'_>) -> Result<Option<String>, OpError> {
+    let line = overview.domains().iter().find(|line| line.name == planned.name);
+    let (Some(line), Some(wanted)) = (line, &planned.description) else { return Ok(None) };
+    let command = format!("git blue realm admin domain --name {} --description {}", planned.name, shell_word(wanted));
+    let is_same = overview.summary(line)?.info.description == *wanted;
+    Ok((!is_same).then(|| format!("{command}  # its description differs from the one in the file")))
 }
 
 /// Returns the bindings that will be written.

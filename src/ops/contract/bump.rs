@@ -325,7 +325,7 @@ pub fn after_yank(ctx: &Ctx, at: &ContractRef) -> String {
 }
 
 /// Returns the command that brings back the missing file of this repository's contract, and what to do `then`.
-fn bring_back(ctx: &Ctx, at: &ContractRef, file: &WorkFile, then: &str) -> Result<String, OpError> {
+pub(super) fn bring_back(ctx: &Ctx, at: &ContractRef, file: &WorkFile, then: &str) -> Result<String, OpError> {
     let code = ctx.code()?;
     let tree = code.head()?.commit.map(|commit| code.tree_of(&commit)).transpose()?;
     let committed = tree.map(|tree| read::lookup(code, &tree, file.relative())).transpose()?.flatten();

@@ -10,9 +10,10 @@ use crate::{
 };
 use crate::{
     ops::{
+        contract::bump::bring_back,
         ctx::Ctx,
         domain::{self, Part},
-        publish::{places, references},
+        publish::{places, references, work_file::WorkFile},
     },
     repo::blue_files::{CONTRACTS, Files, IN_SUBMODULE, Item},
 };
@@ -146,7 +147,12 @@ impl Draft {
             Some(Item::Other) => return Err(Problem::whole("it is not a regular file").in_file(&path).into()),
             None => {
                 let error = OpError::no(ErrorCode::NoSuchFile, format!("{place} has no {path}"));
-                return Err(error.next(match domain::contract(&*ctx.realm()?.store, at) {
+                let here = ctx.realm()?;
+                return Err(error.next(match domain::contract(&*here.store, at) {
+                    Ok(held) if here.repo.as_ref() == Some(&held.owner) => match self {
+                        Self::Worktree => bring_back(ctx, at, &WorkFile::of(code, path)?, "try again")?,
+                        Self::Commit(_) => "name a commit that has the file".to_owned(),
+                    },
                     Ok(held) => format!("run it in {}, which owns {at}", held.owner),
                     Err(_) => "run it in the repository that owns the contract".to_owned(),
                 }));

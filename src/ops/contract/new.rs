@@ -16,7 +16,7 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     model::{
         bundle::BundleError,
-        candidate::write_file,
+        candidate::{NOT_IN_LFS, write_file},
         contract::{Compatibility, Contract, Evolution, Flow},
         name::{ContractName, ContractRef, RepoName},
         publish, samples,
@@ -114,12 +114,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         created_domain: made.as_ref().is_some_and(|made| made.created),
         added: made.map(|made| made.added).unwrap_or_default(),
     });
+    let in_lfs = ctx.code()?.in_lfs(sources.iter().map(String::as_str).chain([file.relative()])).into_iter().next();
+    let in_lfs =
+        in_lfs.map(|file| format!("{file} would be in Git LFS, so publishing could not read it: {NOT_IN_LFS}"));
     let ignored = ctx.code()?.ignored(sources.iter().map(String::as_str)).into_iter().next();
     let ignored = ignored.map(|file| format!("  # git ignores {file}, but publishing reads it from the commit"));
     let paths = file.pathspecs(ctx, sources)?;
     let at = &request.contract;
     let answer = answer
-        .next_all(samples.advice.into_iter().map(NextStep::advice))
+        .next_all(samples.advice.into_iter().chain(in_lfs).map(NextStep::advice))
         .next_all(nothing.map(|one| NextStep::advice(of_nothing(&one))))
         .next_if(!is_member, format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo))
         .next(format!("git add {paths} && git commit -m \"Add the contract {at}\"{}", ignored.unwrap_or_default()))

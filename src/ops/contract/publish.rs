@@ -211,7 +211,7 @@ fn require_publishing_branch(
     }
     if tips.is_empty() && code.origin_url().is_some() {
         let message = format!("this clone lacks the publishing branch {branch}; nothing was published");
-        return Err(OpError::no(ErrorCode::NoPublishingBranch, message).next(publishing_branch::fetch(&branch)));
+        return Err(OpError::no(ErrorCode::NoPublishingBranch, message).next(publishing_branch::fetch(code, &branch)));
     }
     let message = format!("{} is not on the publishing branch {branch}; nothing was published", commit.short());
     let error = OpError::no(ErrorCode::NotPublishingBranch, message)

@@ -112,14 +112,25 @@ impl<'a> Place<'a> {
     }
 
     fn block<'b>(&self, hook: &'b Hook, exe: &'b Path) -> Block<'b> {
-        Block { shim: hook.shim, event: hook.event, exe, is_tracked: self.tracked.is_some() }
+        Block { shim: hook.shim, event: hook.event, exe, is_tracked: self.tracked(hook).is_some() }
     }
 
-    /// Returns the step that commits hooks which git tracks.
-    fn to_commit(&self, ctx: &Ctx) -> Result<Option<String>, OpError> {
-        let Some(folder) = &self.tracked else { return Ok(None) };
-        let folder = WorkFile::of(self.code, folder.clone())?.pathspec(ctx);
-        Ok(Some(format!("git add {folder} && git commit -m \"Install the hooks of git blue\"  # git tracks them")))
+    /// Returns what git tracks of a hook, relative to the root of the working tree: the folder of all hooks, or the script
+    /// that the hook is a link to.
+    fn tracked(&self, hook: &Hook) -> Option<String> {
+        let path = self.folder.join(hook.event);
+        let target = || path.is_symlink().then(|| in_work_tree(self.code, &path)).flatten();
+        let is_tracked = |file: &String| self.code.ignored([&**file]).is_empty();
+        self.tracked.clone().or_else(|| target().filter(is_tracked))
+    }
+
+    /// Returns the step that commits those of the hooks that git tracks.
+    fn to_commit<'h>(&self, ctx: &Ctx, hooks: impl Iterator<Item = &'h Hook>) -> Result<Option<String>, OpError> {
+        let paths: BTreeSet<_> = hooks.filter_map(|hook| self.tracked(hook)).collect();
+        let argument = |path| Ok::<_, OpError>(WorkFile::of(self.code, path)?.pathspec(ctx));
+        let paths = paths.into_iter().map(argument).collect::<Result<Vec<_>, _>>()?.join(" ");
+        let step = format!("git add {paths} && git commit -m \"Install the hooks of git blue\"  # git tracks them");
+        Ok((!paths.is_empty()).then_some(step))
     }
 
     /// Returns the step if no git command runs the hooks.
@@ -160,12 +171,17 @@ impl<'a> Place<'a> {
 
 /// Returns a folder of hooks relative to the root of the working tree, if git tracks what is written there.
 fn tracked(code: &CodeRepo, folder: &Path) -> Option<String> {
-    let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let (folder, root) = (real(folder), real(&code.workdir()?));
-    let relative = folder.strip_prefix(root).ok().filter(|_| !folder.starts_with(real(code.common_dir())))?;
-    let relative = relative.to_str()?.to_owned();
+    let relative = in_work_tree(code, folder)?;
     let file = format!("{relative}/{}", HOOKS[0].event);
     code.ignored([&*file]).is_empty().then_some(relative)
+}
+
+/// Returns a path relative to the root of the working tree, if it leads there, but not into the git directory.
+fn in_work_tree(code: &CodeRepo, path: &Path) -> Option<String> {
+    let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (path, root) = (real(path), real(&code.workdir()?));
+    let relative = path.strip_prefix(root).ok().filter(|_| !path.starts_with(real(code.common_dir())))?;
+    relative.to_str().map(str::to_owned)
 }
 
 /// Installs every hook.
@@ -208,9 +224,8 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     refused.dedup();
     refused.extend(place.without_hooks());
     refused.extend(not_executable(&hooks));
-    if hooks.iter().any(|hook| hook.changed && hook.in_file) {
-        refused.extend(place.to_commit(ctx)?);
-    }
+    let written = HOOKS.iter().zip(&hooks).filter(|(_, state)| state.changed && state.in_file);
+    refused.extend(place.to_commit(ctx, written.map(|(hook, _)| hook))?);
     let answer = place.answer(hooks);
     refused.extend(against_threats(&place, &answer.body.hooks));
     refused.extend(to_join(ctx)?);

@@ -147,8 +147,8 @@ impl IssueRun<'_> {
     /// it is below a place that the user trusts, because any member may have written it.
     fn forge(&mut self, repo: &Repo) -> Result<Box<dyn Forge>, String> {
         let found = self.search.find(repo).map_err(|error| error.message)?;
-        let (folder, url) = match found {
-            Ok(found) => (found.folder, found.url),
+        let (folder, remote, url) = match found {
+            Ok(found) => (found.folder, found.remote, found.url),
             Err(problem) => {
                 let url =
                     repo.url.clone().ok_or_else(|| format!("{}, and the realm has no URL for it", problem.message))?;
@@ -159,10 +159,10 @@ impl IssueRun<'_> {
                     let owner = format!("{}/{}", address.host, address.owner());
                     return Err(format!("it is not cloned here: pass --owner {owner} to use the URL in the realm"));
                 }
-                (self.ctx.env.cwd().to_owned(), Some(url))
+                (self.ctx.env.cwd().to_owned(), String::new(), Some(url))
             }
         };
-        let on = self.forges.at(repo.name.as_str(), &folder, url.as_deref());
+        let on = self.forges.at(repo.name.as_str(), &folder, (&remote, url.as_deref()));
         let closed = |closed: ForgeUnavailable| format!("{}: {}", closed.message, closed.next_step);
         on.map_err(closed)?.forge.map_err(closed)
     }

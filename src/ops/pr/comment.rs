@@ -102,7 +102,7 @@ fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure>
     let folder = code.main_folder();
     let mut forges = Forges::new(ctx);
     let url = code.origin_urls().map(|[configured, _]| configured);
-    let on = forges.at("this repository", &folder, url.as_deref()).map_err(closed)?;
+    let on = forges.at("this repository", &folder, (&code.origin(), url.as_deref())).map_err(closed)?;
     let forge = on.forge.map_err(closed)?;
     let number = match request.number.or_else(|| of_runner(ctx, &on.address)) {
         Some(number) => number,

@@ -235,7 +235,8 @@ fn not_pushed(place: &RepoWork, branch: &str, error: &StoreError) -> RepoProblem
     let is_behind = ["(fetch first)", "(non-fast-forward)"].iter().any(|reason| said.contains(reason));
     let next = if is_behind {
         let (path, branch) = (shell_path(&place.path), shell_word(branch));
-        format!("git -C {path} pull --rebase origin {branch}  # and try again")
+        let remote = shell_word(&place.found.remote);
+        format!("git -C {path} pull --rebase {remote} {branch}  # and try again")
     } else {
         "correct what git reports, and try again".to_owned()
     };

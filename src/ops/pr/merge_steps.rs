@@ -26,8 +26,8 @@ pub struct Places<'a> {
     folders: BTreeMap<RepoName, PathBuf>,
     /// The repositories whose branch is not checked out in any folder.
     not_checked_out: BTreeSet<RepoName>,
-    /// The repositories that have a remote.
-    with_remote: BTreeSet<RepoName>,
+    /// The remote of each repository that has one.
+    remotes: BTreeMap<RepoName, String>,
     /// The repositories that may have a pull request, but the forge does not show it.
     unknown: BTreeSet<RepoName>,
     /// Whether the realm has a remote, and automatic sync is off.
@@ -50,11 +50,11 @@ impl<'a> Places<'a> {
         let mut folders = ctx.home.repo_paths(&here.realm)?;
         folders.extend(found.clone().map(|(found, _)| (found.name.clone(), found.folder.clone())));
         let with_remote = found.clone().filter(|(found, _)| found.url.is_some());
-        let with_remote = with_remote.map(|(found, _)| found.name.clone()).collect();
+        let remotes = with_remote.map(|(found, _)| (found.name.clone(), found.remote.clone())).collect();
         let not_checked_out = found.filter(|(_, is_branch_alone)| *is_branch_alone);
         let not_checked_out = not_checked_out.map(|(found, _)| found.name.clone()).collect();
         let is_pushed_by_hand = auto::is_by_hand(ctx, &here.realm, &*here.store)?;
-        Ok(Self { lines, folders, not_checked_out, with_remote, unknown, is_pushed_by_hand })
+        Ok(Self { lines, folders, not_checked_out, remotes, unknown, is_pushed_by_hand })
     }
 
     /// Returns the imports that break in every order, each with the possible solutions.
@@ -88,7 +88,7 @@ impl<'a> Places<'a> {
         ways
     }
 
-    /// Returns the steps in order, or none if the order does not matter to any import.
+    /// Returns the steps in order, or none if they change no import.
     pub fn steps(&self, plan: &Plan, order: &[RepoName]) -> Vec<MergeStep> {
         if *plan == Plan::default() {
             return Vec::new();
@@ -194,11 +194,8 @@ impl<'a> Places<'a> {
         let (folder, branch, base) = (self.folders.get(&line.name)?, line.branch.as_ref()?, line.base.as_ref()?);
         let (folder, branch, base) = (shell_path(folder), shell_word(branch), shell_word(base));
         // The branch has nothing left to merge once its base at the remote has its commits.
-        let push = if self.with_remote.contains(&line.name) {
-            format!(" && git -C {folder} push origin {base}")
-        } else {
-            String::new()
-        };
+        let remote = self.remotes.get(&line.name).map(|remote| shell_word(remote));
+        let push = remote.map(|remote| format!(" && git -C {folder} push {remote} {base}")).unwrap_or_default();
         // The merge publishes, and the check of the next repository elsewhere needs what it published.
         let sync = if self.is_pushed_by_hand { format!(" && git -C {folder} blue sync") } else { String::new() };
         Some(format!("git -C {folder} switch {base} && git -C {folder} merge {branch}{push}{sync}"))

@@ -13,10 +13,7 @@ use crate::{
         repos::{self, paths::FoundRepo},
         worktree::{self, create::of_git, list::all_found},
     },
-    repo::{
-        at_origin,
-        work::{Work, WorkStatus},
-    },
+    repo::work::{Work, WorkStatus},
     store::StoreError,
     wire::RepoProblem,
 };
@@ -97,13 +94,17 @@ pub(crate) fn places(ctx: &Ctx, here: &RealmContext, rfc: Option<&RfcName>) -> R
 
 /// Returns the problem that the branch of an RFC exists, but not in this clone.
 fn only_at_origin(found: &FoundRepo, work: &Work, branch: &str) -> Result<Option<RepoProblem>, StoreError> {
-    let remote = format!("origin/{branch}");
-    let is_there = work.has_ref(&at_origin(branch))?;
+    let remote = format!("{}/{branch}", found.remote);
+    let is_there = work.has_ref(&work.at_origin(branch))?;
     Ok(is_there.then(|| {
         let (folder, branch, remote) = (shell_path(&found.folder), shell_word(branch), shell_word(&remote));
         let next = format!("git -C {folder} branch {branch} {remote}  # include it");
-        RepoProblem::new(&found.name, ErrorCode::OtherBranch, format!("the branch {branch} exists only on origin"))
-            .next(next)
+        RepoProblem::new(
+            &found.name,
+            ErrorCode::OtherBranch,
+            format!("the branch {branch} exists only on {}", found.remote),
+        )
+        .next(next)
     }))
 }
 

@@ -1,6 +1,6 @@
 //! `realm_pr_status`: reports the progress of an RFC in each repository, what prevents its merge, and the merge order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     merge_steps::Places,
@@ -12,12 +12,13 @@ use crate::{
     forge::{ForgeError, Pull, PullStatus},
     model::{
         name::{RepoName, RfcName},
+        oid::Oid,
         pull::{
             order::Dependencies,
             plan::{Plan, RangeConflict},
         },
         secret_file::looks_secret,
-        text::count,
+        text::{count, shell_path, shell_word},
     },
     ops::{
         Operation, contract,
@@ -32,7 +33,7 @@ use crate::{
         sync::{auto, remote_status},
         worktree::{self, create::of_git},
     },
-    repo::work::WorkStatus,
+    repo::{CodeRepo, work::WorkStatus},
     store::{StoreError, overview::Overview},
     wire::{Answer, MergeAction, PrRepo, PrStatus, PrSummary, PullRequest, PullReviews, PullState},
 };
@@ -62,11 +63,14 @@ const UNKNOWN_CHECKS: &str = "its checks are unknown: the forge does not show th
 /// The step if the realm is not pushed.
 const PUSH_REALM: &str = "git blue sync  # checks on other machines do not see yet what was published here";
 
-/// A publishing branch that has the commits of an RFC, but is not published.
+/// The merged commits of an RFC in a repository, if they are not published.
 struct Waiting<'a> {
     place: &'a RepoWork,
-    branch: String,
     commit: String,
+    /// What is not published.
+    what: String,
+    /// The step that publishes it, if it is known.
+    step: Option<String>,
 }
 
 impl Waiting<'_> {
@@ -89,6 +93,11 @@ impl Measured {
     fn without_pull(standing: WorkStatus, closed: &ForgeUnavailable) -> Self {
         let is_without_forge = closed.is_absent();
         Self { standing, pull: Err(closed.message.clone()), unknown: None, is_without_forge }
+    }
+
+    /// Returns the commit by which the pull request was merged.
+    fn merged_as(&self) -> Option<String> {
+        self.pull.as_ref().ok()?.as_ref()?.0.merged_as.clone()
     }
 
     /// Returns what may prevent a merge on the forge, because the forge does not show it.
@@ -123,7 +132,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let mut steps = Vec::new();
     let mut lines = Vec::new();
     let mut tips = Vec::new();
-    let mut unknown = BTreeSet::new();
+    let (mut unknown, mut merges) = (BTreeSet::new(), BTreeMap::new());
     for ((forge, place), measured) in jobs.iter().zip(measured) {
         let closed = match forge {
             Ok(on) => on.forge.as_ref().err(),
@@ -133,6 +142,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         match measured {
             Ok(measured) => {
                 tips.push((place, measured.standing.head.clone()));
+                merges.extend(measured.merged_as().map(|merge| (place.found.name.clone(), merge)));
                 unknown.extend(measured.unknown_blocker().map(|_| &place.found.name).cloned());
                 lines.push(line(here, place, measured));
             }
@@ -140,7 +150,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         }
     }
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
-    let waiting = if rfc.is_some() { unpublished(ctx, here, &tips, &lines)? } else { Vec::new() };
+    let waiting = if rfc.is_some() { unpublished(ctx, here, &tips, &lines, &merges)? } else { Vec::new() };
     let mut heads = branch_tips(&tips, &lines);
     heads.extend(waiting.iter().map(Waiting::head));
     // Without an RFC, only repositories with something to merge belong together.
@@ -157,8 +167,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let reliance = dependencies(here)?;
     let order = reliance.order(&names, &plan.before);
     set_relations(&mut lines, &reliance, &plan, &waiting);
-    for Waiting { place, branch, .. } in &waiting {
-        add_blocker(&mut lines, &place.found.name, format!("{branch} is not published yet"));
+    for Waiting { place, what, .. } in &waiting {
+        add_blocker(&mut lines, &place.found.name, format!("{what} is not published yet"));
     }
     for (repo, why) in refused {
         add_blocker(&mut lines, &repo, why);
@@ -167,6 +177,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     if is_unpushed {
         wait_for_push(&mut lines);
     }
+    let to_pull: Vec<NextStep> = waiting.iter().filter_map(|waiting| Some(waiting.step.clone()?.into())).collect();
     let found = tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone()));
     let places = Places::new(ctx, &lines, found, unknown)?;
     let import_conflicts = places.import_conflicts(&plan);
@@ -183,6 +194,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         errors,
     };
     let mut answer = with_next_steps(body, steps);
+    answer.next_steps.splice(0..0, to_pull);
     answer.next_steps.splice(0..0, is_unpushed.then(|| PUSH_REALM.into()));
     answer.next_steps.extend(forges.ignored());
     Ok(answer)
@@ -287,8 +299,10 @@ fn blockers(line: &PrRepo, standing: &WorkStatus) -> Vec<String> {
     if line.uncommitted_changes > 0 {
         found.push(count(line.uncommitted_changes, "uncommitted change", "uncommitted changes"));
     }
-    if line.commits_ahead == 0 && !is_merged {
-        found.push(format!("no commits beyond {base}"));
+    match line.uncommitted_changes {
+        _ if line.commits_ahead > 0 || is_merged => {}
+        0 if line.base.is_some() => found.push(format!("nothing to merge: {base} has all its commits")),
+        _ => found.push(format!("no commits beyond {base}")),
     }
     match standing.unpushed {
         _ if line.commits_ahead == 0 || is_merged => {}
@@ -344,31 +358,72 @@ fn branch_tips<'a>(tips: &'a [(&RepoWork, Option<String>)], lines: &[PrRepo]) ->
     open.filter_map(head).collect()
 }
 
-/// Returns the publishing branches of repositories with nothing left to merge, if they are not published. What they
-/// would publish counts like a branch that is still to merge. A repository that cannot be read is left out.
+/// Returns what is merged in repositories with nothing left to merge, if it is not published: the merge on the forge, or
+/// the publishing branch. It counts like a branch that is still to merge. `merges` are the commits by which pull requests
+/// were merged. A repository that cannot be read is left out.
 fn unpublished<'a>(
     ctx: &Ctx,
     here: &RealmContext,
     tips: &[(&'a RepoWork, Option<String>)],
     lines: &[PrRepo],
+    merges: &BTreeMap<RepoName, String>,
 ) -> Result<Vec<Waiting<'a>>, OpError> {
     let overview = Overview::open(&*here.store)?;
     let is_merged = |name: &RepoName| lines.iter().any(|line| line.name == *name && !has_to_merge(line));
     let mut waiting = Vec::new();
-    for (place, _) in tips.iter().filter(|(place, _)| is_merged(&place.found.name)) {
+    for (place, head) in tips.iter().filter(|(place, _)| is_merged(&place.found.name)) {
         let Ok(Some(code)) = ctx.other_repo(&place.found.folder) else { continue };
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo: &place.found.name, code: Some(&code) };
         let sources = contract::publish::sources(acting, Some(&overview))?;
+        let merge = merges.get(&place.found.name).and_then(|merge| merge.parse().ok());
+        let head = head.as_ref().and_then(|head| head.parse::<Oid>().ok());
+        if let (Some(merge), Some(branch), Some(head)) = (merge, &place.found.default, head)
+            && is_to_pull(&code, branch, &merge, sources.values().map(|source| source.commit)).unwrap_or_default()
+            && catch_up::has_changes(acting, &code, branch, head, &sources).unwrap_or_default()
+        {
+            let step = Some(pull(&code, place, branch));
+            waiting.push(Waiting { place, commit: head.to_string(), what: "its merge".to_owned(), step });
+            continue;
+        }
         let found = catch_up::unpublished_commit(acting, &code, Scope::All(&sources));
         waiting.extend(
             found
                 .ok()
                 .flatten()
                 .filter(|found| found.unclear.is_none() && found.behind.is_none())
-                .map(|found| Waiting { place, branch: found.branch, commit: found.commit.to_string() }),
+                .map(|found| Waiting { place, commit: found.commit.to_string(), what: found.branch, step: None }),
         );
     }
     Ok(waiting)
+}
+
+/// Returns whether neither the publishing branch nor what was published has the commit by which a pull request was merged. A
+/// published commit that is not here comes from another clone, which may have pulled.
+fn is_to_pull(
+    code: &CodeRepo,
+    branch: &str,
+    merge: &Oid,
+    published: impl Iterator<Item = Oid>,
+) -> Result<bool, StoreError> {
+    for tip in code.reference(&format!("refs/heads/{branch}"))?.into_iter().chain(published) {
+        if tip == *merge || !code.has(&tip) || (code.has(merge) && code.is_ancestor(merge, &tip)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the command that brings a merge into the publishing branch, and publishes it.
+fn pull(code: &CodeRepo, place: &RepoWork, branch: &str) -> String {
+    let (folder, remote) = (shell_path(&place.found.folder), shell_word(&place.found.remote));
+    let is_here = code.head().is_ok_and(|head| head.branch.as_deref() == Some(branch)) && !code.is_bare();
+    let branch = shell_word(branch);
+    let pull = if is_here {
+        format!("git -C {folder} pull {remote} {branch}")
+    } else {
+        format!("git -C {folder} fetch {remote} {branch}:{branch} && git -C {folder} blue status")
+    };
+    format!("{pull}  # publish what was merged on the forge")
 }
 
 /// Adds a blocker to the repositories that others rely on: a check of them on another machine would use the bindings

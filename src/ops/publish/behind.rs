@@ -91,7 +91,7 @@ fn publisher(acting: ActingRepo<'_>, name: &DomainName, published: &Oid) -> Resu
 /// # Errors
 /// Returns an error if HEAD cannot be read.
 pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Result<NextStep, OpError> {
-    let is_here = is_checked_out_here(code, branch)?;
+    let (is_here, origin) = (is_checked_out_here(code, branch)?, shell_word(&code.origin()));
     let step = match code.origin_url() {
         None if is_here && code.has(published) => format!("git merge {}", published.short()),
         None => return Ok("fetch that commit from the clone that has it, merge it, and publish again".into()),
@@ -100,9 +100,9 @@ pub fn pull(code: &CodeRepo, branch: &str, published: &Oid, reason: &str) -> Res
             // git refuses to fetch into a branch that is checked out, that has its own commits, or that is being rebased.
             Some(folder) => format!("git -C {} {}", shell_path(&folder), pull_into(code, branch)),
             None if code.replaying().is_some() || has_own_commits(code, branch)? => {
-                return Ok(format!("git fetch origin  # merge origin/{branch} into {branch}, {reason}").into());
+                return Ok(format!("git fetch {origin}  # merge {origin}/{branch} into {branch}, {reason}").into());
             }
-            None => format!("git fetch origin {}", shell_word(&format!("{branch}:{branch}"))),
+            None => format!("git fetch {origin} {}", shell_word(&format!("{branch}:{branch}"))),
         },
     };
     Ok(format!("{step}  # {reason}").into())
@@ -131,7 +131,7 @@ fn is_checked_out_here(code: &CodeRepo, branch: &str) -> Result<bool, StoreError
 fn pull_into(code: &CodeRepo, branch: &str) -> String {
     match code.config(&format!("branch.{branch}.merge")) {
         Some(_) => "pull".to_owned(),
-        None => format!("pull origin {}", shell_word(branch)),
+        None => format!("pull {} {}", shell_word(&code.origin()), shell_word(branch)),
     }
 }
 
@@ -174,10 +174,11 @@ pub fn merge(code: &CodeRepo, published: &Oid) -> Result<String, OpError> {
     }
     Ok(match code.publishing_branch()?.filter(|_| code.origin_url().is_some()) {
         Some(branch) => {
-            let origin = shell_word(&format!("origin/{branch}"));
+            let (origin, branch) = (code.origin(), shell_word(&format!("{}/{branch}", code.origin())));
             format!(
-                "git fetch origin && git merge {origin}  # get what has since been published, if that commit is \
-                    pushed; then check again"
+                "git fetch {} && git merge {branch}  # get what has since been published, if that commit is \
+                    pushed; then check again",
+                shell_word(&origin)
             )
         }
         None => format!("fetch {} from the clone that has it, merge it, and check again", published.short()),

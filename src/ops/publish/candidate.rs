@@ -83,8 +83,8 @@ pub fn read(
     removed(&all, sources, &mut published, &mut candidate)?;
     missing(files, &mut candidate)?;
     if let Files::Worktree(_, Some(code)) = files {
-        let referred = candidate.referred.keys().map(String::as_str);
-        candidate.ignored = code.ignored(candidate.documents().chain(referred));
+        let files = candidate.documents().chain(candidate.referred.keys().map(String::as_str));
+        (candidate.ignored, candidate.in_lfs) = (code.ignored(files.clone()), code.in_lfs(files));
         let ignored = code.ignored(candidate.strays.iter().map(|stray| stray.path.as_str()));
         candidate.strays.retain(|stray| !ignored.contains(&stray.path));
     }

@@ -132,7 +132,7 @@ pub fn branch_problem(code: &CodeRepo) -> Result<Option<OpError>, OpError> {
     let message = match code.publishing_branch()? {
         None => "cannot tell which branch is published".to_owned(),
         Some(branch) if code.is_gone_at_origin(&branch)? => {
-            format!("the publishing branch {branch} no longer exists at origin")
+            format!("the publishing branch {branch} no longer exists at {}", code.origin())
         }
         Some(branch) if code.branch_tips(&branch).next().transpose()?.is_none() => {
             format!("the publishing branch {branch} does not exist")
@@ -215,12 +215,53 @@ pub fn publish(
     contract::publish::publish(ctx, acting, code, (commit, branch), sources, &Request::default())
 }
 
+/// Returns whether a commit of the publishing branch, or of one that is merged into it, has something that `sources`, the
+/// published commits, do not have.
+///
+/// # Errors
+/// Returns an error if the repository or the realm cannot be read.
+pub fn has_changes(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    branch: &str,
+    commit: Oid,
+    sources: &Sources,
+) -> Result<bool, OpError> {
+    Ok(of_commit(acting, code, branch, commit, Scope::All(sources))?.is_some())
+}
+
+/// Returns what publishing the last commit would do, if it is on the publishing branch, has something new to publish, and
+/// the policy publishes it later.
+///
+/// # Errors
+/// Returns the reason if it could not be published.
+pub fn preview(ctx: &Ctx, acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Option<Answer<ContractPublish>>, OpError> {
+    let current = code.head()?.branch;
+    let Some((branch, tip)) = branch(code)?.filter(|(branch, _)| current.as_ref() == Some(branch)) else {
+        return Ok(None);
+    };
+    if policy::of(code)? == Policy::Commit {
+        return Ok(None);
+    }
+    let unpublished = of_commit(acting, code, &branch, tip, Scope::Named)?;
+    let new = unpublished.filter(|unpublished| unpublished.is_fresh && unpublished.behind.is_none());
+    new.map(|unpublished| dry_run(ctx, acting, code, &unpublished)).transpose()
+}
+
 /// Returns why publishing would refuse the commit as it is, if it would.
 pub fn refusal(ctx: &Ctx, acting: ActingRepo<'_>, code: &CodeRepo, unpublished: &UnpublishedCommit) -> Option<OpError> {
+    dry_run(ctx, acting, code, unpublished).err().filter(|error| error.kind == Kind::No)
+}
+
+fn dry_run(
+    ctx: &Ctx,
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    unpublished: &UnpublishedCommit,
+) -> Result<Answer<ContractPublish>, OpError> {
     let UnpublishedCommit { commit, branch, sources, .. } = unpublished;
     let preview = Request { dry_run: true, ..Request::default() };
-    let published = contract::publish::publish(ctx, acting, code, (commit, branch), sources, &preview);
-    published.err().filter(|error| error.kind == Kind::No)
+    contract::publish::publish(ctx, acting, code, (commit, branch), sources, &preview)
 }
 
 /// Publishes a commit that a hook had no time for, and the commits that followed it. Returns one answer for each

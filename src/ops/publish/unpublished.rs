@@ -173,18 +173,18 @@ fn next_steps(
     has_problem: bool,
     steps: Vec<NextStep>,
 ) -> Vec<NextStep> {
-    let branch = shell_word(&waiting.branch);
+    let (origin, branch) = (shell_word(&code.origin()), shell_word(&waiting.branch));
     if let Some(command) = waiting.series {
         return vec![format!("git {command} --continue  # its last commit is published").into()];
     }
     if has_problem && waiting.disputed.is_none() && later_commits_differ(code, waiting).unwrap_or_default() {
-        return vec![format!("git push origin {branch}  # the newer commits are not pushed yet").into()];
+        return vec![format!("git push {origin} {branch}  # the newer commits are not pushed yet").into()];
     }
     let has_origin = code.origin_url().is_some();
     let mut all: Vec<NextStep> = Vec::new();
     all.extend(waiting.rolled_back.and_then(|rollback| after_rollback(acting, code, waiting, rollback)));
     if waiting.disputed.is_some() && has_origin {
-        all.push(format!("git pull --no-rebase origin {branch}  # merge both, and publish the result").into());
+        all.push(format!("git pull --no-rebase {origin} {branch}  # merge both, and publish the result").into());
     }
     all.extend(steps);
     all.push(match waiting.policy {
@@ -197,9 +197,9 @@ fn next_steps(
         _ if waiting.is_due => "git blue contract publish".into(),
         Policy::Commit | Policy::Off => "git blue contract publish".into(),
         Policy::Pushed if !has_origin => {
-            "git blue contract publish  # publishing waits for a push, but this clone has no origin".into()
+            "git blue contract publish  # publishing waits for a push, but this clone has no remote".into()
         }
-        Policy::Pushed => format!("git push origin {branch}").into(),
+        Policy::Pushed => format!("git push {origin} {branch}").into(),
         Policy::Ci => "git blue contract publish --dry-run".into(),
     });
     all

@@ -5,7 +5,7 @@ use crate::{
     error::{NextStep, OpError},
     model::{oid::Oid, text::shell_word},
     ops::ctx::Ctx,
-    repo::{CodeRepo, at_origin},
+    repo::CodeRepo,
     store::Objects as _,
 };
 
@@ -64,22 +64,24 @@ pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpErr
 /// # Errors
 /// Returns an error if there is no such commit.
 pub fn resolve(code: &CodeRepo, revision: &str) -> Result<Oid, OpError> {
-    code.resolve(revision).map_err(|error| error.next(fetch(revision)))
+    code.resolve(revision).map_err(|error| error.next(fetch(code, revision)))
 }
 
 /// Returns the command that fetches a missing revision, as it is named. A clone of one branch needs the full refspec to
 /// see another one.
-pub fn fetch(revision: &str) -> String {
-    let remote = revision.strip_prefix("refs/remotes/").unwrap_or(revision).strip_prefix("origin/");
+pub fn fetch(code: &CodeRepo, revision: &str) -> String {
+    let origin = code.origin();
+    let of_remote = revision.strip_prefix("refs/remotes/").unwrap_or(revision).strip_prefix(origin.as_str());
+    let remote = of_remote.and_then(|rest| rest.strip_prefix('/'));
     let refspec = match (remote, revision.bytes().all(|byte| byte.is_ascii_hexdigit())) {
-        (Some(branch), _) => format!("{branch}:{}", at_origin(branch)),
+        (Some(branch), _) => format!("{branch}:{}", code.at_origin(branch)),
         (None, true) => revision.to_owned(),
         (None, false) => format!("{revision}:{revision}"),
     };
     if revision.contains(['~', '^', '@', ' ']) {
         "git fetch --unshallow  # if this is a shallow clone".to_owned()
     } else {
-        format!("git fetch origin {}", shell_word(&refspec))
+        format!("git fetch {} {}", shell_word(&origin), shell_word(&refspec))
     }
 }
 
@@ -94,7 +96,7 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
     let commits = [MERGED_INTO, DIFF_BASE].into_iter().filter_map(variable).chain(queue_base);
     let mut revisions: Vec<_> = commits.map(str::to_owned).collect();
     for branch in [BASE_REF, TARGET_BRANCH].into_iter().filter_map(variable).chain(queue_branch) {
-        revisions.extend([at_origin(branch), format!("refs/heads/{branch}")]);
+        revisions.extend([code.at_origin(branch), format!("refs/heads/{branch}")]);
     }
     if revisions.is_empty() {
         return Ok(Base::default());
@@ -113,9 +115,9 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
         return Ok(Base { commit: Some(*first), missing: None });
     }
     let branch = [TARGET_BRANCH, BASE_REF].into_iter().find_map(variable).or(queue_branch);
-    let branch = branch.map(|branch| format!("origin/{branch}"));
+    let branch = branch.map(|branch| format!("{}/{branch}", code.origin()));
     let missing = branch.or_else(|| revisions.first().cloned());
-    let missing = missing.map(|revision| MissingBase { fetch: fetch(&revision), revision });
+    let missing = missing.map(|revision| MissingBase { fetch: fetch(code, &revision), revision });
     Ok(Base { commit: None, missing })
 }
 

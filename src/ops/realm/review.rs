@@ -48,7 +48,8 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
         let summary = overview.summary(line)?;
         let states = verdict::states(acting.store, &line.tree, &summary, Some(acting.repo), &judge)?;
         let file = files.read(&line.name)?;
-        let domain = import::Domain { store: acting.store, tree: &line.tree, summary: &summary, file, judge: &judge };
+        let (store, tree) = (acting.store, &line.tree);
+        let domain = import::Domain { store, tree, summary: &summary, file, judge: &judge, today: ctx.env.today() };
         for import in summary.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports) {
             let key: (RepoName, _) = (acting.repo.clone(), import.contract.clone());
             let Some(state) = states.get(&key) else { continue };

@@ -159,7 +159,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let cursors = lines.iter().map(|line| cursor(line, here.repo.as_ref())).collect();
     let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
     let digests = digests(&overview, lines.iter().chain(mine))?;
-    let of_repo = here.repo.as_ref().map(|repo| imports(here, &overview, &digests, repo, &judge)).transpose()?;
+    let of_repo = here.repo.as_ref().map(|repo| imports((ctx, here), &overview, &digests, repo, &judge)).transpose()?;
     let own = here.repo.as_ref().map(|repo| own_contracts::of(here, &overview, &digests, repo, &judge)).transpose()?;
     let (own_contracts, more_own_contracts) = own.unwrap_or_default();
     let conflicts = conflicts(ctx, here, &overview, &digests)?;
@@ -365,7 +365,7 @@ fn first_notifications(
 
 /// Returns the imports of a repository. Only domains from which it imports are read.
 fn imports(
-    here: &RealmContext,
+    (ctx, here): (&Ctx, &RealmContext),
     overview: &Overview<'_>,
     digests: &Digests<'_>,
     repo: &RepoName,
@@ -378,16 +378,17 @@ fn imports(
         let imports = domain.bindings.get(repo).map(|binding| &*binding.imports).unwrap_or_default();
         lines.reserve_exact(imports.len());
         for import in imports {
-            lines.push(import_status(&domain, import, &documents.state(&domain, (repo, import), judge)?));
+            lines.push(import_status(ctx, &domain, import, &documents.state(&domain, (repo, import), judge)?));
         }
     }
     lines.sort_by_key(|line| line.rank);
     Ok(lines)
 }
 
-fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -> ImportStatus {
+fn import_status(ctx: &Ctx, domain: &DomainSummary, import: &Import, state: &ImportState) -> ImportStatus {
     let resolution = &state.resolution;
     let offered = domain.contracts.get(&import.contract);
+    let deprecated = offered.and_then(|contract| contract.deprecated.clone());
     ImportStatus {
         domain: domain.info.name.clone(),
         contract: import.contract.clone(),
@@ -402,7 +403,8 @@ fn import_status(domain: &DomainSummary, import: &Import, state: &ImportState) -
         binding: import.binding.clone(),
         retired: offered.is_some_and(|contract| contract.retired.is_some()),
         yanked: offered.is_some_and(|contract| contract.is_yanked()),
-        deprecated: offered.and_then(|contract| contract.deprecated.clone()),
+        past_sunset: deprecated.as_ref().is_some_and(|deprecated| deprecated.is_over(ctx.env.today())),
+        deprecated,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     machine::home::Home,
     model::{
         name::{RealmName, RepoName},
-        repo_url::without_credentials,
+        repo_url::{RepoUrl, without_credentials},
         text::shell_word,
     },
     ops::{
@@ -63,7 +63,12 @@ fn unreachable(error: OpError, url: &str) -> OpError {
         return error;
     }
     let url = without_credentials(url);
-    let step = format!("git ls-remote {}  # must work here, with the credentials that git finds", shell_word(&url));
+    // The configuration of the clone, which somebody else may have written, is not used for the realm.
+    let elsewhere = if RepoUrl::of(&url).is_relative() { "" } else { " -C /" };
+    let step = format!(
+        "git{elsewhere} ls-remote {}  # must work there: the configuration of this clone is not used for the realm",
+        shell_word(&url)
+    );
     OpError { next_steps: vec![step.into()], ..error }
 }
 

@@ -84,21 +84,27 @@ impl<'c> Forges<'c> {
     /// # Errors
     /// Returns why the repository is on no known forge.
     pub fn of(&mut self, found: &FoundRepo) -> Result<OnForge, ForgeUnavailable> {
-        self.at(found.name.as_str(), &found.folder, found.url.as_deref())
+        self.at(found.name.as_str(), &found.folder, (&found.remote, found.url.as_deref()))
     }
 
-    /// Returns the forge of the repository in a folder, by the URL of its origin. `name` is only used in messages.
+    /// Returns the forge of the repository in a folder, by the name and the URL of its remote. `name` is only used in
+    /// messages.
     ///
     /// # Errors
     /// Returns why the repository is on no known forge.
-    pub fn at(&mut self, name: &str, folder: &Path, url: Option<&str>) -> Result<OnForge, ForgeUnavailable> {
+    pub fn at(
+        &mut self,
+        name: &str,
+        folder: &Path,
+        (remote, url): (&str, Option<&str>),
+    ) -> Result<OnForge, ForgeUnavailable> {
         let Some(url) = url else {
             let add = add_origin(folder);
             let message = format!("{name} has no remote named origin");
             return Err(ForgeUnavailable::new(ErrorCode::NoRemote, message, add));
         };
         // The URL as it is configured, since `insteadOf` may rewrite it to a mirror.
-        let work = || work::Work::new(folder, self.ctx.env.vars_for_other_repo());
+        let work = || work::Work::new(folder, self.ctx.env.vars_for_other_repo()).with_remote(remote);
         let rewritten = || work().remote_url().ok().and_then(|url| Address::of(&url));
         let address = Address::of(url).or_else(rewritten).ok_or_else(|| {
             let why = "pull requests need a remote on a forge; everything else works without one";

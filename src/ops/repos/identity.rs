@@ -167,8 +167,7 @@ pub fn wrong_repository_error(acting: ActingRepo<'_>, code: &CodeRepo, held: &Re
 /// to the recorded URL, or to the clone's own.
 fn moved(acting: ActingRepo<'_>, code: &CodeRepo, held: &Repo) -> Vec<String> {
     let url = held.url.as_deref().filter(|url| accept(url).is_ok());
-    let there =
-        url.map(|url| format!("git remote set-url origin {}  # if the repository moved there", shell_word(url)));
+    let there = url.map(|url| format!("{} {}  # if the repository moved there", set_url(code), shell_word(url)));
     let mut steps: Vec<_> = there.into_iter().chain([MOVED.to_owned()]).collect();
     // This only orders the steps.
     if !was_at_this_url(acting, code).unwrap_or_default() {
@@ -183,7 +182,11 @@ pub fn same_path(code: &CodeRepo, held: &Repo) -> Option<String> {
     let reason = "if it is the same repository; git's url.<base>.insteadOf still lets you use an alias or mirror";
     RepoUrl::of(&own)
         .differs_only_in_host(&RepoUrl::of(held))
-        .then(|| format!("git remote set-url origin {}  # {reason}", shell_word(held)))
+        .then(|| format!("{} {}  # {reason}", set_url(code), shell_word(held)))
+}
+
+fn set_url(code: &CodeRepo) -> String {
+    format!("git remote set-url {}", shell_word(&code.origin()))
 }
 
 /// The maximum number of commits that are searched for a former URL.

@@ -31,14 +31,16 @@ pub struct FoundRepo {
     pub folder: PathBuf,
     /// Its default branch, if it has one.
     pub default: Option<String>,
-    /// The configured fetch URL.
+    /// The remote that branches are fetched from and pushed to.
+    pub remote: String,
+    /// Its configured fetch URL.
     pub url: Option<String>,
 }
 
 impl FoundRepo {
     /// Returns a runner of git commands in the repository.
     pub fn work(&self, ctx: &Ctx) -> Work {
-        Work::new(&self.folder, ctx.env.vars_for_other_repo())
+        Work::new(&self.folder, ctx.env.vars_for_other_repo()).with_remote(&self.remote)
     }
 }
 
@@ -152,6 +154,7 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<FoundRepo, OpError> {
         name: name.clone(),
         folder: code.main_folder(),
         default: code.publishing_branch()?,
+        remote: code.origin(),
         url: code.origin_urls().map(|[configured, _]| configured),
     })
 }

@@ -64,7 +64,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     if ctx.code.is_some() {
         checks.push(identity(ctx));
     }
-    for known in ctx.home.realms()? {
+    // The check of the home says why.
+    let Ok(realms) = ctx.home.realms() else { return Ok(answer(checks)) };
+    for known in realms {
         realm(ctx, request, &known, &mut checks);
     }
     checks.extend(receivers(ctx)?);
@@ -140,6 +142,10 @@ fn git(ctx: &Ctx) -> DoctorCheck {
 fn home(ctx: &Ctx) -> DoctorCheck {
     let folder = ctx.home.folder();
     let shown = folder.display().to_string();
+    if let Err(error) = ctx.home.realms() {
+        let error = OpError::from(error);
+        return failed(check("home", None, Health::Error, error.message.clone()), &error.next_steps);
+    }
     match folder.metadata() {
         Ok(meta) if !meta.is_dir() => check("home", None, Health::Error, format!("{shown} is not a directory")),
         Ok(_) => match try_to_write(folder) {

@@ -91,9 +91,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
         paths: std::collections::BTreeMap::new(),
         errors: Vec::new(),
     };
-    let mut jobs = Vec::new();
+    let (mut jobs, mut cloned) = (Vec::new(), Vec::new());
     for name in &repos {
-        match located(ctx, here, &overview, name, request.clone)? {
+        match located(ctx, here, &overview, name, request.clone.then_some(&mut cloned))? {
             Ok(found) => {
                 let path = rfc_worktrees::path(&root, &request.rfc, name);
                 jobs.push(Job { work: found.work(ctx), found, path });
@@ -117,7 +117,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
         }
     }
     body.errors.sort_by(|a, b| a.repo.cmp(&b.repo));
-    Ok(with_next_steps(here, request, body))
+    let hooks = cloned.iter().map(|folder| {
+        let folder = shell_path(folder);
+        format!("git -C {folder} blue hooks install  # publish what is merged there; the new clone has no hooks")
+    });
+    Ok(with_next_steps(here, request, body).next_all(hooks))
 }
 
 /// Returns the repositories that would have to be cloned, with their URLs. The URLs come from the realm, so the caller
@@ -139,20 +143,21 @@ pub fn missing(ctx: &Ctx, request: &Request) -> Result<Vec<(RepoName, String)>, 
     Ok(missing)
 }
 
+/// Finds a repository. If it is not on this machine and `cloned` is given, clones it and adds the folder.
 fn located(
     ctx: &Ctx,
     here: &RealmContext,
     overview: &Overview<'_>,
     name: &RepoName,
-    clone: bool,
+    cloned: Option<&mut Vec<PathBuf>>,
 ) -> Result<Result<FoundRepo, RepoProblem>, OpError> {
     let Some(repo) = overview.repos().get(name) else {
         let error = unknown::error((&here.realm, &*here.store), name, overview.repos().keys());
         return Ok(Err(RepoProblem::new(name, error.code, error.message)));
     };
-    let problem = match repos::paths::find(ctx, here, repo)? {
-        Err(problem) if clone => problem,
-        found => return Ok(found),
+    let (problem, cloned) = match (repos::paths::find(ctx, here, repo)?, cloned) {
+        (Err(problem), Some(cloned)) => (problem, cloned),
+        (found, _) => return Ok(found),
     };
     let Some(from) = &repo.url else {
         let message = format!("{}; the realm does not know where to clone it from", problem.message);
@@ -163,13 +168,14 @@ fn located(
         return Ok(Err(problem));
     }
     let vars = ctx.env.vars_for_other_repo();
-    let cloned = url::accept(from).and_then(|from| Ok(work::clone(from, &to, vars, ctx.env.is_error_terminal())?));
-    if let Err(error) = cloned {
+    let done = url::accept(from).and_then(|from| Ok(work::clone(from, &to, vars, ctx.env.is_error_terminal())?));
+    if let Err(error) = done {
         let message = format!("cannot clone {name} from {}: {}", without_credentials(from), error.message);
         return Ok(Err(RepoProblem::new(name, ErrorCode::NotCloned, message)));
     }
     let to = dunce::canonicalize(&to).unwrap_or(to);
     ctx.home.record_repo(&here.realm, name, &to)?;
+    cloned.push(to.clone());
     // The user agreed to clone this repository from the URL in the realm.
     if let Some(code) = ctx.other_repo(&to)? {
         joined::write(&ctx.home, &code, &here.realm, name, !repo.roots.is_empty())?;

@@ -8,7 +8,7 @@ use std::{
 
 use gix::bstr::ByteSlice as _;
 
-use super::{REMOTE, Work, succeeded};
+use super::{Work, succeeded};
 use crate::{repo::head, store::StoreError};
 
 /// The uncommitted changes in a folder.
@@ -83,7 +83,7 @@ impl Work {
     /// Returns an error if git fails, or the remote or one of the user's hooks refuses.
     pub fn push(&self, branch: &str) -> Result<(), StoreError> {
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
-        self.talk(&["push", "--quiet", "--set-upstream", REMOTE, &refspec])
+        self.talk(&["push", "--quiet", "--set-upstream", &self.remote, &refspec])
     }
 
     /// Returns the URL to fetch from, after git's rewriting.
@@ -91,7 +91,7 @@ impl Work {
     /// # Errors
     /// Returns an error if git fails.
     pub fn remote_url(&self) -> Result<String, StoreError> {
-        Ok(self.text(&["remote", "get-url", REMOTE])?.trim().to_owned())
+        Ok(self.text(&["remote", "get-url", &self.remote])?.trim().to_owned())
     }
 }
 

@@ -20,16 +20,16 @@ pub use credential::{MAX_PASSWORD_TIME, password};
 pub use worktree_status::WorkStatus;
 pub use worktrees::{Start, Worktree};
 
+use super::origin::{ORIGIN, at_remote};
 use crate::store::{StoreError, git::git_command};
-
-/// The only remote that branches are fetched from and pushed to.
-pub const REMOTE: &str = "origin";
 
 /// Runs git in one folder of a repository. It can be sent to other threads.
 #[derive(Debug, Clone)]
 pub struct Work {
     folder: PathBuf,
     vars: BTreeMap<OsString, OsString>,
+    /// The remote that branches are fetched from and pushed to.
+    remote: String,
     /// Whether git may prompt the user.
     may_ask: bool,
 }
@@ -37,7 +37,13 @@ pub struct Work {
 impl Work {
     /// Creates a runner for this folder. `vars` must not refer to another repository.
     pub fn new(folder: impl Into<PathBuf>, vars: BTreeMap<OsString, OsString>) -> Self {
-        Self { folder: folder.into(), vars, may_ask: false }
+        Self { folder: folder.into(), vars, remote: ORIGIN.to_owned(), may_ask: false }
+    }
+
+    /// Returns a runner for a repository that fetches from and pushes to this remote.
+    #[must_use]
+    pub fn with_remote(self, remote: impl Into<String>) -> Self {
+        Self { remote: remote.into(), ..self }
     }
 
     /// Returns a runner for another folder.
@@ -143,12 +149,17 @@ impl Work {
         self.text(&["config", "--local", key, value]).map(drop)
     }
 
+    /// Returns the full name of the ref of a branch at the remote.
+    pub fn at_origin(&self, branch: &str) -> String {
+        at_remote(&self.remote, branch)
+    }
+
     /// Fetches from the remote.
     ///
     /// # Errors
     /// Returns an error if git fails.
     pub fn fetch(&self) -> Result<(), StoreError> {
-        self.talk(&["fetch", "--quiet", "--no-auto-maintenance", REMOTE])
+        self.talk(&["fetch", "--quiet", "--no-auto-maintenance", &self.remote])
     }
 
     /// Returns whether there is a remote.
@@ -156,7 +167,7 @@ impl Work {
     /// # Errors
     /// Returns an error if git fails.
     pub fn has_remote(&self) -> Result<bool, StoreError> {
-        Ok(self.config(&format!("remote.{REMOTE}.url"))?.is_some())
+        Ok(self.config(&format!("remote.{}.url", self.remote))?.is_some())
     }
 }
 

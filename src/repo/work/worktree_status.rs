@@ -1,7 +1,7 @@
 //! Reports uncommitted, unpushed and unmerged work in a folder.
 
 use super::{Work, change::IN_SUBMODULES};
-use crate::{repo::at_origin, store::StoreError};
+use crate::store::StoreError;
 
 /// The uncommitted, unpushed and unmerged work in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -67,7 +67,7 @@ impl Work {
         standing.only_here = self.number(&only)?;
         if let Some(branch) = &standing.branch {
             // A branch without an upstream may still have been pushed.
-            let pushed = at_origin(branch);
+            let pushed = self.at_origin(branch);
             if self.has_ref(&pushed)? {
                 standing.unpushed = Some(self.number(&["rev-list", "--count", &format!("{pushed}..{tip}"), "--"])?);
             }

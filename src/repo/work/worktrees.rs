@@ -7,10 +7,7 @@ use std::{
 };
 
 use super::{Work, succeeded};
-use crate::{
-    repo::{CodeRepo, at_origin},
-    store::StoreError,
-};
+use crate::{repo::CodeRepo, store::StoreError};
 
 /// A worktree of a repository, as listed by git.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -70,7 +67,7 @@ impl Work {
         if self.has_ref(&format!("refs/heads/{branch}"))? {
             return Ok(Some(Start::Existing));
         }
-        if self.has_ref(&at_origin(branch))? {
+        if self.has_ref(&self.at_origin(branch))? {
             return Ok(Some(Start::Remote));
         }
         Ok(default.map(|default| self.base(default)).transpose()?.flatten().map(Start::At))
@@ -82,7 +79,7 @@ impl Work {
     /// # Errors
     /// Returns an error if git fails.
     pub fn base(&self, default: &str) -> Result<Option<String>, StoreError> {
-        for name in [at_origin(default), format!("refs/heads/{default}")] {
+        for name in [self.at_origin(default), format!("refs/heads/{default}")] {
             if self.has_ref(&name)? {
                 return Ok(Some(name));
             }
@@ -121,7 +118,7 @@ impl Work {
     /// Returns an error if git or one of the user's hooks refuses.
     pub fn add_worktree(&self, path: &Path, branch: &str, start: &Start, held: File) -> Result<(), StoreError> {
         let mut args: Vec<&std::ffi::OsStr> = vec!["worktree".as_ref(), "add".as_ref(), "--quiet".as_ref()];
-        let remote = at_origin(branch);
+        let remote = self.at_origin(branch);
         match start {
             Start::Existing => args.extend(["--".as_ref(), path.as_os_str(), branch.as_ref()]),
             Start::Remote => args.extend([

@@ -2,7 +2,7 @@
 //! and the key above it.
 
 use super::Problem;
-use crate::model::nearest;
+use crate::model::{candidate::NOT_IN_LFS, nearest};
 
 /// Returns a better message than the parser's, and the line and column of the mistake if they differ from the parser's
 /// location.
@@ -34,9 +34,8 @@ const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 /// Returns the problem with a file whose content is in Git LFS.
 pub fn in_lfs(bytes: &[u8]) -> Option<Problem> {
-    let advice = "exclude it in .gitattributes (PATH -filter -diff -merge), and git add --renormalize PATH";
     bytes.starts_with(LFS_POINTER).then(|| {
-        Problem::whole(format!("its content is in Git LFS, and the commit has only a pointer to it: {advice}"))
+        Problem::whole(format!("its content is in Git LFS, and the commit has only a pointer to it: {NOT_IN_LFS}"))
     })
 }
 

@@ -93,8 +93,9 @@ impl Formats {
             Some(text) => output.write_plainly(&text)?,
             None => output.answer(answer, render)?,
         };
-        if let Some(report) = &report {
-            written = written.and(summarize(&ctx.env, printed, report));
+        // Nobody asked for the summary, so one that cannot be written is no failure.
+        if let Some(Err(problem)) = report.as_ref().map(|report| summarize(&ctx.env, printed, report)) {
+            output.note(&problem.message);
         }
         if written.is_err() {
             // Standard output already has its document.

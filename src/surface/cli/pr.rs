@@ -14,7 +14,10 @@ use super::{
 use crate::{
     error::OpError,
     model::text::{comma_separated, count},
-    ops::{ctx::Ctx, pr},
+    ops::{
+        ctx::Ctx,
+        pr::{self, merge_steps::has_to_merge},
+    },
     wire::{CommentOutcome, PrComment, PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
 };
 
@@ -87,7 +90,8 @@ fn render_status(body: &PrStatus, text: &mut Text) {
     }
     let ordered: Vec<_> = body.merge_order.iter().filter(|repo| !body.cyclic.contains(repo)).collect();
     let is_several = ordered.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty());
-    if is_several {
+    let is_done = body.repos.iter().any(is_merged) && !body.repos.iter().any(is_open);
+    if is_several && !is_done {
         text.gap().line(&[styled("merge order:", Style::Bold), plain(comma_separated(ordered))]);
     }
     if !body.cyclic.is_empty() {
@@ -119,7 +123,7 @@ fn render_status(body: &PrStatus, text: &mut Text) {
 /// Prints a repository. A problem that `is_shared` with others is printed below all of them.
 fn render_repo(repo: &PrRepo, is_shared: bool, text: &mut Text) {
     let (mark, shown) = if repo.is_current { ("*", Style::Green) } else { (" ", Style::Bold) };
-    let verdict = if repo.ready { styled("ready", Style::Green) } else { styled("not ready", Style::Yellow) };
+    let verdict = verdict(repo);
     let branch = repo.branch.as_deref().unwrap_or("(no branch)");
     let standing = format!("{branch}, {} ahead, {} behind", repo.commits_ahead, repo.commits_behind);
     text.line(&[styled(format!("{mark} {}:", repo.name), shown), verdict, styled(format!("({standing})"), Style::Dim)]);
@@ -127,15 +131,39 @@ fn render_repo(repo: &PrRepo, is_shared: bool, text: &mut Text) {
         text.line(&[plain("   "), styled(format!("#{}", pr.number), Style::Commit), state(pr), plain(&pr.title)]);
         text.line(&[plain("   "), styled(&pr.url, Style::Dim)]);
     }
-    for blocker in &repo.blockers {
+    for blocker in repo.blockers.iter().filter(|_| !has_nothing(repo)) {
         text.line(&[plain("    -"), plain(blocker)]);
     }
-    if !repo.blocked_by.is_empty() {
+    if !repo.blocked_by.is_empty() && !repo.ready {
         text.line(&[plain("    - waits for"), plain(comma_separated(&repo.blocked_by))]);
     }
     if let Some(why) = repo.pr_problem.as_ref().filter(|_| !is_shared) {
         text.line(&[plain("    ?"), styled(why, Style::Dim)]);
     }
+}
+
+fn verdict(repo: &PrRepo) -> Word {
+    match repo.ready {
+        true if is_merged(repo) => styled("merged", Style::Green),
+        true if repo.blocked_by.is_empty() => styled("ready", Style::Green),
+        true => styled(format!("waits for {}", comma_separated(&repo.blocked_by)), Style::Yellow),
+        false if has_nothing(repo) => styled("nothing to merge", Style::Dim),
+        false => styled("not ready", Style::Yellow),
+    }
+}
+
+fn is_merged(repo: &PrRepo) -> bool {
+    repo.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged)
+}
+
+/// Returns whether the repository has work that is not merged.
+fn is_open(repo: &PrRepo) -> bool {
+    has_to_merge(repo) || repo.uncommitted_changes > 0
+}
+
+/// Returns whether the only obstacle of a repository is that its branch has nothing to merge, or nothing any more.
+fn has_nothing(repo: &PrRepo) -> bool {
+    !is_open(repo) && !is_merged(repo) && repo.blockers.len() == 1
 }
 
 fn state(pr: &PullRequest) -> Word {

@@ -211,11 +211,7 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
     let Elsewhere { errors, warnings, .. } = &body.elsewhere;
     if *errors > 0 {
         let counts = format!("{}, {}", count(*errors, "error", "errors"), count(*warnings, "warning", "warnings"));
-        text.line(&[
-            styled("elsewhere:", Style::Dim),
-            plain(counts),
-            styled("(git blue check --all lists them)", Style::Dim),
-        ]);
+        text.line(&[styled("elsewhere:", Style::Dim), plain(counts), styled("(--all lists them)", Style::Dim)]);
     }
     if let Some(unpublished) = &body.unpublished {
         let line = format!("{} {}", unpublished.commit.short(), unpublished.phrase());

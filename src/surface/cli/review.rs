@@ -83,9 +83,12 @@ fn render_import(body: &RealmReview, import: &ImportReview, text: &mut Text) {
     text.line(&[plain(" "), styled(format!("{place}: {range}{used}"), Style::Dim)]);
     if let Some(withdrawal) = import.withdrawal {
         let what = match withdrawal {
-            Withdrawal::Deprecated => "the contract is deprecated",
-            Withdrawal::Retired => "the contract is retired",
-            Withdrawal::Yanked => "the current version was yanked",
+            Withdrawal::Deprecated => match &import.deprecated {
+                Some(deprecated) => format!("the contract is {}", deprecated.terms(import.past_sunset)),
+                None => "the contract is deprecated".to_owned(),
+            },
+            Withdrawal::Retired => "the contract is retired".to_owned(),
+            Withdrawal::Yanked => "the current version was yanked".to_owned(),
         };
         text.line(&[plain(" "), styled(what, Style::Yellow)]);
     }

@@ -324,8 +324,5 @@ fn import(import: &ImportStatus) -> Vec<Word> {
 
 /// Returns the note that a contract is deprecated, with its end date and replacement.
 fn leaving(import: &ImportStatus) -> Option<String> {
-    let deprecated = import.deprecated.as_ref()?;
-    let sunset = deprecated.sunset.map(|day| format!(", served until {day}")).unwrap_or_default();
-    let instead = deprecated.replaced_by.as_ref().map(|name| format!(", use {name}")).unwrap_or_default();
-    Some(format!("deprecated since {}{sunset}{instead}", deprecated.since))
+    import.deprecated.as_ref().map(|deprecated| deprecated.terms(import.past_sunset))
 }

@@ -1,7 +1,12 @@
 //! Parses one line of input into a message or an error.
 
+use std::fmt;
+
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer as _,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
 use serde_json::Value;
 
 use crate::model::json::Members;
@@ -69,10 +74,43 @@ pub fn read(line: &[u8]) -> Frame {
     }
 }
 
-/// Returns the error for a line longer than [`MAX_LINE`]. The id of its request is not known.
-pub fn oversized() -> JsonRpcError {
+/// Returns the error for a line longer than [`MAX_LINE`], of which this is the beginning.
+pub fn oversized(beginning: &[u8]) -> JsonRpcError {
     let message = format!("the line is longer than {MAX_LINE} bytes");
-    JsonRpcError::new(None, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
+    JsonRpcError::new(id_in(beginning), ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
+}
+
+/// Returns the id in the beginning of a request whose rest cannot be parsed: without it, the client could not tell which of
+/// its requests is answered.
+fn id_in(beginning: &[u8]) -> Option<RequestId> {
+    let mut found = FoundId(None);
+    // The error is that of the rest.
+    let _ = serde_json::Deserializer::from_slice(beginning).deserialize_map(&mut found);
+    found.0
+}
+
+/// The id of a message, once the member after it was reached.
+struct FoundId(Option<RequestId>);
+
+impl<'de> Visitor<'de> for &mut FoundId {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let mut id = None;
+        while let Some(name) = members.next_key::<String>()? {
+            self.0 = id.take().or_else(|| self.0.take());
+            if name == "id" {
+                id = members.next_value::<Option<RequestId>>()?;
+            } else {
+                members.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Returns the error for a request that the stateless protocol no longer has.
@@ -119,7 +157,7 @@ fn known(message: ClientJsonRpcMessage, line: &[u8]) -> Frame {
 fn wrong(line: &[u8], error: &serde_json::Error) -> Frame {
     let refused = |id, code, message: String| Frame::Wrong(JsonRpcError::new(id, ErrorData::new(code, message, None)));
     let Ok(value) = serde_json::from_slice::<Value>(line) else {
-        return refused(None, ErrorCode::PARSE_ERROR, format!("not JSON: {error}"));
+        return refused(id_in(line), ErrorCode::PARSE_ERROR, format!("not JSON: {error}"));
     };
     let invalid = |id, message: &str| refused(id, ErrorCode::INVALID_REQUEST, message.to_owned());
     let Value::Object(object) = value else {
@@ -180,6 +218,9 @@ mod tests {
                 "Some(\"7\") -32602",
             ),
             (r#"{"jsonrpc":"2.0","id":1"#, "None -32700"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a\ud83d"}}"#, "Some(\"1\") -32700"),
+            (r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":1e400}}"#, "Some(\"a\") -32700"),
+            (r#"{"jsonrpc":"2.0","method":"a\ud83d","id":1}"#, "None -32700"),
             ("hello", "None -32700"),
             ("\u{feff}  ", "nothing"),
             ("[]", "None -32600"),
@@ -199,6 +240,6 @@ mod tests {
     #[test]
     fn deep_nesting_is_an_error_and_does_not_overflow() {
         let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}1"#, "[".repeat(100_000));
-        assert_eq!(told(&deep), "None -32700");
+        assert_eq!(told(&deep), "Some(\"1\") -32700");
     }
 }

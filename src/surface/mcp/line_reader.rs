@@ -4,6 +4,9 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
 use super::jsonrpc_frame::MAX_LINE;
 
+/// The number of bytes that are kept of a line that is too long.
+const BEGINNING: usize = 1 << 10;
+
 /// A reader of lines. It is cancel safe: a read that is dropped continues with the next call.
 #[derive(Debug)]
 pub struct Lines<R> {
@@ -18,8 +21,8 @@ pub struct Lines<R> {
 pub enum Line {
     /// A line, without its end.
     Text(Vec<u8>),
-    /// A line that was too long, and was skipped.
-    Oversized,
+    /// The beginning of a line that was too long, and whose rest is skipped.
+    Oversized(Vec<u8>),
     /// The end of the stream.
     End,
 }
@@ -40,10 +43,14 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let is_whole = self.line.pop_if(|last| *last == b'\n').is_some();
             let is_end = !is_whole && self.line.len() <= MAX_LINE;
             let was_skipping = std::mem::replace(&mut self.is_skipping, !is_whole && !is_end);
-            let line = std::mem::take(&mut self.line);
+            let mut line = std::mem::take(&mut self.line);
             match (is_end, was_skipping) {
                 (false, true) => {}
-                (false, false) => return if is_whole { Line::Text(line) } else { Line::Oversized },
+                (false, false) if is_whole => return Line::Text(line),
+                (false, false) => {
+                    line.truncate(BEGINNING);
+                    return Line::Oversized(line);
+                }
                 (true, _) => return if was_skipping || line.is_empty() { Line::End } else { Line::Text(line) },
             }
         }
@@ -80,12 +87,13 @@ mod tests {
 
     #[test]
     fn a_long_line_is_skipped_and_the_next_one_is_read() {
+        let oversized = || Line::Oversized(vec![b'x'; BEGINNING]);
         let long = "x".repeat(MAX_LINE + 1);
-        assert_eq!(all(format!("{long}\na\n").as_bytes()), [Line::Oversized, text("a")]);
+        assert_eq!(all(format!("{long}\na\n").as_bytes()), [oversized(), text("a")]);
         let longer = "x".repeat(MAX_LINE * 3);
         assert_eq!(
             all(format!("a\n{longer}\n{longer}\nb").as_bytes()),
-            [text("a"), Line::Oversized, Line::Oversized, text("b")]
+            [text("a"), oversized(), oversized(), text("b")]
         );
         let longest = "x".repeat(MAX_LINE);
         assert_eq!(all(format!("{longest}\n").as_bytes()), [text(&longest)]);

@@ -277,7 +277,9 @@ impl Search<'_> {
                 self.tried.places.push(format!("{source}: {}", error.message));
                 let joins = |step: &&NextStep| {
                     let starts = |with: &str| step.command().is_some_and(|text| text.starts_with(with));
-                    starts("git blue init --url ") || starts("git checkout ")
+                    let init =
+                        if error.code == ErrorCode::UnknownRealm { "git blue init " } else { "git blue init --url " };
+                    starts(init) || starts("git checkout ")
                 };
                 self.tried.steps.extend(error.next_steps.iter().filter(joins).cloned());
                 Ok(None)

@@ -191,7 +191,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
                     Some(Err(error)) => Frame::Wrong(error),
                     None => jsonrpc_frame::read(&text),
                 },
-                Line::Oversized => Frame::Wrong(jsonrpc_frame::oversized()),
+                Line::Oversized(beginning) => Frame::Wrong(jsonrpc_frame::oversized(&beginning)),
                 Line::End => return None,
             };
             match frame {

@@ -164,11 +164,14 @@ impl Report {
     /// Returns the report of a command that could not run. Its only entry is the error.
     pub fn of_failure(command: &'static str, error: &OpError) -> Self {
         let case = ("git-blue".to_owned(), command.to_owned());
+        let only = Some(&error.problems[..]).and_then(|problems| if let [one] = problems { Some(one) } else { None });
+        let place = only.and_then(|one| Some(Place { file: one.file.clone()?, line: one.line, column: one.column }));
         let entry = Entry {
             level: Level::Error,
             rule: error.code.to_string(),
             case,
-            message: error.message.clone(),
+            message: only.filter(|_| place.is_some()).map_or(&error.message, |one| &one.message).clone(),
+            place,
             fingerprint: fingerprint(&[command, error.code.as_str()]),
             ..Entry::default()
         };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+
 use crate::{
     error::{NextStep, OpError},
     model::{
@@ -183,6 +185,7 @@ pub struct Domain<'a> {
     pub tree: &'a Oid,
     pub summary: &'a DomainSummary,
     pub file: Option<BindingFile>,
+    pub today: Date,
     pub judge: &'a Judge<'a>,
 }
 
@@ -212,6 +215,7 @@ impl Domain<'_> {
         let more_differences = differences.len().saturating_sub(MAX_LINES);
         differences.truncate(MAX_LINES);
         let file = self.file.as_ref().filter(|file| file.may_have(&import.contract));
+        let deprecated = self.summary.contracts.get(&import.contract).and_then(|offered| offered.deprecated.clone());
         let body = ImportReview {
             domain: self.summary.info.name.clone(),
             contract: import.contract.clone(),
@@ -219,6 +223,8 @@ impl Domain<'_> {
             state: state.standing(),
             judged_by: JudgedBy::of(state),
             withdrawal: self.withdrawal(import),
+            past_sunset: deprecated.as_ref().is_some_and(|deprecated| deprecated.is_over(self.today)),
+            deprecated,
             old_version: old.cloned(),
             new_version: new.cloned(),
             verdict,
