@@ -6,6 +6,12 @@
 mod file_modes;
 mod github;
 mod github_git;
+#[path = "../testutils/hub.rs"]
+mod hub;
+
+#[path = "../testutils/daemon.rs"]
+#[allow(dead_code, reason = "not every suite sends its own requests")]
+mod daemon;
 #[path = "../testutils/left_out.rs"]
 mod left_out;
 #[allow(dead_code, reason = "the tests of the daemon use more of it")]
@@ -17,6 +23,7 @@ mod running;
 mod schemas;
 #[path = "../testutils/wait.rs"]
 mod wait;
+
 #[path = "../testutils/world.rs"]
 mod world;
 
