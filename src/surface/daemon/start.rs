@@ -152,7 +152,7 @@ fn stop_within(time: Duration, env: &Env) -> Result<Option<Running>, OpError> {
     })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::{os::unix::fs::PermissionsExt as _, process::Command};
 
