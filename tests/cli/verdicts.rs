@@ -410,6 +410,25 @@ fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {
     assert!(entry.is_some_and(|line| line.ends_with("unknown")), "{get}");
     let topology = world.ok(&provider, &["realm", "topology"]).stdout;
     assert!(topology.contains("-> access  >=1.0.0  unknown"), "{topology}");
+    let check = world.blue(&world.path("access"), &["check"]).exits(0);
+    assert!(check.stdout.contains("which accepts 3.0.0, but it is unknown whether 3.0.0 breaks it"), "{check}");
+    assert!(check.stdout.contains("[compatibility-unknown]"), "{check}");
+    world.blue(&world.path("access"), &["check", "--strict"]).exits(1);
+}
+
+#[test]
+fn promise_that_cannot_be_decided_is_a_warning() {
+    let world = World::solo();
+    let with = |version: &str, pattern: &str| {
+        let text = with_id(version, &format!("string, pattern: '{pattern}'")).replace("id: a }", "id: aa }");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    };
+    with("2.0.0", r"^(a*)\1$");
+    world.commit("fungal", "Pairs");
+    with("2.1.0", r"^(a*)(?:\1)$");
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
+    let said = "it is unknown whether s3-permissions 2.0.0 -> 2.1.0 breaks backwards compatibility";
+    assert!(check.stdout.contains(said) && check.stdout.contains("[compatibility-unknown]"), "{check}");
 }
 
 #[test]
