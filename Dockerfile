@@ -2,12 +2,13 @@
 #
 #   docker build -t git-blue .
 #   docker run --rm -v "$PWD:/work" git-blue git blue check --realm-url URL
-FROM rust:1-slim AS build
+# Both images are of one Debian, so that the program finds its C library.
+FROM rust:1.95-slim-trixie AS build
 WORKDIR /build
 COPY . .
 RUN cargo build --release --locked
 
-FROM debian:stable-slim
+FROM debian:trixie-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates git openssh-client \
     && rm -rf /var/lib/apt/lists/*

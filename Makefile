@@ -40,6 +40,7 @@ test: ## Run all tests that need only Rust and git
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		set -x; $(NEXTEST) && $(CARGO) test --locked --doc; \
 	else \
+		echo "cargo-nextest is missing: the tests run one binary at a time, which takes longer" >&2; \
 		set -x; $(SCRATCH) $(CARGO) test --locked; \
 	fi
 

@@ -220,7 +220,7 @@ pub const ROWS: &[Row] = &[
         measured: side("", "fungal", &["sh", "../write.sh", "8", "10"]),
         floor: side("1 process, 80 writes", "fungal", &["sh", "../write.sh", "1", "80"]),
         budget: Some(1.43),
-        runs: 2,
+        runs: 3,
     },
     Row {
         name: "sync, nothing new",

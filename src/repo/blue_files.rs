@@ -109,17 +109,17 @@ impl<'a> Files<'a> {
     /// # Errors
     /// Returns an error if a folder cannot be read, or there are too many files.
     pub fn below(&self, folder: &str) -> Result<BTreeMap<String, Item>, OpError> {
-        let mut found = BTreeMap::new();
+        self.at_most_below(MAX_FILES, folder)
+    }
+
+    fn at_most_below(&self, most: usize, folder: &str) -> Result<BTreeMap<String, Item>, OpError> {
+        let mut found = Found { items: BTreeMap::new(), most };
         match self {
             Self::Commit(code, tree) => match outermost(code, tree, folder)? {
                 Some((path, EntryKind::Tree, id)) if path == folder => walk_tree(code, &path, &id, &mut found)?,
                 // A file in the place of the folder hides what was in it, like a link.
-                Some((path, EntryKind::Blob, _)) => {
-                    found.insert(path, Item::Other);
-                }
-                Some((path, EntryKind::Other, id)) => {
-                    found.insert(path, special(code, &id));
-                }
+                Some((path, EntryKind::Blob, _)) => found.insert(path, Item::Other)?,
+                Some((path, EntryKind::Other, id)) => found.insert(path, special(code, &id))?,
                 _ => {}
             },
             Self::Worktree(root, code) => {
@@ -129,7 +129,7 @@ impl<'a> Files<'a> {
                 }
             }
         }
-        Ok(found)
+        Ok(found.items)
     }
 
     /// Returns the bytes of a file, or `None` if it has more than [`MAX_SCHEMA`].
@@ -311,10 +311,10 @@ fn below<'f>(files: &'f BTreeMap<String, Oid>, folder: &str) -> impl Iterator<It
 }
 
 /// Adds the files below a folder that a sparse checkout leaves out of the working tree.
-fn add_left_out(code: &CodeRepo, folder: &str, found: &mut BTreeMap<String, Item>) -> Result<(), OpError> {
+fn add_left_out(code: &CodeRepo, folder: &str, found: &mut Found) -> Result<(), OpError> {
     for (path, blob) in below(code.left_out()?, folder) {
-        if !found.contains_key(path) {
-            insert(found, path.clone(), Item::File(FileSource::Blob(*blob)))?;
+        if !found.items.contains_key(path) {
+            found.insert(path.clone(), Item::File(FileSource::Blob(*blob)))?;
         }
     }
     Ok(())
@@ -346,30 +346,30 @@ fn is_walked(folder: &str) -> bool {
     folder.split('/').count() < 4 && !(folder.starts_with(BINDINGS) && folder.ends_with(".yaml"))
 }
 
-fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut BTreeMap<String, Item>) -> Result<(), OpError> {
+fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut Found) -> Result<(), OpError> {
     for entry in code.entries(tree)? {
         let path = format!("{path}/{}", entry.name);
         match entry.kind {
             EntryKind::Tree if is_walked(&path) => walk_tree(code, &path, &entry.id, found)?,
-            EntryKind::Blob => insert(found, path, Item::File(FileSource::Blob(entry.id)))?,
-            EntryKind::Other => insert(found, path, special(code, &entry.id))?,
-            EntryKind::Tree => insert(found, path, Item::Other)?,
+            EntryKind::Blob => found.insert(path, Item::File(FileSource::Blob(entry.id)))?,
+            EntryKind::Other => found.insert(path, special(code, &entry.id))?,
+            EntryKind::Tree => found.insert(path, Item::Other)?,
         }
     }
     Ok(())
 }
 
-fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) -> Result<(), OpError> {
+fn walk_folder(root: &Path, folder: &str, found: &mut Found) -> Result<(), OpError> {
     let mut path = root.to_owned();
     for part in folder.split('/') {
         path.push(part);
         let Some(meta) = metadata(&path)? else { return Ok(()) };
         let relative = || path.strip_prefix(root).unwrap_or(&path).display().to_string();
         if !meta.is_dir() {
-            return insert(found, relative(), Item::Other);
+            return found.insert(relative(), Item::Other);
         }
         if is_repository(&path) {
-            return insert(found, relative(), Item::Submodule);
+            return found.insert(relative(), Item::Submodule);
         }
     }
     let entries = path.read_dir().map_err(OpError::io("read", &path))?;
@@ -380,21 +380,58 @@ fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) ->
         if kind.is_dir() && is_walked(&name) {
             walk_folder(root, &name, found)?;
         } else if kind.is_file() {
-            insert(found, name, Item::File(FileSource::Path(entry.path())))?;
+            found.insert(name, Item::File(FileSource::Path(entry.path())))?;
         } else {
-            insert(found, name, Item::Other)?;
+            found.insert(name, Item::Other)?;
         }
     }
     Ok(())
 }
 
-fn insert(found: &mut BTreeMap<String, Item>, path: String, item: Item) -> Result<(), OpError> {
-    if found.len() >= MAX_FILES {
-        return Err(OpError::cannot(
-            ErrorCode::TooManyFiles,
-            format!("there are more than {MAX_FILES} files under {FOLDER}"),
-        ));
+/// The files that were found, and their maximum number.
+struct Found {
+    items: BTreeMap<String, Item>,
+    most: usize,
+}
+
+impl Found {
+    fn insert(&mut self, path: String, item: Item) -> Result<(), OpError> {
+        let most = self.most;
+        if self.items.len() >= most {
+            let message = format!("there are more than {most} files under {FOLDER}");
+            return Err(OpError::cannot(ErrorCode::TooManyFiles, message));
+        }
+        self.items.insert(path, item);
+        Ok(())
     }
-    found.insert(path, item);
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{repo::DiscoverOptions, testing::sandbox::Sandbox};
+
+    #[test]
+    fn files_are_limited_in_number() {
+        let sandbox = Sandbox::new();
+        sandbox.git(&sandbox.path(), &["init", "--quiet", "repo"]);
+        let root = sandbox.path().join("repo");
+        std::fs::create_dir_all(root.join(CONTRACTS).join("s3")).unwrap();
+        for name in ["a.yaml", "b.yaml", "s3/c.yaml", "s3/d.yaml"] {
+            std::fs::write(root.join(CONTRACTS).join(name), "").unwrap();
+        }
+        sandbox.git(&root, &["add", "--all"]);
+        sandbox.git(&root, &["commit", "--quiet", "--message", "Four files"]);
+        let place = DiscoverOptions { cwd: root.clone(), vars: sandbox.vars().clone(), in_hook: false };
+        let code = CodeRepo::discover(&place).unwrap().unwrap();
+        let commit = code.head().unwrap().commit.unwrap();
+        for files in [Files::at(&code, &commit).unwrap(), Files::on_disk(root.clone())] {
+            assert_eq!(files.at_most_below(4, CONTRACTS).unwrap().len(), 4);
+            let error = files.at_most_below(3, CONTRACTS).unwrap_err();
+            assert_eq!(
+                (error.code, &*error.message),
+                (ErrorCode::TooManyFiles, "there are more than 3 files under .blue")
+            );
+        }
+    }
 }

@@ -13,13 +13,17 @@ use crate::env::Env;
 /// The author date and committer date of every commit.
 const DATE: &str = "2026-01-24T12:00:00Z";
 
-/// The content of the global git configuration.
+/// The content of the global git configuration, without background jobs, which would write into a removed folder.
 const CONFIG: &str = "\
 [user]
 \tname = Ada
 \temail = ada@example.org
 [init]
 \tdefaultBranch = main
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
 ";
 
 /// A temporary folder, and an environment in which git sees nothing else. The folder is removed on drop.

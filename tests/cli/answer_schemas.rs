@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use git_blue::ops;
 
 use crate::{
+    daemon::Daemon,
     schemas::{hold, operation},
     world::{World, contract as contract_file, next_steps},
 };
@@ -40,6 +41,7 @@ fn every_operation_matches_its_schema() {
     world.repo("third");
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
     let hub = world.hub();
+    let _daemon = Daemon::start(&world);
     let calls: &[(&str, &[&str])] = &[
         ("access", &["status", "--peek"]),
         ("access", &["check"]),

@@ -193,6 +193,18 @@ fn realm_of_pre_releases_is_not_empty() {
 }
 
 #[test]
+fn contract_that_promises_nothing_is_a_warning() {
+    let world = World::solo();
+    let text = contract("1.0.0").replace("s3-permissions", "empty").split("schema:").next().unwrap().to_owned();
+    world.write("fungal/.blue/contracts/s3-access/empty.yaml", &text);
+    let said = "empty has neither a schema nor a value";
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
+    assert!(check.stdout.contains(said) && check.stdout.contains("[empty-contract]"), "{check}");
+    let commit = world.commit("fungal", "Promise nothing");
+    assert!(commit.stderr.contains(said), "{commit}");
+}
+
+#[test]
 fn supported_older_version_is_behind_not_broken() {
     let world = World::pair();
     world.bump("1.4.0");

@@ -240,8 +240,8 @@ fn commit_of_ignored_files_has_nothing_to_publish() {
     world.git(&world.path("fungal"), &["update-index", "--chmod=+x", CONTRACT_FILE]);
     for repo in ["fungal", "access"] {
         world.commit(repo, "Add files");
-        let status = world.ok(&world.path(repo), &["status"]);
-        assert!(!status.stdout.contains("unpublished"), "{status}");
+        let status = world.json(&world.path(repo), &["status"]);
+        assert_eq!(status["unpublished"], serde_json::Value::Null, "{status}");
     }
 }
 

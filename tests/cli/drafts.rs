@@ -185,5 +185,6 @@ fn draft_with_an_automatic_version_has_the_evolution_that_is_published() {
     let auto = contract("1.1.0").replace("\"1.1.0\"", "auto").replace("v1.1.0", "v2");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &auto);
     let diff = world.ok(&fungal, &["contract", "diff", "s3-access/s3-permissions", "--worktree"]);
+    assert!(diff.stdout.contains("/evolution/1 added"), "{diff}");
     assert!(!diff.stdout.lines().any(|line| line.contains("/evolution/") && line.contains("removed")), "{diff}");
 }

@@ -18,6 +18,17 @@ fn misspelled_keyword_is_a_warning_of_check_and_publish() {
     assert!(check.stdout.contains(&format!("{CONTRACT_FILE}:{line}: warning: s3-access: {warning}")), "{check}");
 }
 
+#[test]
+fn keyword_of_another_draft_is_a_warning() {
+    let world = World::pair();
+    let draft = "schema:\n  $schema: http://json-schema.org/draft-07/schema#\n  dependentRequired: { a: [b] }\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0").replace("schema:\n", draft));
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]);
+    let warning = "/schema/dependentRequired: \"dependentRequired\" has no effect in this form in draft-07; \
+                   write \"dependencies\"";
+    assert!(check.stdout.contains(warning) && check.stdout.contains("[keyword-of-another-draft]"), "{check}");
+}
+
 /// The misspelled keyword is what changes the schema.
 #[test]
 fn misspelled_keyword_is_a_warning_if_the_version_was_not_raised() {

@@ -6,6 +6,12 @@
 mod file_modes;
 mod github;
 mod github_git;
+#[path = "../testutils/hub.rs"]
+mod hub;
+
+#[path = "../testutils/daemon.rs"]
+#[allow(dead_code, reason = "not every suite sends its own requests")]
+mod daemon;
 #[path = "../testutils/left_out.rs"]
 mod left_out;
 #[allow(dead_code, reason = "the tests of the daemon use more of it")]
@@ -17,6 +23,7 @@ mod running;
 mod schemas;
 #[path = "../testutils/wait.rs"]
 mod wait;
+
 #[path = "../testutils/world.rs"]
 mod world;
 
@@ -27,14 +34,17 @@ mod append_only;
 mod arrivals;
 mod as_of;
 mod authoring;
+mod automatic_versions;
 mod background_sync;
 mod binding_conflicts;
 mod bootstrap;
+mod bump;
 mod check_break;
 mod check_published;
 mod check_rules;
 mod check_scope;
 mod claude;
+mod clones_behind;
 mod commit_links;
 mod committed_files;
 mod comparison_reports;
@@ -44,11 +54,13 @@ mod completions;
 mod concurrent_edits;
 mod conventions;
 mod damage;
+mod damaged_refs;
 mod drafts;
 mod dubious_ownership;
 mod editing;
 mod editor_schemas;
 mod expects;
+mod expects_files;
 mod first_hour;
 mod forge_failures;
 mod found_like_git;
@@ -56,6 +68,7 @@ mod history;
 mod hook_failures;
 mod hook_matrix;
 mod hooks;
+mod impacts;
 mod init;
 mod joining;
 mod keyword_warnings;
@@ -68,6 +81,7 @@ mod moved_realms;
 mod next_steps;
 mod next_steps_quoting;
 mod no_command;
+mod notification_expiry;
 mod notification_texts;
 mod notifications;
 mod notify;
@@ -76,6 +90,7 @@ mod notify_forge;
 mod notify_forge_answers;
 mod notify_forge_pulls;
 mod notify_names;
+mod notify_receivers;
 mod other_realm;
 mod ownership;
 mod pre_push;
@@ -84,6 +99,7 @@ mod prime;
 mod publish_policy;
 mod publishing;
 mod publishing_branch;
+mod publishing_with_sync;
 mod pull_comment;
 mod pull_requests;
 mod read_only_clones;
@@ -103,6 +119,7 @@ mod sessions;
 mod shallow;
 mod sparse;
 mod sync;
+mod sync_conflicts;
 mod sync_hostile;
 mod teamwork;
 mod terminal;

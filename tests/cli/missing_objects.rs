@@ -124,6 +124,37 @@ fn lost_objects_are_given_up_only_explicitly() {
 }
 
 #[test]
+fn ref_is_reset_only_to_a_complete_commit_of_its_own() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "other", "--repos", "fungal"]);
+    for version in ["1.1.0", "1.2.0"] {
+        world.bump(version);
+    }
+    let [tip, incomplete, complete] = ["", "~1", "~2"].map(|back| world.tip(&format!("{DOMAIN_REF}{back}")));
+    let [realm, other] = ["realm", "domains/other"].map(|name| world.tip(&format!("refs/blue/{name}")));
+    for lost in [&tip, &incomplete] {
+        lose(&world, &world.store(), &world.tip(&format!("{lost}^{{tree}}")));
+    }
+    let restore = |name: &str, to: &str| world.blue(&fungal, &["doctor", "--restore", name, "--to", to]);
+    let unknown = "1".repeat(40);
+    for (name, to, code, said) in [
+        ("domains/s3-access", &incomplete, 1, format!("{incomplete} is incomplete in this store")),
+        ("domains/s3-access", &unknown, 1, format!("{unknown} is incomplete in this store")),
+        ("domains/s3-access", &realm, 1, format!("{realm} is not a commit of {DOMAIN_REF}: ")),
+        ("domains/s3-access", &other, 1, format!("{other} is not a commit of {DOMAIN_REF}: ")),
+        ("domains/nowhere", &complete, 1, "refs/blue/domains/nowhere does not exist".to_owned()),
+        ("../heads/main", &complete, 129, "\"../heads/main\" is not a ref of the realm".to_owned()),
+    ] {
+        let run = restore(name, to).exits(code);
+        assert!(run.stderr.contains(&said), "{run}");
+        assert_eq!(world.tip(DOMAIN_REF), tip, "{run}");
+    }
+    restore("domains/s3-access", &complete).exits(0);
+    assert_eq!(world.tip(DOMAIN_REF), complete);
+}
+
+#[test]
 fn damaged_hub_is_reported_and_repaired() {
     for lost in ["", "^{tree}", ":contracts/s3-permissions.json", "~1", "everything"] {
         let (world, url) = synced();

@@ -168,7 +168,7 @@ fn binding_that_was_never_committed_needs_no_commit() {
     let other = world.path("other");
     world.ok(&other, &["import", AT]);
     let undone = world.ok(&other, &["unimport", AT]);
-    assert!(!undone.stdout.contains("git commit"), "{undone}");
+    assert!(undone.stdout.contains("removed .blue/bindings") && !undone.stdout.contains("git commit"), "{undone}");
 }
 
 #[test]

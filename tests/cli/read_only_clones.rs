@@ -299,6 +299,7 @@ fn repository_from_the_same_template_is_another_one() {
     let twice = create();
     let message = twice["errors"][0]["message"].as_str().unwrap();
     assert!(message.contains("moved/web") && message.contains("twins"), "{twice}");
+    assert_eq!(twice["errors"][0]["code"], "ambiguous-clone");
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! Repositories and realms that were renamed or moved, in the other clones.
 
-use std::{fs::File, process::Stdio, time::Duration};
+use std::{
+    fs::File,
+    io::{BufRead as _, BufReader, Read as _},
+    process::Stdio,
+};
 
 use crate::{
     left_out::left_out,
@@ -334,15 +338,16 @@ fn name_that_is_taken_before_the_realm_is_locked_is_refused() {
     lock.lock().unwrap();
     let mut command = world.command("git", &world.path("fungal"));
     command.args(["blue", "realm", "admin", "rename", "fungal", "mycelium"]).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
-    // It waits for the lock meanwhile.
-    std::thread::sleep(Duration::from_millis(500));
+    let mut child = command.spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut stderr = String::new();
+    errors.read_line(&mut stderr).unwrap();
+    assert!(stderr.contains("waiting for ") && stderr.contains("blue/locks/_realm"), "{stderr}");
     world.plant_in("refs/blue/realm", "repos/mycelium.json", r#"{"name":"mycelium","url":null}"#);
     drop(lock);
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    errors.read_to_string(&mut stderr).unwrap();
     assert!(stderr.contains("the realm aperture already has a repository mycelium"), "{stderr}");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
 /// Each file of the renames is valid, but together they lead nowhere.

@@ -1,51 +1,18 @@
 //! Content at a remote that git blue never writes is reported and not merged, and the rest of the realm still syncs.
 
-use std::path::PathBuf;
+use crate::{
+    hub::Hub,
+    world::{DOMAIN_REF, REALM, Run, World, contract},
+};
 
-use crate::world::{DOMAIN_REF, REALM, Run, World, contract};
-
-struct Hub {
-    world: World,
-    path: PathBuf,
+/// A realm of one machine, shared at a hub, with a second, valid domain.
+fn hub() -> Hub {
+    let world = World::solo();
+    world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "sound", "--repos", "fungal"]);
+    Hub::share(world)
 }
 
 impl Hub {
-    /// A realm of one machine, shared at a hub, with a second, valid domain.
-    fn new() -> Self {
-        let world = World::solo();
-        world.hub();
-        let path = world.path("hub.git");
-        let fungal = world.path("fungal");
-        world.ok(&fungal, &["realm", "admin", "domain", "--name", "sound", "--repos", "fungal"]);
-        world.ok(&fungal, &["init", "--url", path.to_str().unwrap()]);
-        Self { world, path }
-    }
-
-    fn object(&self, kind: &str, bytes: &[u8]) -> String {
-        std::fs::write(self.world.path("object"), bytes).unwrap();
-        let file = self.world.path("object").display().to_string();
-        self.world.line(&self.path, &["hash-object", "-t", kind, "-w", "--literally", &file])
-    }
-
-    /// Creates a tree with one file of any name.
-    fn raw_tree(&self, name: &str) -> String {
-        let blob = self.object("blob", b"{}");
-        let mut tree = format!("100644 {name}\0").into_bytes();
-        tree.extend((0..20).map(|at| u8::from_str_radix(&blob[2 * at..2 * at + 2], 16).unwrap()));
-        self.object("tree", &tree)
-    }
-
-    /// Creates a tree from lines in the format of `git ls-tree`.
-    fn tree(&self, lines: &str) -> String {
-        self.world.feed("git", &self.path, &["mktree", "--missing", "-z"], lines).stdout.trim().to_owned()
-    }
-
-    /// Sets the domain at the hub to a commit with this tree.
-    fn commit(&self, tree: &str) {
-        let commit = self.world.line(&self.path, &["commit-tree", "-p", DOMAIN_REF, "-m", "hostile", tree]);
-        self.world.git(&self.path, &["update-ref", DOMAIN_REF, &commit]);
-    }
-
     /// Returns the domain's tree with another entry, in the format of `git ls-tree`.
     fn with(&self, entry: &str) -> String {
         let held = self.world.git(&self.path, &["ls-tree", "-z", DOMAIN_REF]).stdout;
@@ -87,7 +54,7 @@ impl Hub {
 
 #[test]
 fn irregular_entries_are_reported() {
-    let hub = Hub::new();
+    let hub = hub();
     let blob = hub.object("blob", b"/etc/passwd");
     let sound = hub.world.line(&hub.path, &["rev-parse", &format!("{DOMAIN_REF}:domain.json")]);
     let commit = hub.world.line(&hub.path, &["rev-parse", DOMAIN_REF]);
@@ -111,7 +78,7 @@ fn irregular_entries_are_reported() {
         ),
         (format!("040000 tree {}\thooks", tree(&format!("100755 blob {blob}\tpost-commit"))), "post-commit"),
     ] {
-        hub.commit(&hub.with(&entry));
+        hub.commit(DOMAIN_REF, &hub.with(&entry));
         hub.refuses(words);
         hub.recovers();
     }
@@ -119,7 +86,7 @@ fn irregular_entries_are_reported() {
 
 #[test]
 fn domains_that_differ_only_in_case_are_reported() {
-    let hub = Hub::new();
+    let hub = hub();
     let info = hub.object("blob", b"{\"name\":\"S3-access\"}");
     let tree = hub.tree(&format!("100644 blob {info}\tdomain.json\0"));
     let commit = hub.world.line(&hub.path, &["commit-tree", "-m", "hostile", &tree]);
@@ -138,9 +105,9 @@ fn domains_that_differ_only_in_case_are_reported() {
 
 #[test]
 fn objects_that_git_refuses_are_reported() {
-    let hub = Hub::new();
+    let hub = hub();
     for name in ["..", ".git", "a/b"] {
-        hub.commit(&hub.raw_tree(name));
+        hub.commit(DOMAIN_REF, &hub.raw_tree("100644", name.as_bytes()));
         hub.refuses("fsck error");
         hub.recovers();
     }
@@ -152,21 +119,21 @@ fn objects_that_git_refuses_are_reported() {
 
 #[test]
 fn oversized_content_is_reported() {
-    let hub = Hub::new();
+    let hub = hub();
     let blob = hub.object("blob", &vec![b' '; 17 << 20]);
     let tree = hub.tree(&format!("100644 blob {blob}\ts3-permissions.json\0"));
-    hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
+    hub.commit(DOMAIN_REF, &hub.with(&format!("040000 tree {tree}\tcontracts")));
     hub.refuses("over the limit of 16 MiB");
 }
 
 #[test]
 fn deep_folders_and_unknown_refs_are_reported() {
-    let hub = Hub::new();
+    let hub = hub();
     let mut tree = hub.tree("");
     for _ in 0..200 {
         tree = hub.tree(&format!("040000 tree {tree}\tdeep\0"));
     }
-    hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
+    hub.commit(DOMAIN_REF, &hub.with(&format!("040000 tree {tree}\tcontracts")));
     hub.refuses("too many levels");
     hub.recovers();
     let tip = hub.world.line(&hub.path, &["rev-parse", DOMAIN_REF]);
@@ -186,7 +153,7 @@ fn deep_folders_and_unknown_refs_are_reported() {
 
 #[test]
 fn full_disk_during_fetch_loses_nothing() {
-    let hub = Hub::new();
+    let hub = hub();
     let world = &hub.world;
     let path = hub.path.display().to_string();
     world.on("second").repo("access");
@@ -233,7 +200,7 @@ fn urls_that_run_programs_are_refused_everywhere() {
 
 #[test]
 fn two_owners_of_a_contract_are_a_recorded_conflict() {
-    let hub = Hub::new();
+    let hub = hub();
     let world = &hub.world;
     world.on("second").repo("access");
     let access = world.path("access");
@@ -261,7 +228,7 @@ fn two_owners_of_a_contract_are_a_recorded_conflict() {
 /// Damage of this machine's own store is not blamed on the remote.
 #[test]
 fn damaged_store_is_not_pushed() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, store) = (&hub.world, hub.world.store());
     std::fs::write(world.path("object"), "{").unwrap();
     let blob = world.line(&store, &["hash-object", "-w", world.path("object").to_str().unwrap()]);
@@ -284,7 +251,7 @@ fn damaged_store_is_not_pushed() {
 /// A lock that a killed push left at the remote never goes away, so it is not a push of others.
 #[test]
 fn left_over_lock_at_the_remote_is_shown() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, fungal) = (&hub.world, hub.world.path("fungal"));
     let lock = hub.path.join(format!("{DOMAIN_REF}.lock"));
     std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
@@ -298,14 +265,14 @@ fn left_over_lock_at_the_remote_is_shown() {
 /// The step keeps what a third machine pushed below the invalid commit, which is only at the remote.
 #[test]
 fn invalid_tip_is_replaced_by_the_last_valid_commit() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, fungal) = (&hub.world, hub.world.path("fungal"));
     let good = hub.object("blob", b"{\n  \"description\": \"pushed by CI\",\n  \"name\": \"s3-access\"\n}\n");
-    hub.commit(&hub.with(&format!("100644 blob {good}\tdomain.json")));
+    hub.commit(DOMAIN_REF, &hub.with(&format!("100644 blob {good}\tdomain.json")));
     let valid = world.line(&hub.path, &["rev-parse", DOMAIN_REF]);
     let broken = hub.object("blob", b"{");
     for _ in 0..2 {
-        hub.commit(&hub.with(&format!("100644 blob {broken}\tdomain.json")));
+        hub.commit(DOMAIN_REF, &hub.with(&format!("100644 blob {broken}\tdomain.json")));
     }
     let culprit = world.line(&hub.path, &["rev-parse", &format!("{DOMAIN_REF}~")]);
     let run = hub.refuses("domain.json");
@@ -321,7 +288,7 @@ fn invalid_tip_is_replaced_by_the_last_valid_commit() {
 
 #[test]
 fn ref_without_any_valid_commit_can_be_removed() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, fungal) = (&hub.world, hub.world.path("fungal"));
     let broken = hub.object("blob", b"{");
     let tree = hub.tree(&format!("100644 blob {broken}\tdomain.json\0"));
@@ -335,7 +302,7 @@ fn ref_without_any_valid_commit_can_be_removed() {
 /// The realm's own ref is treated like that of a domain if its history shows that it is the same realm.
 #[test]
 fn invalid_ref_of_the_realm_does_not_stop_the_domains() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, fungal) = (&hub.world, hub.world.path("fungal"));
     let valid = world.line(&hub.path, &["rev-parse", "refs/blue/realm"]);
     for content in [
@@ -371,7 +338,7 @@ fn invalid_ref_of_the_realm_does_not_stop_the_domains() {
 
 #[test]
 fn new_domain_must_have_a_description() {
-    let hub = Hub::new();
+    let hub = hub();
     let tree = hub.tree("");
     let commit = hub.world.line(&hub.path, &["commit-tree", "-m", "hostile", &tree]);
     hub.world.git(&hub.path, &["update-ref", "refs/blue/domains/other", &commit]);
@@ -380,7 +347,7 @@ fn new_domain_must_have_a_description() {
 
 #[test]
 fn commit_with_a_huge_message_is_refused() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, message) = (&hub.world, hub.world.path("message"));
     std::fs::write(&message, "x".repeat(2 << 20)).unwrap();
     let tree = format!("{DOMAIN_REF}^{{tree}}");
@@ -395,7 +362,7 @@ fn commit_with_a_huge_message_is_refused() {
 
 #[test]
 fn annotated_tag_is_one_problem() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, fungal) = (&hub.world, hub.world.path("fungal"));
     world.git(&hub.path, &["tag", "-a", "-m", "tag", "v1", DOMAIN_REF]);
     let tag = world.line(&hub.path, &["rev-parse", "v1"]);
@@ -406,10 +373,10 @@ fn annotated_tag_is_one_problem() {
 
 #[test]
 fn joining_leaves_out_an_invalid_domain_and_reports_it() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, path) = (&hub.world, hub.path.display().to_string());
     let broken = hub.object("blob", b"{");
-    hub.commit(&hub.with(&format!("100644 blob {broken}\tdomain.json")));
+    hub.commit(DOMAIN_REF, &hub.with(&format!("100644 blob {broken}\tdomain.json")));
     world.on("second").repo("access");
     let access = world.path("access");
     let init = world.ok(&access, &["init", "--url", &path]);
@@ -430,7 +397,7 @@ fn joining_leaves_out_an_invalid_domain_and_reports_it() {
 
 #[test]
 fn remote_that_lost_the_ref_of_the_realm_is_named_when_joining() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, path) = (&hub.world, hub.path.display().to_string());
     world.git(&hub.path, &["update-ref", "-d", "refs/blue/realm"]);
     world.on("second").repo("access");
@@ -446,9 +413,9 @@ fn remote_that_lost_the_ref_of_the_realm_is_named_when_joining() {
 /// A tip whose objects nobody has can be given up.
 #[test]
 fn tip_that_was_pushed_without_its_objects_can_be_replaced() {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, fungal) = (&hub.world, hub.world.path("fungal"));
-    hub.commit(&hub.with(&format!("100644 blob {}\tdomain.json", "12".repeat(20))));
+    hub.commit(DOMAIN_REF, &hub.with(&format!("100644 blob {}\tdomain.json", "12".repeat(20))));
     let sync = world.blue(&fungal, &["sync"]).exits(128);
     assert!(world.next_step(&sync).starts_with("git blue realm admin reseed"), "{sync}");
     let reseed = world.blue(&fungal, &["realm", "admin", "reseed"]).exits(1);
@@ -459,14 +426,14 @@ fn tip_that_was_pushed_without_its_objects_can_be_replaced() {
 
 #[test]
 fn many_refs_are_fetched_although_one_is_rejected() {
-    let hub = Hub::new();
+    let hub = hub();
     let world = &hub.world;
     let tip = world.line(&hub.path, &["rev-parse", DOMAIN_REF]);
     let lines: String = (0..300).map(|at| format!("create refs/blue/domains/x{at:03} {tip}\n")).collect();
     world.feed("git", &hub.path, &["update-ref", "--stdin"], &lines);
     let run = hub.refuses("refs/blue/domains/x299:domain.json: it names s3-access");
     assert!(!run.all().contains("fsck error"), "{run}");
-    let tree = hub.raw_tree("..");
+    let tree = hub.raw_tree("100644", b"..");
     let commit = world.line(&hub.path, &["commit-tree", "-m", "hostile", &tree]);
     world.git(&hub.path, &["update-ref", "refs/blue/domains/x300", &commit]);
     let run = hub.refuses("refs/blue/domains/x299:domain.json: it names s3-access");

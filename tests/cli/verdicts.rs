@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing};
 
-const AT: &str = "s3-access/s3-permissions";
+pub const AT: &str = "s3-access/s3-permissions";
 
 /// Returns a contract whose `id` has this type, under `backwards: true`. Its value, which has to change with the type, may.
-fn with_id(version: &str, kind: &str) -> String {
+pub fn with_id(version: &str, kind: &str) -> String {
     let value = if kind == "integer" { "1" } else { "a" };
     format!(
         "\
@@ -50,7 +50,7 @@ pub fn refused_break(world: &World) -> String {
     words.nth(2).unwrap().to_owned()
 }
 
-fn codes(answer: &Value, list: &str) -> Vec<String> {
+pub fn codes(answer: &Value, list: &str) -> Vec<String> {
     answer[list].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -180,29 +180,6 @@ fn only_consumers_that_an_older_version_helps_are_listed_under_supported() {
         assert!(impact.contains(adapt), "{impact}");
         assert!(impact.contains("would not help these repositories: they must adapt to 3.0.0: picky\n"), "{impact}");
     }
-}
-
-/// The version after the one that the code is adapted to breaks it too.
-#[test]
-fn impact_names_the_only_older_version_that_helps() {
-    let world = ids();
-    let provider = world.path("fungal");
-    let fingerprint = refused_break(&world);
-    world.ok(&provider, &["contract", "approve", AT, &fingerprint, "--reason", "agreed"]);
-    world.ok(&provider, &["contract", "publish"]);
-    let next = |supported: &str| {
-        let text = with_id("3.0.0", "boolean").replace("id: a }", "id: true }");
-        world.write(&format!("fungal/{CONTRACT_FILE}"), &(text + supported));
-        world.ok(&provider, &["contract", "impact", AT, "--worktree"]).stdout
-    };
-    let impact = next("");
-    let step = "add \"=2.2.0\" to `supported`, until these repositories are adapted to 3.0.0: access\n";
-    assert!(impact.contains(step), "{impact}");
-    let impact = next("supported: [\"^2\"]\n");
-    let step = "write \"=2.2.0\" in `supported`, in place of the ranges with newer versions, until these repositories";
-    assert!(impact.contains(step), "{impact}");
-    let impact = next("supported: [\"=2.2.0\"]\n");
-    assert!(impact.contains("2.2.0 is still served") && !impact.contains("`supported`"), "{impact}");
 }
 
 #[test]
@@ -393,159 +370,6 @@ fn diff_on_the_command_line_has_witnesses_of_any_size() {
     }
     let text = world.ok(&provider, &["contract", "diff", AT, "--worktree"]).stdout;
     assert!(text.contains(" bytes; --json shows all)"), "{text}");
-}
-
-/// A version number would claim what is unknown, so the owner must choose it.
-#[test]
-fn auto_selects_no_version_if_it_is_unknown_which_one_the_change_needs() {
-    let world = World::pair();
-    let (provider, file) = (world.path("fungal"), format!("fungal/{CONTRACT_FILE}"));
-    let with = |version: &str, pattern: &str| {
-        let text = with_id("auto", &format!("string, pattern: '{pattern}'"));
-        text.replace("version: \"auto\"", version).replace("id: a }", "id: aa }")
-    };
-    world.write(&file, &with("version: auto", r"^(a*)\1$"));
-    world.commit("fungal", "Pairs");
-    let held = world.version();
-    world.write(&file, &with("version: auto", r"^(a*)(?:\1)$"));
-    let check = world.blue(&provider, &["check", "--worktree", "--json"]).exits(1);
-    assert_eq!(codes(&check.json(), "errors"), ["undecided"], "{check}");
-    let choose = &check.json()["next_steps"][0]["reason"];
-    assert_eq!(choose, "write version: \"3.0.0\" if it may break consumers, or \"2.1.0\" if it does not");
-    world.commit("fungal", "The same pairs");
-    assert_eq!(world.version(), held);
-    let publish = world.blue(&provider, &["contract", "publish"]).exits(1);
-    let bump = world.blue(&provider, &["contract", "bump", AT]).exits(1);
-    assert!(bump.stderr.contains("publishing cannot choose the version: it is unknown"), "{bump}");
-    snapshot("verdicts_auto_undecided", &[&publish]);
-    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));
-    world.commit("access", "Accept all");
-    world.write(&file, &with("version: 3.0.0", r"^(a*)(?:\1)$"));
-    world.commit("fungal", "Choose");
-    assert_eq!(world.version(), "3.0.0");
-    let get = world.ok(&provider, &["contract", "get", AT]).stdout;
-    let entry = get.lines().find(|line| line.contains("it is unknown whether consumers keep working"));
-    assert!(entry.is_some_and(|line| line.ends_with("unknown")), "{get}");
-    let topology = world.ok(&provider, &["realm", "topology"]).stdout;
-    assert!(topology.contains("-> access  >=1.0.0  unknown"), "{topology}");
-}
-
-#[test]
-fn auto_selects_the_version_that_the_change_needs() {
-    let world = ids();
-    let (provider, file) = (world.path("fungal"), format!("fungal/{CONTRACT_FILE}"));
-    let auto = |kind: &str, more: &str| with_id("auto", kind).replace("version: \"auto\"", "version: auto") + more;
-    let steps = [
-        ("string", "description: The same\n", "2.2.0"),
-        ("string", "evolution: []\nsupported: []\n", "2.2.0"),
-        ("integer", "", "3.0.0"),
-        ("[integer]", "", "3.0.1"),
-    ];
-    for (kind, more, expected) in steps {
-        world.write(&file, &auto(kind, more).replace("id: a }", if kind == "string" { "id: a }" } else { "id: 1 }" }));
-        world.blue(&provider, &["check", "--worktree"]);
-        world.commit("fungal", &format!("Towards {expected}"));
-        assert_eq!(world.version(), expected, "{kind} {more}");
-        world.blue(&provider, &["contract", "diff", AT, "--worktree"]);
-    }
-    let narrower = auto("integer", "").replace("type: integer", "type: integer, minimum: 0");
-    world.write(&file, &narrower.replace("id: a }", "id: 1 }"));
-    world.commit("fungal", "Towards 3.1.0");
-    let held = world.stored("contracts/s3-permissions.json");
-    assert_eq!(held["version"], "3.1.0");
-    let evolution = held["evolution"].as_array().unwrap();
-    let of = |version: &str| evolution.iter().find(|one| one["version"] == version).unwrap();
-    assert_eq!(
-        of("3.1.0")["changes"],
-        json!(["adds schema/properties/id/minimum", "changes schema/properties/id/type"])
-    );
-    assert_eq!((&of("3.1.0")["compatible"], &of("3.0.0")["compatible"]), (&json!(true), &json!(false)));
-    // A first version is 1.0.0, and fields that the realm fills in are no difference.
-    let check = world.json(&provider, &["check"]);
-    assert!(!codes(&check, "warnings").contains(&"file-differs".to_owned()), "{check}");
-    world.write(
-        "fungal/.blue/contracts/s3-access/more.yaml",
-        "name: more\nversion: auto\nowner: fungal\nschema: { type: object }\nvalue: {}\n",
-    );
-    world.commit("fungal", "More");
-    assert_eq!(world.stored("contracts/more.json")["version"], "1.0.0");
-}
-
-#[test]
-fn impact_of_a_draft_knows_the_yanked_versions() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.ok(&provider, &["contract", "yank", AT, "1.0.0", "--reason", "wrong"]);
-    let text = contract("2.0.0").replace("values: free", "values: free\nsupported: [\"^1\"]");
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
-    let impact = world.json(&provider, &["contract", "impact", AT, "--worktree"]);
-    assert_eq!(impact["importers"][0]["state"], "broken", "{impact}");
-}
-
-#[test]
-fn impact_of_a_published_pre_release_is_that_of_its_release() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.bump("1.1.0-rc.1");
-    for candidate in [&["--to", "1.1.0-rc.1"][..], &["--commit", "HEAD"], &["--worktree"]] {
-        let impact = world.json(&provider, &[&["contract", "impact", AT], candidate].concat());
-        assert_eq!(impact["broken"], 0, "{candidate:?}: {impact}");
-    }
-}
-
-#[test]
-fn approved_break_is_no_broken_promise_in_its_impact() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("required: [read]", "required: []"));
-    let impact = || world.json(&provider, &["contract", "impact", AT, "--worktree"])["breaks_promise"].clone();
-    assert_eq!(impact().as_array().map(Vec::len), Some(1));
-    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
-    let steps = world.next_steps(&check);
-    let approve = steps.iter().find(|step| step.contains("contract approve")).unwrap().replace('…', "agreed");
-    world.finish_shell(&provider, &approve).exits(0);
-    assert_eq!(impact(), json!([]));
-}
-
-/// A hostname is an IPv4 address or not, depending on the validator.
-#[test]
-fn unknown_change_says_that_the_version_is_unknown() {
-    let world = World::solo();
-    let provider = world.path("fungal");
-    let with = |schema: &str| {
-        let head = "name: host\nversion: \"1.0.0\"\nowner: fungal\nschema:\n";
-        let text = format!("{head}  $schema: http://json-schema.org/draft-07/schema#\n{schema}");
-        world.write("fungal/.blue/contracts/s3-access/host.yaml", &text);
-    };
-    with("  type: string\n  format: hostname\n");
-    world.commit("fungal", "A host");
-    with("  anyOf: [{ type: string, format: hostname }, { type: string, format: ipv4 }]\n");
-    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
-    let message = "bump to 2.0.0 if it may break consumers, or else to 1.1.0; git blue could not decide";
-    assert!(check.stdout.contains(message), "{check}");
-    let steps = world.next_steps(&check);
-    assert!(steps[0].starts_with("git blue contract bump s3-access/host major  # if it may break"), "{check}");
-    let commit = world.commit("fungal", "Also an address");
-    assert!(commit.stderr.contains("if it may break consumers, or \"1.1.0\" if it does not"), "{commit}");
-    world.finish_shell(&provider, &steps[1]).exits(0);
-}
-
-#[test]
-fn impact_of_a_pre_release_is_the_same_before_and_after_its_publication() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    let breaking = contract("2.0.0-rc.1")
-        .replace("type: string", "type: integer")
-        .replace("read: [\"jobs/*/masks/*\", \"v2.0.0-rc.1\"]", "read: [1]");
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &breaking);
-    let impact = |candidate: &[&str]| {
-        world.json(&provider, &[&["contract", "impact", AT], candidate].concat())["importers"][0]["state"].clone()
-    };
-    assert_eq!(impact(&["--worktree"]), "broken");
-    world.commit("fungal", "A candidate");
-    for candidate in [&["--to", "2.0.0-rc.1"][..], &["--commit", "HEAD"], &["--worktree"]] {
-        assert_eq!(impact(candidate), "broken", "{candidate:?}");
-    }
 }
 
 /// The agreed value compares lists as sets.

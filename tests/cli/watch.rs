@@ -10,6 +10,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
+    daemon::Daemon,
     left_out::left_out,
     wait::eventually,
     world::{BINDING_FILE, EXPORTING, World, contract},
@@ -227,39 +228,35 @@ fn waits_until_it_looks(watching: &Watching, itself: bool) {
 }
 
 /// Watches while the daemon runs, stops, and runs again.
-fn watch_across_daemons(more: &[&str]) -> World {
-    let world = World::pair();
-    let daemon = |args: &[&str]| world.ok(&world.root(), &[&["daemon"], args].concat());
+fn watch_across_daemons(world: &World, more: &[&str]) {
     let version = |watching: &Watching| -> String {
         let one: Value = serde_json::from_str(&watching.next().1).unwrap();
         one["changes"]["new_version"].as_str().unwrap().to_owned()
     };
     world.bump("1.1.0");
-    daemon(&["start", "--port", "0"]);
-    let watching = Watching::start(&world, more);
+    let daemon = Daemon::start(world);
+    let watching = Watching::start(world, more);
     // It finds the changes that were pending before on its own.
     assert_eq!(version(&watching), "1.1.0");
     world.bump("1.2.0");
     assert_eq!(version(&watching), "1.2.0");
     assert!(!looks_itself(&watching));
-    daemon(&["stop"]);
+    drop(daemon);
     waits_until_it_looks(&watching, true);
     world.bump("1.3.0");
     assert_eq!(version(&watching), "1.3.0");
-    daemon(&["start", "--port", "0"]);
+    let _daemon = Daemon::start(world);
     waits_until_it_looks(&watching, false);
     world.bump("1.4.0");
     assert_eq!(version(&watching), "1.4.0");
     std::thread::sleep(Duration::from_millis(500));
     assert!(watching.lines.try_recv().is_err(), "each was told once");
-    daemon(&["stop"]);
-    world
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn uses_the_daemon_and_loses_nothing_when_it_stops() {
-    watch_across_daemons(&["--json"]);
+    watch_across_daemons(&World::pair(), &["--json"]);
 }
 
 #[test]
@@ -267,7 +264,7 @@ fn uses_the_daemon_and_loses_nothing_when_it_stops() {
 fn a_change_that_was_undone_and_is_made_again_is_shown_again() {
     let world = World::pair();
     let file = format!("fungal/{BINDING_FILE}");
-    world.ok(&world.root(), &["daemon", "start", "--port", "0"]);
+    let _daemon = Daemon::start(&world);
     let watching = Watching::start(&world, &["--json"]);
     let change = |watching: &Watching| -> (Value, Value) {
         let one: Value = serde_json::from_str(&watching.next().1).unwrap();
@@ -285,13 +282,13 @@ fn a_change_that_was_undone_and_is_made_again_is_shown_again() {
     world.write(&file, &EXPORTING.replace("s3_paths.py", "other_paths.py"));
     world.commit("fungal", "Change the binding again");
     assert_eq!(change(&watching), first);
-    world.ok(&world.root(), &["daemon", "stop"]);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn changes_from_the_daemon_are_marked_too() {
-    let world = watch_across_daemons(&["--json", "--mark"]);
+    let world = World::pair();
+    watch_across_daemons(&world, &["--json", "--mark"]);
     let status = world.json(&world.path("access"), &["status"]);
     assert_eq!(status["notifications"].as_array().unwrap().len(), 0);
 }
@@ -328,8 +325,7 @@ fn continues_under_a_new_name_and_ends_when_the_repository_leaves() {
     for has_daemon in [false, true] {
         let world = World::pair();
         let access = world.path("access");
-        let daemon = |verb: &[&str]| has_daemon.then(|| world.ok(&world.root(), &[&["daemon"], verb].concat()));
-        daemon(&["start", "--port", "0"]);
+        let _daemon = has_daemon.then(|| Daemon::start(&world));
         let mut watching = Watching::start(&world, &["--json"]);
         world.bump("1.1.0");
         assert!(watching.next().1.contains("1.1.0"));
@@ -339,6 +335,5 @@ fn continues_under_a_new_name_and_ends_when_the_repository_leaves() {
         world.ok(&access, &["leave", "--force"]);
         eventually("it ends", || watching.child.try_wait().unwrap().is_some());
         assert_eq!(watching.child.wait().unwrap().code(), Some(128), "daemon: {has_daemon}");
-        daemon(&["stop"]);
     }
 }

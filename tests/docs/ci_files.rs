@@ -237,6 +237,7 @@ fn release_workflow_builds_and_attaches_the_tag() {
             printf '#!/bin/sh\necho "%s $*" >>"$CALLS"\n' $program >bin/$program
             chmod +x bin/$program
         done
+        echo '[ "$2" != view ] || [ -e drafted ]' >>bin/gh
         touch docs/CHANGELOG.md target/dist/git-blue.tar.gz
         cp '{ROOT}/Cargo.toml' ."#
     ));
@@ -262,11 +263,16 @@ fn release_workflow_builds_and_attaches_the_tag() {
         code == 0 && calls.ends_with("\nsudo make test-package DIST_TARGET=x86_64-unknown-linux-musl\n"),
         "{calls}"
     );
-    assert_eq!(run("build", "The tag is the version", tag).0, 0);
-    assert_eq!(run("build", "The tag is the version", "v9.9.9").0, 1);
-    let (code, calls) = run("build", "Attach", tag);
-    assert!(code == 0 && calls.starts_with(&format!("gh release create {tag} --draft --verify-tag ")), "{calls}");
-    assert!(calls.ends_with(&format!("\ngh release upload {tag} target/dist/git-blue.tar.gz\n")), "{calls}");
+    assert_eq!(run("draft", "The tag is the version", tag).0, 0);
+    assert_eq!(run("draft", "The tag is the version", "v9.9.9").0, 1);
+    let view = format!("gh release view {tag}\n");
+    let (code, calls) = run("draft", "Create", tag);
+    let create = format!("{view}gh release create {tag} --draft --verify-tag ");
+    assert!(code == 0 && calls.starts_with(&create), "{calls}");
+    place.write("drafted", "");
+    assert_eq!(run("draft", "Create", tag), (0, view));
+    let upload = format!("gh release upload --clobber {tag} target/dist/git-blue.tar.gz\n");
+    assert_eq!(run("build", "Attach", tag), (0, upload));
     // The targets exist.
     for target in ["audit", "msrv", "minimal-versions", "dist", "test-package"] {
         let known = format!("make --dry-run --directory '{ROOT}' {target} >/dev/null");

@@ -4,6 +4,9 @@
 
 #![allow(clippy::print_stdout, reason = "a failure is printed below the name of its case")]
 
+#[path = "../testutils/hub.rs"]
+mod hub;
+
 #[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;

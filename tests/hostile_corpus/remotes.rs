@@ -1,13 +1,11 @@
 //! Crafted remotes: content that plain git can push, or that was placed by hand.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
 use crate::{
+    hub::Hub,
     watch::{self, blue, finish},
     world::{DOMAIN_REF, World},
 };
@@ -17,26 +15,16 @@ const CURRENT: &str = "contracts/s3-permissions.json";
 /// A remote, and how it is derived from a valid one.
 type Case<'a> = (&'a str, &'a dyn Fn(&Hub));
 
-/// A realm shared at a hub, before any tampering.
-struct Hub {
-    world: World,
-    path: PathBuf,
+/// A realm shared at a hub, with a copy from before any tampering.
+fn hub() -> Hub {
+    let hub = Hub::share(World::solo());
+    hub.world.ok(&hub.world.path("fungal"), &["sync"]);
+    hub.copy("hub.git", "pristine/hub.git");
+    hub.copy("home/blue", "pristine/blue");
+    hub
 }
 
 impl Hub {
-    fn new() -> Self {
-        let world = World::solo();
-        world.hub();
-        let path = world.path("hub.git");
-        let fungal = world.path("fungal");
-        world.ok(&fungal, &["init", "--url", path.to_str().unwrap()]);
-        world.ok(&fungal, &["sync"]);
-        let hub = Self { world, path };
-        hub.copy("hub.git", "pristine/hub.git");
-        hub.copy("home/blue", "pristine/blue");
-        hub
-    }
-
     /// Makes one folder of the world equal to another.
     fn copy(&self, from: &str, to: &str) {
         fn copy(from: &Path, to: &Path) {
@@ -52,36 +40,6 @@ impl Hub {
         }
         let _ = fs::remove_dir_all(self.world.path(to));
         copy(&self.world.path(from), &self.world.path(to));
-    }
-
-    fn git(&self, arguments: &[&str]) -> String {
-        self.world.line(&self.path, arguments)
-    }
-
-    fn object(&self, kind: &str, bytes: &[u8]) -> String {
-        fs::write(self.world.path("object"), bytes).unwrap();
-        let file = self.world.path("object").display().to_string();
-        self.git(&["hash-object", "-t", kind, "-w", "--literally", &file])
-    }
-
-    /// Creates a tree of entries in the format of `git ls-tree`.
-    fn tree(&self, entries: &str) -> String {
-        self.world.feed("git", &self.path, &["mktree", "--missing", "-z"], entries).stdout.trim().to_owned()
-    }
-
-    /// Creates a tree with an entry that git would not create.
-    fn raw(&self, mode: &str, name: &[u8]) -> String {
-        let id: Vec<u8> = {
-            let blob = self.object("blob", b"{}");
-            (0..20).map(|at| u8::from_str_radix(&blob[2 * at..2 * at + 2], 16).unwrap()).collect()
-        };
-        self.object("tree", &[mode.as_bytes(), b" ", name, b"\0", &id].concat())
-    }
-
-    /// Sets a ref to a commit with this tree.
-    fn commit(&self, name: &str, tree: &str) {
-        let commit = self.git(&["commit-tree", "-p", name, "-m", "hostile\u{1b}[2J", tree]);
-        self.git(&["update-ref", name, &commit]);
     }
 
     /// Adds a file to the tree of a ref.
@@ -121,7 +79,7 @@ impl Hub {
 
 /// Runs commands against each of the remotes, and restores the state after each.
 fn meet(cases: &[Case<'_>]) {
-    let hub = Hub::new();
+    let hub = hub();
     let (world, fungal) = (&hub.world, hub.world.path("fungal"));
     fs::write(world.path("object"), "").unwrap();
     let before = watch::outside(world);
@@ -170,13 +128,13 @@ fn foreign_trees() {
         ("hooks", &|hub| {
             hub.entry(DOMAIN_REF, "hooks/post-commit", "100755", &hub.object("blob", b"#!/bin/sh\ntouch canary\n"))
         }),
-        ("a mode of old", &|hub| hub.commit(DOMAIN_REF, &hub.raw("100664", b"domain.json"))),
-        ("a mode that is none", &|hub| hub.commit(DOMAIN_REF, &hub.raw("777777", b"domain.json"))),
-        ("the folder above", &|hub| hub.commit(DOMAIN_REF, &hub.raw("100644", b".."))),
-        ("the folder of git", &|hub| hub.commit(DOMAIN_REF, &hub.raw("40000", b".GIT"))),
-        ("a path", &|hub| hub.commit(DOMAIN_REF, &hub.raw("100644", b"a/b"))),
-        ("no name", &|hub| hub.commit(DOMAIN_REF, &hub.raw("100644", b""))),
-        ("a name that is no text", &|hub| hub.commit(DOMAIN_REF, &hub.raw("100644", b"\xff\xfe"))),
+        ("a mode of old", &|hub| hub.commit(DOMAIN_REF, &hub.raw_tree("100664", b"domain.json"))),
+        ("a mode that is none", &|hub| hub.commit(DOMAIN_REF, &hub.raw_tree("777777", b"domain.json"))),
+        ("the folder above", &|hub| hub.commit(DOMAIN_REF, &hub.raw_tree("100644", b".."))),
+        ("the folder of git", &|hub| hub.commit(DOMAIN_REF, &hub.raw_tree("40000", b".GIT"))),
+        ("a path", &|hub| hub.commit(DOMAIN_REF, &hub.raw_tree("100644", b"a/b"))),
+        ("no name", &|hub| hub.commit(DOMAIN_REF, &hub.raw_tree("100644", b""))),
+        ("a name that is no text", &|hub| hub.commit(DOMAIN_REF, &hub.raw_tree("100644", b"\xff\xfe"))),
         ("a name that escapes", &|hub| hub.put(DOMAIN_REF, "contracts/\u{1b}[31m\u{202e}.json", b"{}")),
         ("names that differ in case", &|hub| hub.put(DOMAIN_REF, "contracts/S3-Permissions.json", b"{}")),
         ("nothing", &|hub| hub.commit(DOMAIN_REF, &hub.tree(""))),

@@ -1,26 +1,18 @@
-//! A daemon of a world, and raw requests to it.
+//! Raw requests to a daemon.
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _},
     net::TcpStream,
     time::Duration,
 };
 
 use serde_json::Value;
 
-use crate::world::World;
+pub use crate::daemon::Daemon;
 
 /// The time limit of an answer.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A daemon that stops with the test.
-pub struct Daemon<'w> {
-    pub world: &'w World,
-    pub port: u16,
-    pub pid: i32,
-    pub token: String,
-}
 
 /// An answer.
 #[derive(Debug, Clone)]
@@ -30,20 +22,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-impl<'w> Daemon<'w> {
-    pub fn start(world: &'w World) -> Self {
-        Self::start_with(world, &[])
-    }
-
-    pub fn start_with(world: &'w World, arguments: &[&str]) -> Self {
-        let run = world.blue(&world.root(), &[&["daemon", "start", "--port", "0", "--json"], arguments].concat());
-        let answer = run.exits(0).json();
-        let url = answer["url"].as_str().unwrap();
-        let port = url.trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap();
-        let token = world.json(&world.root(), &["daemon", "token"])["token"].as_str().unwrap().to_owned();
-        Self { world, port, pid: answer["pid"].as_i64().unwrap().try_into().unwrap(), token }
-    }
-
+impl Daemon<'_> {
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -81,13 +60,15 @@ impl<'w> Daemon<'w> {
         self.ask("POST", path, "Content-Type: application/json\r\n", body.as_bytes())
     }
 
-    /// Sends bytes as they are, and returns everything until the other side disconnects.
+    /// Sends bytes as they are, and returns everything until the other side disconnects, which it must do.
     pub fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
         // The other side may disconnect before it has read everything.
         let _ = stream.write_all(bytes);
         let mut all = Vec::new();
-        let _ = stream.read_to_end(&mut all);
+        if let Err(error) = stream.read_to_end(&mut all) {
+            assert!(!matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "it still waits: {error}");
+        }
         String::from_utf8_lossy(&all).into_owned()
     }
 
@@ -108,15 +89,6 @@ impl<'w> Daemon<'w> {
             line.map_or(0, |line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
         };
         (of("VmRSS:"), of("RssAnon:"))
-    }
-}
-
-impl Drop for Daemon<'_> {
-    fn drop(&mut self) {
-        let run = self.world.blue(&self.world.root(), &["daemon", "stop"]);
-        if !std::thread::panicking() {
-            run.exits(0);
-        }
     }
 }
 

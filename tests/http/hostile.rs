@@ -88,12 +88,14 @@ fn non_http_is_refused() {
         "\x16\x03\x01\x02\x00\x01\x00\x01\u{fc}\x03\x03\r\n\r\n".to_owned(),
         format!("POST /sessions HTTP/1.1\r\n{headers}Transfer-Encoding: gzip\r\n\r\n"),
         format!("POST /sessions HTTP/1.1\r\n{headers}Transfer-Encoding: chunked\r\n\r\nZZ\r\n"),
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
     ] {
         let answer = daemon.raw(request.as_bytes());
-        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{request:?}: {answer}");
+        assert!(answer.starts_with("HTTP/1.1 4"), "{request:?}: {answer}");
         assert!(daemon.is_alive());
     }
+    // The first words of HTTP/2, which it does not speak.
+    let answer = daemon.raw(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
     // Request smuggling: two servers could parse this differently.
     let smuggled = format!(
         "POST /sessions HTTP/1.1\r\n{headers}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\n{headers}\r\n"

@@ -23,7 +23,7 @@ fn idle_connections_do_not_block_others() {
         if at % 500 == 0 {
             let start = Instant::now();
             daemon.get("/realms/aperture").is(200);
-            assert!(start.elapsed().as_secs() < 5, "{:?} with {at} idle connections", start.elapsed());
+            assert!(start.elapsed().as_secs() < 15, "{:?} with {at} idle connections", start.elapsed());
         }
     }
     for _ in 0..20 {

@@ -1,5 +1,8 @@
 //! The daemon as a process, tested over sockets by an independent client and by hostile ones.
 
+#[path = "../testutils/daemon.rs"]
+mod daemon;
+
 #[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;

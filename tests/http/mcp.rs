@@ -3,7 +3,6 @@
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     net::TcpStream,
-    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -11,6 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     client::{Daemon, PATIENCE},
     mcp_client::{ACCEPT, Client, Place, post},
+    wait::eventually,
     world::World,
 };
 
@@ -267,18 +267,18 @@ fn second_request_with_the_same_id_is_refused() {
         let params = json!({"name": tool, "arguments": {"cwd": access}});
         json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": params})
     };
+    let send = |tool: &str| client.send(&call(tool), "");
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| client.send(&call("session_start"), ""));
-        std::thread::sleep(Duration::from_millis(500));
-        let second = client.send(&call("realm_status"), "");
-        assert_eq!(
-            (second.status, &second.messages[0]["error"]["code"]),
-            (400, &json!(-32600)),
-            "{:?}",
-            second.messages
-        );
+        // Each of the two may come while the other one is answered.
+        let first = scope.spawn(|| std::iter::repeat_with(|| send("session_start")).find(|said| said.status != 400));
+        let mut second = send("realm_status");
+        eventually("the id is in use", || {
+            second = send("realm_status");
+            second.status == 400
+        });
+        assert_eq!(second.messages[0]["error"]["code"], -32600, "{:?}", second.messages);
         drop(lock);
-        let first = first.join().unwrap();
+        let first = first.join().unwrap().unwrap();
         let answer = first.messages.iter().find(|message| message["id"] == 900).unwrap();
         assert_eq!(answer["result"]["structuredContent"]["resumed"], false, "{answer:#}");
     });

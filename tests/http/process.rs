@@ -118,11 +118,11 @@ fn start_returns_promptly() {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    let _daemon = Daemon::start(&world);
     assert!(said.starts_with("serving http://127.0.0.1:"), "{said}");
     assert!(child.wait().unwrap().success() && start.elapsed() < Duration::from_secs(15));
     let answer = world.json(&world.root(), &["daemon", "status"]);
     assert_eq!(answer["running"], true);
-    world.ok(&world.root(), &["daemon", "stop"]);
 }
 
 #[test]
@@ -187,6 +187,36 @@ fn taken_port_is_reported() {
     // Without its files, `daemon stop` does not find it.
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(daemon.pid), nix::sys::signal::Signal::SIGTERM).unwrap();
     assert!(run.exits(128).stderr.contains("in use by the daemon of this GIT_BLUE_HOME"));
+}
+
+#[test]
+fn running_daemon_keeps_its_options() {
+    let world = World::new();
+    let daemon = Daemon::start(&world);
+    let port = daemon.port.to_string();
+    for other in [&["--rate-limit", "5"][..], &["--port", &port, "--catch-up", "0"], &["--port", "1"]] {
+        let run = world.blue(&world.root(), &[&["daemon", "start"], other].concat()).exits(1);
+        let said = format!("the daemon is already running at http://127.0.0.1:{port}/, and keeps its options");
+        assert!(run.stderr.contains(&said), "{run}");
+        let step = world.next_step(&run);
+        assert!(step.starts_with("git blue daemon stop && git blue daemon start --port "), "{run}");
+        assert!(other.chunks(2).all(|option| step.contains(&option.join(" "))), "{run}");
+    }
+    for same in [&["--port", &port][..], &["--port", "0"], &[]] {
+        world.ok(&world.root(), &[&["daemon", "start"], same].concat());
+    }
+}
+
+/// Nobody could find or stop it.
+#[test]
+fn daemon_that_cannot_be_recorded_does_not_serve() {
+    let world = World::new();
+    world.ok(&world.root(), &["daemon", "token"]);
+    // Empty files can still be written.
+    let line = "trap '' XFSZ && ulimit -f 0 && exec git blue daemon start --foreground --port 0";
+    let run = world.finish_shell(&world.root(), line).exits(128);
+    assert!(run.stderr.contains("cannot write") && run.stderr.contains("home/blue/daemon/pid"), "{run}");
+    assert!(!run.stderr.contains("serving"), "{run}");
 }
 
 #[test]

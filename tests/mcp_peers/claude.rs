@@ -124,9 +124,9 @@ fn validator_accepts_plugin_and_marketplace() {
 #[test]
 fn calls_the_daemon() {
     let world = World::pair();
-    let daemon = crate::http::Daemon::start(&world);
-    let port = daemon.address.rsplit(':').next().unwrap();
-    let arguments = ["mcp", "generate-config", "--transport", "http", "--client", "claude-code", "--port", port];
+    let daemon = crate::http::started(&world);
+    let port = daemon.port.to_string();
+    let arguments = ["mcp", "generate-config", "--transport", "http", "--client", "claude-code", "--port", &port];
     let config = world.ok(&world.path("access"), &arguments);
     world.write("access/.mcp.json", &config.stdout);
     world.write("home/.claude/settings.json", "{\"enableAllProjectMcpServers\": true}");

@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{http::Daemon, peers, script, world::World};
+use crate::{http::started, peers, script, world::World};
 
 /// The protocol revisions whose scenarios all run.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
@@ -36,8 +36,8 @@ fn required(suite: &Path, revision: &str) -> Vec<String> {
 #[test]
 fn scenarios_pass_except_those_listed() {
     let world = World::pair();
-    let daemon = Daemon::start(&world);
-    let proxy = proxy(daemon.address.clone(), daemon.token.clone());
+    let daemon = started(&world);
+    let proxy = proxy(format!("127.0.0.1:{}", daemon.port), daemon.token.clone());
     let suite = peers().join("conformance/node_modules/@modelcontextprotocol/conformance");
     for revision in REVISIONS {
         let results = world.path(&format!("results-{revision}"));

@@ -3,11 +3,15 @@
 //!
 //! They are installed below `target/peers` (by `.ci/run`), or in `GIT_BLUE_PEERS`.
 
+#[path = "../testutils/daemon.rs"]
+#[allow(dead_code, reason = "not every suite sends its own requests")]
+mod daemon;
 #[path = "../testutils/peers.rs"]
 mod peers;
 #[path = "../testutils/schemas.rs"]
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;
+
 #[path = "../testutils/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;

@@ -54,7 +54,10 @@ pub fn hold(args: &[&str], stdout: &str) {
         return;
     }
     // A closed pipe gets no output, and help is text.
-    let Ok(answer) = serde_json::from_str::<Value>(stdout) else { return };
+    if stdout.is_empty() || args.iter().any(|arg| ["-h", "--help"].contains(arg)) {
+        return;
+    }
+    let answer: Value = serde_json::from_str(stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {stdout}"));
     let name = if answer["status"] == "success" { operation(args) } else { "error".to_owned() };
     let validator = validator(&name).unwrap_or_else(|| panic!("{args:?} has no schema"));
     let problems: Vec<_> =

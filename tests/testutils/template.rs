@@ -7,6 +7,8 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use git_blue::model::hash;
+
 /// A filled world, below the target folder. Beside its folder are a lock and, once it is filled, its facts.
 pub struct Template {
     folder: PathBuf,
@@ -26,9 +28,12 @@ pub struct Facts {
 impl Template {
     /// Returns the template of a name for the binary under test.
     pub fn of(name: &str) -> Self {
-        let built = fs::metadata(env!("CARGO_BIN_EXE_git-blue")).unwrap().modified().unwrap();
-        let built = built.duration_since(UNIX_EPOCH).unwrap().as_nanos();
-        Self { folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("worlds").join(built.to_string()).join(name) }
+        let binary = env!("CARGO_BIN_EXE_git-blue");
+        let built = fs::metadata(binary).unwrap().modified().unwrap();
+        let built = built.duration_since(UNIX_EPOCH).unwrap().as_nanos().to_string();
+        // Tests of a debug build and of a release build may run at once, and remove each only its own earlier worlds.
+        let worlds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("worlds").join(hash::short_id(&[binary]));
+        Self { folder: worlds.join(built).join(name) }
     }
 
     /// Fills the template unless a test did. `fill` returns a world's root and clock, and keeps the world until it is

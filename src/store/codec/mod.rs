@@ -25,6 +25,7 @@ mod schema;
 mod yaml;
 mod yaml_advice;
 mod yaml_ambiguity;
+mod yaml_render;
 
 pub use change::edit;
 pub use json::{decode, encode, encode_contract};
@@ -32,10 +33,11 @@ pub use jsonc::plain;
 pub use lines::{binding_lines, contract_lines, heading_lines, line_at, lines_at};
 pub use problem::Problem;
 pub use schema::{MAX_SCHEMA, schema_into};
-pub use yaml::{binding, config, contract, document, name_of, render, too_large, value, value_as, version_from};
+pub use yaml::{binding, config, contract, document, name_of, too_large, value, value_as, version_from};
 pub use yaml_advice::left_by_git;
 
-pub use yaml::{Config, ProposedRealm, Typed};
+pub use yaml::{Config, ProposedRealm};
+pub use yaml_render::{Typed, render};
 
 /// The size limit of a stored file, in bytes.
 pub const MAX_BLOB: usize = 16 << 20;

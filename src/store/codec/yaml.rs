@@ -13,15 +13,11 @@ use serde_saphyr::{
 use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_advice, yaml_ambiguity};
 use crate::model::{
     binding::{Binding, Import, KEPT_BY_THE_REALM, MAX_PARTS},
-    contract::{
-        Compatibility, Contract, Deprecated, Evolution, Flow, VERSION_FORMS, Validation, Values, VersionFrom,
-        is_default,
-    },
+    contract::{Compatibility, Contract, Flow, VERSION_FORMS, VersionFrom},
     fault::Fault,
     json::{Json, MAX_DEPTH, MAX_VALUES},
     name::{ContractName, RealmName, RepoName},
     publish_policy::Policy,
-    range::Range,
     schema::is_keyword,
     version::Version,
 };
@@ -367,61 +363,13 @@ pub fn config(bytes: &[u8]) -> Result<Config, Problem> {
     document(bytes)
 }
 
-/// A contract with the fields that people write, in the usual order and without empty ones.
-#[derive(Debug, Serialize)]
-pub struct Typed<'a> {
-    name: &'a ContractName,
-    version: &'a Version,
-    owner: &'a RepoName,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    description: &'a str,
-    compatibility: Compatibility,
-    #[serde(skip_serializing_if = "is_default")]
-    values: Values,
-    #[serde(skip_serializing_if = "is_default")]
-    flow: Flow,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    supported: &'a [Range],
-    schema: &'a Json,
-    value: &'a Json,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    validation: Option<&'a Validation>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    evolution: &'a [Evolution],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deprecated: Option<&'a Deprecated>,
-}
-
-impl<'a> From<&'a Contract> for Typed<'a> {
-    fn from(contract: &'a Contract) -> Self {
-        Self {
-            name: &contract.name,
-            version: &contract.version,
-            owner: &contract.owner,
-            description: &contract.description,
-            compatibility: contract.compatibility,
-            values: contract.values,
-            flow: contract.flow,
-            supported: &contract.supported,
-            schema: &contract.schema,
-            value: &contract.value,
-            validation: Some(&contract.validation).filter(|validation| !is_default(*validation)),
-            evolution: &contract.evolution,
-            deprecated: contract.deprecated.as_ref(),
-        }
-    }
-}
-
-/// Renders `value` as YAML that [`document`] can parse.
-pub fn render<T: Serialize>(value: &T) -> String {
-    let options = serde_saphyr::ser_options! { quote_all: false };
-    serde_saphyr::to_string_with_options(value, options)
-        .unwrap_or_else(|error| unreachable!("model types have a YAML form: {error}"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::yaml_render::{Typed, render},
+        *,
+    };
+    use crate::model::contract::Values;
     use proptest::prelude::*;
 
     const GOOD: &str = "name: paths\nversion: \"1.4.0\"\nowner: fungal\n";

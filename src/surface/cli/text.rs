@@ -269,7 +269,10 @@ mod tests {
         fn harmful_characters_are_escaped(words in proptest::collection::vec(".*", 0..5)) {
             let mut text = Text::new(false);
             text.line(&words.iter().map(plain).collect::<Vec<_>>()).block("", &words.join("\n")).next_steps(&words.iter().map(|word| word.as_str().into()).collect::<Vec<_>>());
-            prop_assert!(!text.into_string().replace('\n', "").contains(is_harmful));
+            let text = text.into_string();
+            prop_assert!(!text.replace('\n', "").contains(is_harmful), "{}", text);
+            let steps = if words.is_empty() { 0 } else { 2 + words.len() };
+            prop_assert_eq!(text.matches('\n').count(), 1 + words.join("\n").lines().count() + steps, "{}", text);
         }
     }
 

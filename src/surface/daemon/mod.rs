@@ -44,13 +44,13 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(&Running)) -> Re
         return Err(already(&state::of(home.folder())?));
     };
     let token = secret::token(home.folder())?.text;
-    let mut said = Ok(());
     let served = http::serve(env, settings, token, |port| {
         let running = Running { pid: std::process::id(), port, version: env!("CARGO_PKG_VERSION").into() };
-        said = held.record(&running);
+        // Nobody could find or stop a daemon that is not recorded.
+        held.record(&running)?;
         ready(&running);
+        Ok(())
     });
-    said?;
     served.map_err(|error| match error.code {
         ErrorCode::PortTaken => taken(env, settings.port, error),
         _ => error,

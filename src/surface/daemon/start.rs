@@ -33,6 +33,10 @@ const STEP: Duration = Duration::from_millis(20);
 /// # Errors
 /// Returns an error with the daemon's output if it does not start.
 pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError> {
+    start_within(START_TIME, env, settings)
+}
+
+fn start_within(time: Duration, env: &Env, settings: &Settings) -> Result<(Running, bool), OpError> {
     let home = locate::home(env)?;
     let log = state::folder(home.folder())?.join("log");
     if let State::Running(running) = state::of(home.folder())? {
@@ -59,7 +63,7 @@ pub fn start(env: &Env, settings: &Settings) -> Result<(Running, bool), OpError>
         .spawn()
         .map_err(OpError::io("start", env.exe()))?;
     let started = Instant::now();
-    while started.elapsed() < START_TIME {
+    while started.elapsed() < time {
         if let Some(running) = answering(env, home.folder())? {
             let ours = running.pid == child.id();
             return Ok((running, ours));
@@ -113,10 +117,14 @@ fn failed(log: &Path) -> OpError {
 /// # Errors
 /// Returns an error if it does not stop in time.
 pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
+    stop_within(STOP_TIME, env)
+}
+
+fn stop_within(time: Duration, env: &Env) -> Result<Option<Running>, OpError> {
     let home = locate::home(env)?;
     let start = Instant::now();
     let mut told = None;
-    while start.elapsed() < STOP_TIME {
+    while start.elapsed() < time {
         match state::of(home.folder())? {
             State::Stopped => {
                 if told.as_ref().is_none_or(|running: &Running| ask::is_free(running.port)) {
@@ -142,4 +150,45 @@ pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
         }
         None => OpError::cannot(ErrorCode::NotStopped, "the daemon did not stop").next("git blue daemon status"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{os::unix::fs::PermissionsExt as _, process::Command};
+
+    use super::*;
+
+    /// Long enough to start a process.
+    const SHORT: Duration = Duration::from_millis(300);
+
+    fn env(home: &Path) -> Env {
+        let vars = [("GIT_BLUE_HOME", home), ("PATH", home)];
+        Env::isolated(home, vars.map(|(name, path)| (name.into(), path.into())))
+    }
+
+    #[test]
+    fn daemon_that_does_not_stop_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let mut process = Command::new("sleep").arg("60").spawn().unwrap();
+        let held = state::DaemonLock::take(home.path()).unwrap().unwrap();
+        held.record(&Running { pid: process.id(), port: 1, version: "1".into() }).unwrap();
+        let error = stop_within(SHORT, &env(home.path())).unwrap_err();
+        let (pid, was_told) = (process.id(), process.wait().unwrap());
+        assert!(was_told.code().is_none(), "{was_told}");
+        assert_eq!(error.code, ErrorCode::NotStopped);
+        assert_eq!(error.message, format!("the daemon did not stop: it is the process {pid}"));
+        assert_eq!(error.next_steps[0].to_string(), format!("kill -9 {pid}  # end the process"));
+    }
+
+    #[test]
+    fn daemon_that_does_not_begin_to_answer_is_an_error() {
+        let home = tempfile::tempdir().unwrap();
+        let program = home.path().join("git-blue");
+        fs::write(&program, "#!/bin/sh\nexec /bin/sleep 2\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let error = start_within(SHORT, &env(home.path()), &Settings::default()).unwrap_err();
+        let log = home.path().join("daemon/log");
+        assert_eq!(error.code, ErrorCode::NotStarted);
+        assert_eq!(error.message, format!("the daemon is not responding; see {}", log.display()));
+    }
 }

@@ -54,11 +54,16 @@ const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
 /// Serves clients that send the token, until the process is told to stop. Calls `ready` with the port once requests can
-/// be answered.
+/// be answered; if that fails, it serves nobody.
 ///
 /// # Errors
-/// Returns an error if the port cannot be bound.
-pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u16)) -> Result<(), OpError> {
+/// Returns an error if the port cannot be bound, and that of `ready`.
+pub fn serve(
+    env: &Env,
+    settings: &Settings,
+    token: String,
+    ready: impl FnOnce(u16) -> Result<(), OpError>,
+) -> Result<(), OpError> {
     let failed = |error: std::io::Error| OpError::cannot(ErrorCode::Io, format!("cannot start the server: {error}"));
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(WORKERS).max_blocking_threads(ANSWERING).enable_all().build();
@@ -79,7 +84,7 @@ pub fn serve(env: &Env, settings: &Settings, token: String, ready: impl FnOnce(u
             .into_iter()
             .map(|listener| tokio::spawn(accept(listener, handler.clone(), connections.clone(), stopping.clone())));
         let accepting: Vec<_> = accepting.collect();
-        ready(port);
+        ready(port)?;
         end.requested().await;
         // Free the port before the connections are closed.
         for task in accepting {

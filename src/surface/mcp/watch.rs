@@ -122,13 +122,7 @@ impl Watches {
         if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
             return Ok(());
         }
-        let mut all = locked(&self.all);
-        if !all.iter().any(|one| one.uri == watched.uri) {
-            if all.len() >= MAX_WATCHED {
-                return Err(OpError::cannot(ErrorCode::Busy, format!("at most {MAX_WATCHED} resources are watched")));
-            }
-            all.push(watched);
-        }
+        add_to(&mut locked(&self.all), watched, MAX_WATCHED)?;
         if !self.is_running.swap(true, Ordering::Relaxed) {
             tokio::spawn(notify_changes(self.clone(), env.clone(), context.peer.clone()));
         }
@@ -144,6 +138,18 @@ impl Watches {
         let (mut all, mut gates) = (locked(&self.all), Gates::default());
         all.iter_mut().filter_map(|one| one.has_changed(env, &mut gates).then(|| one.uri.clone())).collect()
     }
+}
+
+/// Adds a subscription, unless the client has it already or would have more than `most`.
+fn add_to(all: &mut Vec<Watched>, watched: Watched, most: usize) -> Result<(), OpError> {
+    if all.iter().any(|one| one.uri == watched.uri) {
+        return Ok(());
+    }
+    if all.len() >= most {
+        return Err(OpError::cannot(ErrorCode::Busy, format!("at most {most} resources are watched")));
+    }
+    all.push(watched);
+    Ok(())
 }
 
 /// Notifies a client of changes until it disconnects.
@@ -182,5 +188,30 @@ pub async fn listen(mut watched: Vec<Watched>, env: &Env, context: &Subscription
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subscriptions_are_limited_in_number() {
+        let project = Project { folder: "/".into(), realm: None };
+        let watched = |uri: &str| Watched {
+            project: project.clone(),
+            uri: Some(uri.to_owned()),
+            part: Part::Names,
+            gate: None,
+            state: None,
+        };
+        let mut all = Vec::new();
+        for uri in ["one", "two", "one"] {
+            add_to(&mut all, watched(uri), 2).unwrap();
+        }
+        let error = add_to(&mut all, watched("three"), 2).unwrap_err();
+        assert_eq!((error.code, &*error.message), (ErrorCode::Busy, "at most 2 resources are watched"));
+        add_to(&mut all, watched("two"), 2).unwrap();
+        assert_eq!(all.len(), 2);
     }
 }

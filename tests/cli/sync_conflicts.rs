@@ -1,0 +1,207 @@
+//! Changes of two machines that exclude each other, and names that collide.
+
+use std::path::PathBuf;
+
+use crate::{
+    sync::{clone, second, shared, tips},
+    world::{CONTRACT_FILE, DOMAIN_REF, REALM, contract, snapshot},
+};
+
+#[test]
+fn same_version_with_two_contents_is_the_same_conflict_everywhere() {
+    let (world, hub) = shared();
+    let other = clone(&world, "second", &hub);
+    let fungal = world.path("fungal");
+    world.on("home").bump("1.1.0");
+    // The content with the smaller hash is selected, which is this machine's.
+    world.on("second").write(&format!("fungal-second/{CONTRACT_FILE}"), &contract("1.1.0").replace("v1.1.0", "apart"));
+    world.commit("fungal-second", "Paths 1.1.0, otherwise");
+    world.ok(&other, &["sync"]);
+    let conflict = world.on("home").json(&fungal, &["sync"]);
+    let found = &conflict["remotes"][0]["conflicts"][0];
+    assert_eq!((&found["code"], &found["version"]), (&"version-conflict".into(), &"1.1.0".into()), "{conflict}");
+    let fetched = world.on("second").json(&other, &["sync"]);
+    assert_eq!(fetched["remotes"][0]["conflicts"], conflict["remotes"][0]["conflicts"], "{fetched}");
+    assert_eq!(world.json(&other, &["sync"])["remotes"][0]["conflicts"], serde_json::json!([]));
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    let lost = world.git(&world.store(), &["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/"]).stdout;
+    assert_eq!(lost.lines().count(), 1, "{lost}");
+    assert!(lost.starts_with("conflicts/contracts/s3-permissions/1.1.0/"), "{lost}");
+
+    // Both report it until the owner resolves it.
+    let status = world.ok(&other, &["status"]);
+    let check = world.blue(&other, &["check", "--published"]).exits(1);
+    snapshot("sync_conflict", &[&status, &check]);
+    let judged = world.blue(&other, &["check"]).exits(1);
+    assert!(!judged.stdout.contains("file-differs"), "neither version is newer: {judged}");
+    // The intended content may also be that of the version in conflict.
+    let next = world.on("home").ok(&fungal, &["contract", "bump", "s3-access/s3-permissions"]);
+    assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("1.1.1"), "{next}");
+    world.bump("1.2.0");
+    // Only the yank is left to do.
+    let open = world.json(&fungal, &["status"]);
+    let yank = "git blue contract yank s3-access/s3-permissions 1.1.0 --reason \"published twice\"";
+    assert_eq!(open["conflicts"][0]["resolution"], serde_json::json!([yank]), "{open}");
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&other, &["sync"]);
+    world.on("home").finish_shell(&fungal, yank);
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&other, &["sync"]);
+    assert_eq!(world.json(&other, &["status"])["conflicts"], serde_json::json!([]));
+    let check = world.json(&other, &["check", "--published"]);
+    assert_eq!(check["errors"], serde_json::json!([]), "{check}");
+}
+
+/// Only the owner can resolve it.
+#[test]
+fn importer_is_only_warned_of_a_conflict_about_a_version_that_it_does_not_get() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let other = clone(&world, "third", &hub);
+    let fungal = world.path("fungal");
+    world.on("home").bump("1.1.0");
+    world.on("third").write(&format!("fungal-third/{CONTRACT_FILE}"), &contract("1.1.0").replace("v1.1.0", "apart"));
+    world.commit("fungal-third", "Paths 1.1.0, otherwise");
+    world.ok(&other, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    world.on("second").ok(&access, &["sync"]);
+    let check = world.blue(&access, &["check"]).exits(1);
+    assert!(check.stdout.contains("s3-permissions 1.1.0 was published twice"), "{check}");
+    world.on("home").bump("1.2.0");
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&access, &["sync"]);
+    let check = world.blue(&access, &["check"]).exits(0);
+    assert!(check.stdout.contains("s3-permissions 1.1.0 was published twice"), "{check}");
+}
+
+#[test]
+fn offer_that_another_one_replaces_is_reported() {
+    let (world, hub) = shared();
+    second(&world, &hub);
+    let third = world.on("second").repo("third");
+    world.ok(&third, &["init", "--url", &hub]);
+    world.ok(&third, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "third"]);
+    world.ok(&third, &["sync"]);
+    let (fungal, other) = (world.path("fungal"), clone(&world, "third", &hub));
+    world.on("home").ok(&fungal, &["sync"]);
+    let offer = |to| ["contract", "transfer", "s3-access/s3-permissions", "--to", to];
+    world.ok(&fungal, &offer("access"));
+    world.on("third").ok(&other, &offer("third"));
+    world.on("home").ok(&fungal, &["sync"]);
+    let there = world.on("third").blue(&other, &["sync"]);
+    let here = world.on("home").blue(&fungal, &["sync"]);
+    let said = "another machine offered it at the same time";
+    let count = [&there, &here].iter().filter(|run| run.all().contains(said) && run.code == 1).count();
+    assert_eq!(count, 1, "{there} {here}");
+}
+
+/// No tree of a realm is checked out, so that both can be kept.
+#[test]
+fn names_that_differ_only_in_case_are_kept_and_reported() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let (fungal, twin) = (world.path("fungal"), contract("1.0.0").replace("owner: fungal", "owner: access"));
+    std::fs::rename(&hub, world.path("away.git")).unwrap();
+    for (home, repo, name, text) in [("home", "fungal", "item", contract("1.0.0")), ("second", "access", "Item", twin)]
+    {
+        let text = text.replace("name: s3-permissions", &format!("name: {name}"));
+        world.on(home).write(&format!("{repo}/.blue/contracts/s3-access/{name}.yaml"), &text);
+        world.commit(repo, "Item");
+    }
+    let shop = world.on("home").repo("one/shop");
+    world.ok(&shop, &["init", "--realm", REALM]);
+    let other = world.on("second").repo("two/Shop");
+    world.ok(&other, &["init", "--realm", REALM]);
+    std::fs::rename(world.path("away.git"), &hub).unwrap();
+    for (home, path) in [("home", &fungal), ("second", &access), ("home", &fungal)] {
+        world.on(home).ok(path, &["sync"]);
+    }
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    let check = world.blue(&access, &["check"]).exits(1);
+    let said = "s3-access/Item differs from s3-access/item of fungal only in case";
+    assert!(check.all().contains(said) && !check.all().contains("Shop"), "{check}");
+    let check = world.blue(&other, &["check", "--published"]).exits(1);
+    assert!(check.all().contains("the repository Shop differs from shop only in case"), "{check}");
+    world.ok(&other, &["realm", "admin", "rename", "Shop", "store"]);
+    world.ok(&access, &["contract", "retire", "s3-access/Item", "--reason", "renamed", "--force"]);
+    let check = world.blue(&access, &["check", "--all"]);
+    assert!(!check.all().contains("only in case"), "{check}");
+}
+
+#[test]
+fn same_name_for_two_repositories_is_a_conflict_until_renamed() {
+    let (world, hub) = shared();
+    // Both join while the hub cannot be reached.
+    world.on("second").repo("tool");
+    world.ok(&world.path("tool"), &["init", "--url", &hub]);
+    std::fs::rename(&hub, world.path("away.git")).unwrap();
+    let fungal = world.on("home").repo("one/shop");
+    world.ok(&fungal, &["init", "--realm", REALM]);
+    let other = world.on("second").repo("two/shop");
+    world.ok(&other, &["init", "--realm", REALM]);
+    std::fs::rename(world.path("away.git"), &hub).unwrap();
+    world.on("home").ok(&fungal, &["sync"]);
+    let answer = world.on("second").json(&other, &["sync"]);
+    let conflicts = &answer["remotes"][0]["conflicts"];
+    assert_eq!((&conflicts[0]["code"], &conflicts[0]["repo"]), (&"name-conflict".into(), &"shop".into()), "{answer}");
+    world.on("home").ok(&fungal, &["sync"]);
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    let check = world.json(&fungal, &["check", "--published"]);
+    assert_eq!(check["errors"][0]["code"], "name-conflict", "{check}");
+    // One of them takes another name, which settles the conflict.
+    for (home, path, name) in [("second", &other, "shop2"), ("home", &fungal, "shop3")] {
+        world.on(home).ok(path, &["sync"]);
+        if world.json(path, &["status"])["conflicts"] == serde_json::json!([]) {
+            continue;
+        }
+        let config = path.join(".blue/config.yaml");
+        std::fs::write(config, format!("realm:\n  name: {REALM}\nrepo: {name}\n")).unwrap();
+        world.ok(path, &["init"]);
+        world.ok(path, &["sync"]);
+    }
+    world.on("second").ok(&other, &["sync"]);
+    assert_eq!(world.json(&other, &["status"])["conflicts"], serde_json::json!([]));
+}
+
+/// What the other repository of the name published is not missing here, and no other clone made it.
+#[test]
+fn repository_whose_name_is_taken_twice_is_not_behind() {
+    let (world, hub) = shared();
+    world.on("second").repo("tool");
+    world.ok(&world.path("tool"), &["init", "--url", &hub]);
+    std::fs::rename(&hub, world.path("away.git")).unwrap();
+    let join = |home: &'static str, folder: &str, contract: &str| {
+        let repo = world.on(home).repo(&format!("{folder}/shop"));
+        world.ok(&repo, &["init", "--realm", REALM]);
+        world.commit(&format!("{folder}/shop"), "Join");
+        world.ok(&repo, &["contract", "new", contract, "--domain-members", "fungal"]);
+        world.commit(&format!("{folder}/shop"), "A contract");
+        repo
+    };
+    let repos = [("home", join("home", "one", "t/a")), ("second", join("second", "two", "t/b"))];
+    std::fs::rename(world.path("away.git"), &hub).unwrap();
+    for (home, repo) in [&repos[0], &repos[1], &repos[0], &repos[1]] {
+        let mut runs = vec![world.on(home).ok(repo, &["sync"])];
+        world.git(repo, &["commit", "--quiet", "--allow-empty", "-m", "More"]);
+        runs.extend([world.ok(repo, &["status"]), world.blue(repo, &["check"])]);
+        for run in &runs {
+            for word in ["another clone", "behind", "git pull", "retire", "without a file"] {
+                assert!(!run.all().contains(word), "{word}: {run}");
+            }
+        }
+    }
+    // The one that lost the name joins under another one. Its contract belongs to the other, which hands it over.
+    let lost = |(home, repo): &(&'static str, PathBuf)| !world.on(home).json(repo, &["status"])["read_only"].is_null();
+    let at = repos.iter().position(lost).unwrap();
+    let ((home, other), (winner, repo)) = (&repos[at], &repos[1 - at]);
+    let config = format!("realm:\n  name: {REALM}\nrepo: shop2\n");
+    std::fs::write(other.join(".blue/config.yaml"), config).unwrap();
+    world.on(home).ok(other, &["init"]);
+    world.ok(other, &["realm", "admin", "domain", "--name", "t", "--repos", "shop2"]);
+    world.ok(other, &["sync"]);
+    world.on(winner).ok(repo, &["sync"]);
+    let status = world.ok(repo, &["status"]);
+    let transfer = format!("git blue contract transfer {} --to shop2", ["t/a", "t/b"][at]);
+    assert_eq!(world.next_step(&status), format!("{transfer}  # if that repository made it"), "{status}");
+    world.finish_shell(repo, &transfer);
+}
