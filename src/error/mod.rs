@@ -219,8 +219,8 @@ impl From<StoreError> for OpError {
             StoreError::NotConfig { path, .. } => {
                 let path = shell_path(&path);
                 cannot(ErrorCode::UnreadableConfig).next(format!(
-                    "mv {path} {path}.old  # unless you can correct it; then run git blue init --realm … in a repository \
-                        of each realm"
+                    "mv {path} {path}.old  # unless you can correct it; then run git blue status in a repository of each \
+                        realm"
                 ))
             }
             StoreError::NewerFormat { .. } => cannot(ErrorCode::NewerFormat).next("update git blue"),

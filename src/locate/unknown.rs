@@ -60,7 +60,7 @@ pub fn error(in_ci: Option<&str>, home: &Home, realm: &RealmName, proposed: Opti
         }
         (None, Some(_), _) if meant.is_none() => error
             .next("git blue init --url URL  # fetch it: ask the person who joined this repository for the URL")
-            .next(format!("git blue init --realm {realm}  # or create it, if it does not exist yet")),
+            .next_if(!is_kept, format!("git blue init --realm {realm}  # or create it, if it does not exist yet")),
         _ => with_known(error, realm, &known, meant.is_some()),
     }
 }

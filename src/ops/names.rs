@@ -10,10 +10,11 @@ use crate::ops::{
 use crate::{
     error::OpError,
     model::{
-        name::{ContractName, ContractRef, DomainName},
+        domain_summary::DomainSummary,
+        name::{ContractName, ContractRef, DomainName, RepoName},
         version::Version,
     },
-    store::{StoreRef, layout, read, sessions::SessionFilter},
+    store::{StoreRef, layout, overview::Overview, read, sessions::SessionFilter},
     wire::{NotificationFilter, PageRequest},
 };
 
@@ -52,6 +53,42 @@ pub fn contracts(ctx: &Ctx, domain: &DomainName) -> Result<Vec<String>, OpError>
     names.extend(entries(ctx, &domain, layout::VERSIONS)?.into_iter().filter(is_name));
     names.sort_unstable();
     names.dedup();
+    Ok(names)
+}
+
+/// Returns the contracts that the current repository owns, each with its domain.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read, or the repository is not in it.
+pub fn own_contracts(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    of_repo(ctx, |summary, repo| {
+        let own = summary.contracts.keys().filter(|name| summary.owner(name) == Some(repo));
+        own.cloned().collect()
+    })
+}
+
+/// Returns the contracts that the current repository imports, each with its domain.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read, or the repository is not in it.
+pub fn imported_contracts(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    of_repo(ctx, |summary, repo| {
+        let binding = summary.bindings.get(repo).into_iter();
+        binding.flat_map(|binding| &binding.imports).map(|import| import.contract.clone()).collect()
+    })
+}
+
+fn of_repo(
+    ctx: &Ctx,
+    contracts: impl Fn(&DomainSummary, &RepoName) -> Vec<ContractName>,
+) -> Result<Vec<String>, OpError> {
+    let acting = ctx.acting_repo()?;
+    let overview = Overview::open(acting.store)?;
+    let mut names = Vec::new();
+    for line in overview.domains_of(acting.repo) {
+        let found = contracts(&*overview.summary(line)?, acting.repo);
+        names.extend(found.iter().map(|contract| format!("{}/{contract}", line.name)));
+    }
     Ok(names)
 }
 

@@ -31,6 +31,11 @@ fn names_come_from_the_realm() {
     assert_eq!(offered(&world, &["contract", "get", "s3-access/s"]), [contract]);
     assert_eq!(offered(&world, &["contract", "get", contract, "--version", ""]), ["1.2.0-rc.1", "1.1.0", "1.0.0"]);
     assert_eq!(offered(&world, &["contract", "diff", contract, "1.0.0", "1.1"]), ["1.1.0"]);
+    // Only what the repository imports or owns can be given up or changed.
+    assert_eq!(offered(&world, &["unimport", ""]), [contract]);
+    assert!(offered(&world, &["contract", "bump", ""]).is_empty());
+    assert_eq!(offered(&world, &["-C", "../fungal", "contract", "retire", "s"]), [contract]);
+    assert!(offered(&world, &["-C", "../fungal", "unimport", ""]).is_empty());
     assert_eq!(offered(&world, &["contract", "list", "--domain", ""]), ["other", "s3-access"]);
     assert_eq!(offered(&world, &["contract", "list", "--domain=o"]), ["--domain=other"]);
     assert_eq!(offered(&world, &["realm", "compare", ""]), ["aperture", "empty"]);

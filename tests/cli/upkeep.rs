@@ -49,6 +49,8 @@ fn lost_or_damaged_records_of_the_realms_can_be_made_again() {
         }
         let init = world.next_step(&world.blue(&access, &["status"]).exits(128));
         assert!(init.starts_with("git blue init --realm aperture  # use its store"), "{init}");
+        let steps = world.next_steps(&world.blue(&access, &["status"]).exits(128));
+        assert_eq!(steps.iter().filter(|step| step.contains("--realm aperture")).count(), 1, "{steps:?}");
         let asked = world.blue(&access, &["mcp", "test-tool", "realm_status"]);
         assert!(asked.all().contains("git blue init --realm aperture"), "{asked}");
         world.finish_shell(&access, &init).exits(0);

@@ -24,7 +24,7 @@ use crate::{
         Operation, contract,
         ctx::{ActingRepo, Ctx, RealmContext},
         pr::merge_steps::has_to_merge,
-        publish::{branch_commit::Scope, catch_up},
+        publish::{branch_commit::Scope, candidate::Sources, catch_up},
         repos::{
             self,
             forges::{ForgeUnavailable, Forges, OnForge},
@@ -375,14 +375,9 @@ fn unpublished<'a>(
         let Ok(Some(code)) = ctx.other_repo(&place.found.folder) else { continue };
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo: &place.found.name, code: Some(&code) };
         let sources = contract::publish::sources(acting, Some(&overview))?;
-        let merge = merges.get(&place.found.name).and_then(|merge| merge.parse().ok());
-        let head = head.as_ref().and_then(|head| head.parse::<Oid>().ok());
-        if let (Some(merge), Some(branch), Some(head)) = (merge, &place.found.default, head)
-            && is_to_pull(&code, branch, &merge, sources.values().map(|source| source.commit)).unwrap_or_default()
-            && catch_up::has_changes(acting, &code, branch, head, &sources).unwrap_or_default()
-        {
-            let step = Some(pull(&code, place, branch));
-            waiting.push(Waiting { place, commit: head.to_string(), what: "its merge".to_owned(), step });
+        let merge = merges.get(&place.found.name).map(String::as_str);
+        if let Some(merge) = unpublished_merge((acting, &code), place, (head.as_deref(), merge), &sources) {
+            waiting.push(merge);
             continue;
         }
         let found = catch_up::unpublished_commit(acting, &code, Scope::All(&sources));
@@ -395,6 +390,24 @@ fn unpublished<'a>(
         );
     }
     Ok(waiting)
+}
+
+/// Returns the merge of a branch with this `head` on the forge, if it is neither here nor published. One that cannot be
+/// judged counts as published.
+fn unpublished_merge<'a>(
+    (acting, code): (ActingRepo<'_>, &CodeRepo),
+    place: &'a RepoWork,
+    (head, merge): (Option<&str>, Option<&str>),
+    sources: &Sources,
+) -> Option<Waiting<'a>> {
+    let (head, merge) = (head?.parse().ok()?, merge?.parse().ok()?);
+    let branch = place.found.default.as_ref()?;
+    let is_here = !is_to_pull(code, branch, &merge, sources.values().map(|source| source.commit)).ok()?;
+    if is_here || !catch_up::has_changes(acting, code, branch, head, sources).ok()? {
+        return None;
+    }
+    let step = Some(pull(code, place, branch));
+    Some(Waiting { place, commit: head.to_string(), what: "its merge".to_owned(), step })
 }
 
 /// Returns whether neither the publishing branch nor what was published has the commit by which a pull request was merged. A

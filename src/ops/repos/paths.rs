@@ -104,7 +104,10 @@ impl<'a> Search<'a> {
                     ErrorCode::PathGone,
                     format!("{} was at {}, which no longer exists", repo.name, folder.display()),
                 )
-                .next(format!("run git blue init --realm {} in its new location, or pass --clone", here.realm)),
+                .next(format!(
+                    "run git blue init --realm {} in the new location of {}, or pass --clone to worktree create",
+                    here.realm, repo.name
+                )),
                 Err(error) => of(error),
             },
         };

@@ -250,7 +250,11 @@ impl<'a> Line<'a> {
                 Ok(repos.map(|name| format!("{before}{name}")).collect())
             }
             Kind::Domain => names::domains(ctx),
-            Kind::DomainContract => domain_contract(ctx, last),
+            Kind::DomainContract => match self.command.get_name() {
+                "unimport" | "adapted" => names::imported_contracts(ctx),
+                "bump" | "edit" | "export" | "retire" | "transfer" | "unexport" | "yank" => names::own_contracts(ctx),
+                _ => domain_contract(ctx, last),
+            },
             Kind::Contract => of_domain(),
             Kind::Import => Ok(of_domain()?.into_iter().map(|name| name + "@").collect()),
             Kind::Version => match self.positional.first().and_then(|name| name.parse().ok()) {
