@@ -134,7 +134,7 @@ mod tests {
         let sandbox = Sandbox::new();
         let top = sandbox.path();
         let config = sandbox.git(&top, &["config", "--list", "--name-only"]);
-        assert_eq!(config, "user.name\nuser.email\ninit.defaultbranch");
+        assert_eq!(config, "user.name\nuser.email\ninit.defaultbranch\ngc.auto\nmaintenance.auto");
         sandbox.git(&top, &["init", "-q", "code"]);
         let code = top.join("code");
         sandbox.git(&code, &["commit", "-q", "--allow-empty", "-m", "First"]);
