@@ -339,8 +339,8 @@ fn own_branch_at_origin_is_judged_unless_head_is_detached() {
     world.blue(&access, &["check", "--rfc", RFC]).exits(1);
 }
 
-#[test]
-fn pull_requests_depend_on_each_other_as_in_the_merge_order() {
+/// Creates a pull request in each repository: a breaking version, and the binding that accepts it.
+fn with_pull_requests() -> (World, GitHub) {
     let world = World::pair();
     let forge = GitHub::start(&world);
     forge.state.lock().unwrap().unchecked = true;
@@ -353,6 +353,12 @@ fn pull_requests_depend_on_each_other_as_in_the_merge_order() {
     commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
     commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <3.0.0"));
     world.ok(&fungal, &["realm", "pr", "create", "--rfc", RFC, "--title", "Break"]);
+    (world, forge)
+}
+
+#[test]
+fn pull_requests_depend_on_each_other_as_in_the_merge_order() {
+    let (world, forge) = with_pull_requests();
     assert_eq!(status(&world)["merge_order"], json!(["access", "fungal"]));
     let [access, fungal] = ["access", "fungal"].map(|repo| forge.body(repo));
     assert!(fungal.contains("Depends on acme/access#70\n"), "{fungal}");
@@ -362,18 +368,7 @@ fn pull_requests_depend_on_each_other_as_in_the_merge_order() {
 /// Until somebody pulls, it is not published, and the provider has to wait.
 #[test]
 fn pull_request_that_was_merged_on_the_forge_is_to_be_pulled() {
-    let world = World::pair();
-    let forge = GitHub::start(&world);
-    forge.state.lock().unwrap().unchecked = true;
-    for repo in ["access", "fungal"] {
-        world.git(&world.root(), &["clone", "-q", "--bare", repo, &format!("remotes/{repo}.git")]);
-        world.git(&world.path(repo), &["remote", "add", "origin", &format!("https://{HOST}/acme/{repo}.git")]);
-    }
-    let fungal = world.path("fungal");
-    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
-    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
-    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <3.0.0"));
-    world.ok(&fungal, &["realm", "pr", "create", "--rfc", RFC, "--title", "Break"]);
+    let (world, forge) = with_pull_requests();
     // A squash merge, whose commit is not on the branch.
     let hub = world.path("remotes/access.git");
     let squashed = world.line(&hub, &["commit-tree", &format!("{RFC}^{{tree}}"), "-p", "main", "-m", "Break (#1)"]);
