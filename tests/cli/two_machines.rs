@@ -431,3 +431,56 @@ fn switch_publishes_no_side_of_a_merge_again() {
         assert_eq!(world.tip(DOMAIN_REF), tip, "{repo}");
     }
 }
+
+/// Two machines published at the same time, and the second one, which lacks the commit of the first, has synced.
+/// Returns that commit.
+fn lacking_one_side() -> (World, PathBuf, String) {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &described());
+    world.commit("fungal", "Describe it");
+    let other = contract("1.0.0").replace("s3-permissions", "s3-paths");
+    world.on("second").write("mate/.blue/contracts/s3-access/s3-paths.yaml", &other);
+    world.commit("mate", "Paths");
+    push(&world);
+    let missing = world.line(&fungal, &["rev-parse", "--short=10", "HEAD"]);
+    world.on("second").ok(&mate, &["sync"]);
+    (world, mate, missing)
+}
+
+/// Publishing its whole files would undo what the other machine published.
+#[test]
+fn commit_on_one_side_of_a_merge_fetches_first() {
+    for pull in ["--no-rebase", "--rebase"] {
+        let (world, mate, missing) = lacking_one_side();
+        let tip = world.tip(DOMAIN_REF);
+        let refused = format!("was published from {missing}, which is not in the history of");
+        // It changes another domain only, but would be recorded as published in this one.
+        world.ok(&mate, &["contract", "new", "storage/paths", "--domain-members", "fungal"]);
+        let commit = world.commit("mate", "Storage");
+        assert!(commit.stderr.contains(&refused), "{commit}");
+        let deprecated = format!("{}deprecated: {{ since: \"1.0.0\" }}\n", contract("1.0.0"));
+        world.write(&format!("mate/{CONTRACT_FILE}"), &deprecated);
+        let commit = world.commit("mate", "Deprecate it");
+        assert!(commit.stderr.contains(&refused) && commit.stderr.contains("git pull  # "), "{commit}");
+        world.blue(&mate, &["contract", "publish"]).exits(1);
+        assert_eq!(world.tip(DOMAIN_REF), tip);
+
+        world.git(&mate, &["pull", "--quiet", "--no-edit", pull]);
+        world.ok(&mate, &["status"]);
+        let stored = world.stored("contracts/s3-permissions.json");
+        assert_eq!(stored["description"], "The paths that fungal writes and others read", "{pull}");
+        assert_eq!(stored["deprecated"]["since"], "1.0.0", "{pull}");
+    }
+}
+
+/// A commit that changes nothing in the domain has nothing to publish.
+#[test]
+fn commit_without_contracts_on_one_side_of_a_merge_is_behind() {
+    let (world, mate, missing) = lacking_one_side();
+    world.write("mate/code.py", "x");
+    let commit = world.commit("mate", "Code");
+    assert_eq!(commit.stderr, "");
+    let status = world.ok(&mate, &["status"]);
+    assert!(status.stdout.contains(&format!("its main lacks the published commit {missing}")), "{status}");
+}

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::{
     behind::{self, MAX_HISTORY, is_behind},
     candidate::{self, Sources},
-    dispute, references,
+    dispute::{self, OneSide},
+    references,
 };
 use crate::repo::blue_files::{self, CONTRACTS, Files, is_read};
 use crate::{
@@ -143,9 +144,11 @@ impl<'a> BranchCommit<'a> {
         newer: &mut Option<Oid>,
     ) -> Result<Option<Oid>, OpError> {
         let Self { acting, code, branch, commit, .. } = self;
-        if let Some(other) = dispute::missing_side(*acting, code, domain, commit)? {
+        if let Some(OneSide { contained: Some(side), missing }) = dispute::one_side(*acting, code, domain, commit)?
+            && !differ_in(code, [&code.tree_of(&side)?, &self.tree], domain.as_str())?
+        {
             // Both commits are published, and publishing this one again would undo the other.
-            return Ok(Some(other));
+            return Ok(Some(missing));
         }
         let Some(published) = source else { return Ok(None) };
         if *newer != Some(published) && is_behind(code, branch, commit, &published)? {

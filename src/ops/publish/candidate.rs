@@ -138,7 +138,7 @@ pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: 
 }
 
 /// Returns whether this clone dropped a published commit from the publishing branch.
-fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, OpError> {
+pub(super) fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, OpError> {
     let branch = code.publishing_branch()?;
     Ok(branch.map(|branch| behind::is_dropped(code, &branch, published)).transpose()?.unwrap_or_default())
 }

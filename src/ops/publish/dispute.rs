@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::candidate::Sources;
+use super::candidate::{Sources, is_dropped};
 use crate::{
     error::OpError,
     locate::renamed,
@@ -62,17 +62,45 @@ pub fn merges_both_sides(
 /// The maximum number of commits that are searched for the merge of two sides.
 const MAX_SINCE_MERGE: usize = 200;
 
-/// Returns the other commit, if `commit` is one of two commits of the repository that two machines published in a
-/// domain, the repository has published no other since, and `commit` does not contain the other one.
+/// What a commit has of two commits of the repository that two machines published concurrently in a domain.
+#[derive(Debug, Clone, Copy)]
+pub struct OneSide {
+    /// The one that it contains, if any.
+    pub contained: Option<Oid>,
+    /// The one that it lacks.
+    pub missing: Oid,
+}
+
+/// Returns what `commit` lacks of two commits of the repository that two machines published concurrently in a domain, if
+/// the repository has published no other since. A commit that this clone dropped is not missing.
 ///
 /// # Errors
 /// Returns an error if the realm or the repository cannot be read.
-pub fn missing_side(
+pub fn one_side(
     acting: ActingRepo<'_>,
     code: &CodeRepo,
     name: &DomainName,
     commit: &Oid,
-) -> Result<Option<Oid>, OpError> {
+) -> Result<Option<OneSide>, OpError> {
+    let Some((sides, is_first)) = sides(acting, name)? else { return Ok(None) };
+    // Without a common commit, the other one may be of another repository, which took the same name until it was renamed.
+    if is_first && !sides.contains(commit) {
+        return Ok(None);
+    }
+    let (mut contained, mut missing) = (None, None);
+    for side in sides {
+        if code.has(&side) && code.is_ancestor(&side, commit)? {
+            contained = Some(side);
+        } else if !is_dropped(code, &side)? {
+            missing = Some(side);
+        }
+    }
+    Ok(missing.map(|missing| OneSide { contained, missing }))
+}
+
+/// Returns the two commits of the repository that two machines published concurrently in a domain, if the repository has
+/// published no other since, and whether it had published none before.
+fn sides(acting: ActingRepo<'_>, name: &DomainName) -> Result<Option<([Oid; 2], bool)>, OpError> {
     let Some(tip) = acting.store.domain_tip(name)? else {
         return Ok(None);
     };
@@ -88,13 +116,7 @@ pub fn missing_side(
         } else if let [Some(ours), Some(theirs)] = &sides[..]
             && ![ours, theirs].into_iter().any(|side| Some(side) == now.as_ref())
         {
-            let other = match (ours.commit == *commit, theirs.commit == *commit) {
-                (true, _) => theirs.commit,
-                (_, true) => ours.commit,
-                _ => return Ok(None),
-            };
-            let is_contained = code.has(&other) && code.is_ancestor(&other, commit)?;
-            return Ok((!is_contained).then_some(other));
+            return Ok(Some(([ours.commit, theirs.commit], now.is_none())));
         }
     }
     Ok(None)
@@ -112,11 +134,11 @@ pub fn with_missing_sides(
     candidate: &Candidate,
     commit: &Oid,
 ) -> Result<Sources, OpError> {
-    for (domain, source) in &mut sources {
-        if candidate.contracts_in(domain).any(|(_, declared)| declared.changed)
-            && let Some(commit) = missing_side(acting, code, domain, commit)?
-        {
-            *source = Source { commit };
+    let contracts = candidate.contracts.iter().filter(|(_, declared)| declared.changed).map(|((domain, _), _)| domain);
+    let bindings = candidate.bindings.iter().filter(|(_, declared)| declared.changed).map(|(domain, _)| domain);
+    for domain in contracts.chain(bindings).collect::<BTreeSet<_>>() {
+        if let Some(OneSide { missing, .. }) = one_side(acting, code, domain, commit)? {
+            sources.insert(domain.clone(), Source { commit: missing });
         }
     }
     Ok(sources)

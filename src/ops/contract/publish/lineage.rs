@@ -6,12 +6,12 @@ use crate::{
     model::{
         domain::Source,
         domain_view::{DomainView, Subject},
-        name::RepoName,
+        name::{DomainName, RepoName},
         oid::Oid,
         publish::Direction,
         version::Version,
     },
-    ops::publish::behind,
+    ops::publish::{behind, dispute},
 };
 
 /// The relation of a commit to the previously published one.
@@ -28,6 +28,28 @@ impl Work<'_> {
     /// been replaced in this clone. Only the user can know that it was dropped in another clone, and must then ask for
     /// a rollback.
     pub fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
+        let (lineage, name) = (self.lineage(view)?, &view.info.name);
+        let writes = lineage == Lineage::Replaced || self.touches(name);
+        if writes && let Some(missing) = self.missing_side(view)? {
+            return Err(self.fetch_first(name, &missing)?);
+        }
+        Ok(lineage)
+    }
+
+    /// Returns the commit that this one lacks, if two machines published concurrently: the last published commit is then
+    /// older than both. Neither is asked for while they conflict: the next commit of either machine decides.
+    fn missing_side(&self, view: &DomainView) -> Result<Option<Oid>, OpError> {
+        let (name, conflicts) = (&view.info.name, &view.conflicts);
+        let is_in_conflict = conflicts.bindings.contains(self.acting.repo)
+            || self.candidate.contracts_in(name).any(|(contract, _)| conflicts.contracts.contains_key(contract));
+        if self.direction == Direction::Rollback || is_in_conflict {
+            return Ok(None);
+        }
+        let side = dispute::one_side(self.acting, self.code, name, self.commit)?;
+        Ok(side.map(|side| side.missing))
+    }
+
+    fn lineage(&self, view: &DomainView) -> Result<Lineage, OpError> {
         let Some(source) = view.sources.get(self.acting.repo) else {
             return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
         };
@@ -50,31 +72,35 @@ impl Work<'_> {
             let pull = behind::pull(self.code, self.branch, &source.commit, "get the published commit")?;
             return Err(OpError::no(ErrorCode::OlderCommit, message).next(pull));
         }
+        Err(self.fetch_first(&view.info.name, &source.commit)?)
+    }
+
+    /// Returns the error for a commit that lacks a published one.
+    fn fetch_first(&self, domain: &DomainName, published: &Oid) -> Result<OpError, OpError> {
         if self.code.is_shallow()? {
-            let (domain, commit) = (&view.info.name, source.commit.short());
+            let commit = published.short();
             let message = format!("{domain} was published from {commit}, which this shallow clone does not contain");
-            let pull = behind::pull(self.code, self.branch, &source.commit, "if that commit is newer")?;
+            let pull = behind::pull(self.code, self.branch, published, "if that commit is newer")?;
             let error = OpError::no(ErrorCode::Shallow, message).next(pull);
-            return Err(error.next("git fetch --unshallow  # otherwise; then publish again"));
+            return Ok(error.next("git fetch --unshallow  # otherwise; then publish again"));
         }
         let message = format!(
-            "{} was published from {}, which is not in the history of {}: fetch first, then merge it",
-            view.info.name,
-            source.commit.short(),
+            "{domain} was published from {}, which is not in the history of {}: fetch first, then merge it",
+            published.short(),
             self.commit.short()
         );
-        let reason = match behind::absent(self.acting, self.code, &view.info.name, &source.commit)? {
+        let reason = match behind::absent(self.acting, self.code, domain, published)? {
             Some(absent) => format!("then publish again; if {absent} stays missing, it is not pushed yet"),
             None => "then publish again".to_owned(),
         };
-        let replace = behind::replace(self.code, self.branch, (self.commit, &source.commit))?;
+        let replace = behind::replace(self.code, self.branch, (self.commit, published))?;
         // Merging what was removed from the history would bring it back.
-        let pull = if replace.is_some() && self.code.origin_url().is_none() && self.code.has(&source.commit) {
+        let pull = if replace.is_some() && self.code.origin_url().is_none() && self.code.has(published) {
             None
         } else {
-            Some(behind::pull(self.code, self.branch, &source.commit, &reason)?)
+            Some(behind::pull(self.code, self.branch, published, &reason)?)
         };
-        Err(OpError::no(ErrorCode::FetchFirst, message)
+        Ok(OpError::no(ErrorCode::FetchFirst, message)
             .next_all(pull)
             .next_all(replace)
             .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
