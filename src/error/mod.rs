@@ -360,6 +360,7 @@ impl From<Refusal> for OpError {
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
             Reason::Damaged | Reason::DamagedBinding(_) => error.next("git blue check  # show the file"),
             Reason::OtherOwner { .. }
+            | Reason::Overtaken { .. }
             | Reason::Collides(_)
             | Reason::NotPublished(_)
             | Reason::PreRelease(_)

@@ -139,6 +139,16 @@ pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, new
     Merged { winner, lost: None }
 }
 
+/// Merges the current documents of a contract that two repositories claim, without a transfer that leads from the older
+/// one to the newer one. What the loser says about its contract, such as that it is retired, does not concern the
+/// winner's. The losing document is returned unless it has the content of the `base`, which lost before.
+pub fn rivals(base: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
+    let (winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
+    let is_lost = |base: &Contract| (&base.owner, &base.version) == (&lost.owner, &lost.version);
+    let lost_before = base.is_some_and(|base| is_lost(base) && base.has_same_content(&lost));
+    Merged { winner, lost: (!lost_before).then(|| lost.as_published()) }
+}
+
 /// Returns `ours` with the changes that `theirs` made, compared with `base`, to the description and the marks. The
 /// versions and the content of `theirs` and `base` are ignored.
 pub fn marks(base: &Contract, ours: &Contract, theirs: &Contract) -> Contract {
@@ -345,6 +355,10 @@ mod tests {
                 contract(base.as_ref(), &ours, &theirs, newer),
                 contract(base.as_ref(), &theirs, &ours, swapped(newer))
             );
+            prop_assert_eq!(
+                rivals(base.as_ref(), &ours, &theirs, newer),
+                rivals(base.as_ref(), &theirs, &ours, swapped(newer))
+            );
             prop_assert_eq!(version(&ours, &theirs, newer), version(&theirs, &ours, swapped(newer)));
         }
 
@@ -378,6 +392,8 @@ mod tests {
             a in a_contract(), b in a_contract(), c in a_contract(), d in a_domain(), e in a_domain(), f in a_domain()
         ) {
             let of = |a: &Contract, b: &Contract| version(a, b, Newer::Unknown).winner;
+            prop_assert_eq!(of(&of(&a, &b), &c), of(&a, &of(&b, &c)));
+            let of = |a: &Contract, b: &Contract| rivals(None, a, b, Newer::Unknown).winner;
             prop_assert_eq!(of(&of(&a, &b), &c), of(&a, &of(&b, &c)));
             let members = |a: &Domain, b: &Domain| domain(None, a, b);
             prop_assert_eq!(members(&members(&d, &e), &f).members, members(&d, &members(&e, &f)).members);
@@ -435,6 +451,19 @@ mod tests {
         assert_eq!((unknowing.version.to_string(), unknowing.retired.is_some()), ("1.1.0".into(), true));
         let described = Contract { description: "words".into(), ..retired.clone() };
         assert_eq!(contract(Some(&retired), &described, &next, Newer::Unknown).winner.retired, None);
+    }
+
+    #[test]
+    fn marks_of_a_rival_that_lost_are_ignored() {
+        let (lost, winner) = (at("1.0.0", 1), Contract { owner: "access".parse().unwrap(), ..at("2.0.0", 2) });
+        let yanked = vec![Yanked { version: lost.version.clone(), reason: "bad".into() }];
+        let marked = Contract { retired: Some(Retirement { reason: "old".into() }), yanked, ..lost.clone() };
+        let merged = rivals(Some(&lost), &marked, &winner, Newer::Theirs);
+        assert_eq!(merged, Merged { winner: winner.clone(), lost: None });
+        // A version that the winner's side did not know is a conflict.
+        let next = at("3.0.0", 3);
+        let merged = rivals(Some(&lost), &next, &winner, Newer::Theirs);
+        assert_eq!(merged, Merged { winner, lost: Some(next) });
     }
 
     #[test]

@@ -132,6 +132,8 @@ pub struct Change {
     pub yanked: Vec<Version>,
     /// The new deprecation, if the contract was deprecated.
     pub deprecated: Option<Deprecated>,
+    /// Whether the new owner created the contract too, so that it did not take it over.
+    pub also_created: bool,
     /// Whether the contract or binding is the reader's own. The change is only of interest if someone else made it.
     pub is_mine: bool,
 }
@@ -170,6 +172,7 @@ impl<T> Delta<T> {
             version_count: 1,
             yanked: Vec::new(),
             deprecated: None,
+            also_created: false,
             is_mine: false,
         }
     }
@@ -222,7 +225,13 @@ pub fn contract_kinds(delta: &Delta<Contract>) -> Vec<ChangeType> {
         return if old.is_some() && !was_retired { vec![ChangeType::ContractRetired] } else { Vec::new() };
     };
     match old {
-        _ if new.retired.is_some() && was_retired => Vec::new(),
+        Some(old) if new.retired.is_some() && was_retired => {
+            if old.owner == new.owner {
+                Vec::new()
+            } else {
+                vec![ChangeType::OwnerChanged]
+            }
+        }
         _ if new.retired.is_some() => {
             let moved = old.filter(|old| old.version != new.version).map(|_| ChangeType::VersionChanged);
             let more = old.into_iter().flat_map(|old| same_version_kinds(old, new));
@@ -234,7 +243,11 @@ pub fn contract_kinds(delta: &Delta<Contract>) -> Vec<ChangeType> {
             std::iter::once(ChangeType::VersionChanged).chain(more).collect()
         }
         Some(old) if !was_retired => same_version_kinds(old, new).collect(),
-        _ => vec![ChangeType::ContractAdded],
+        Some(old) => {
+            let more = same_version_kinds(old, new).filter(|kind| *kind != ChangeType::SupportChanged);
+            std::iter::once(ChangeType::ContractAdded).chain(more).collect()
+        }
+        None => vec![ChangeType::ContractAdded],
     }
 }
 

@@ -210,6 +210,10 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
     let keep = (!is_published).then(|| DomainChange::Version(Box::new(document.as_published())));
     let held = domain.contracts.get(&name);
     let down = |current: &Contract| {
+        if current.owner != document.owner {
+            let (current, version, to) = (current.version.clone(), version.clone(), document.owner.clone());
+            return refuse(domain, &name, Reason::Overtaken { current, version, to });
+        }
         let is_supported = current.supported.iter().chain(&document.supported).any(|range| range.matches(&version));
         let (current, version) = (current.version.clone(), version.clone());
         refuse(domain, &name, Reason::Down { current, version, is_published, is_supported })
@@ -245,6 +249,8 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
             owner.unwrap_or_else(|| Event::Updated(name, current.version.clone(), version))
         }
         Some(current) => match direction {
+            // Only the owner withdraws a version.
+            _ if current.owner != document.owner => return Err(down(current)),
             Direction::Rollback if is_published => Event::RolledBack(name, current.version.clone(), version),
             Direction::Rollback => return Err(refuse(domain, &name, Reason::NotPublished(version))),
             Direction::Forward => return Err(down(current)),

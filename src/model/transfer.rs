@@ -1,5 +1,7 @@
 //! Transfers of a contract: its owner offers it, and another repository accepts it by publishing it from its own files.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::name::{ContractName, RepoName};
@@ -46,6 +48,16 @@ impl Transfers {
         self
     }
 
+    /// Returns `from`, and the repositories that a contract may have reached from there by the recorded transfers.
+    pub fn reached_from<'a>(&'a self, from: &'a RepoName) -> BTreeSet<&'a RepoName> {
+        self.transfers.iter().fold(BTreeSet::from([from]), |mut reached, transfer| {
+            if reached.contains(&transfer.from) {
+                reached.insert(&transfer.to);
+            }
+            reached
+        })
+    }
+
     /// Returns the current owner, assuming that `first` was the first owner and every offer was accepted.
     pub fn owner<'a>(&'a self, first: &'a RepoName) -> &'a RepoName {
         self.transfers.iter().fold(first, |owner, transfer| if transfer.from == *owner { &transfer.to } else { owner })
@@ -67,5 +79,7 @@ mod tests {
         // b has accepted the contract and offers it to c.
         let on = record.offering(&b, Some(&c));
         assert_eq!((on.offered(&b), on.transfers.len(), on.owner(&a)), (Some(&c), 2, &c));
+        assert_eq!(on.reached_from(&a), [&a, &b, &c].into());
+        assert_eq!(on.reached_from(&c), [&c].into());
     }
 }

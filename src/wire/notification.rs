@@ -56,6 +56,9 @@ pub struct Notification {
     /// The blob of the document before the change, if its version stayed the same.
     #[serde(skip)]
     pub former: Option<Oid>,
+    /// Whether the new owner created the contract too, so that it did not take it over.
+    #[serde(skip)]
+    pub also_created: bool,
     /// Whether the version went down.
     pub rollback: bool,
     /// The number of published versions that the notification summarizes; for a yank, the number of yanked versions.
@@ -176,6 +179,7 @@ impl Notification {
         let also: Vec<_> = also.collect();
         match (also.is_empty(), self.change_type) {
             (true, _) => String::new(),
+            _ if self.also_created => format!("; it {}", also.join(" and ")),
             (false, ChangeType::OwnerChanged) => format!(", which {}", also.join(" and ")),
             (false, _) => format!(" and {}", also.join(" and ")),
         }
@@ -191,6 +195,12 @@ impl Notification {
         self.change_type == ChangeType::OwnerChanged
             || self.is_changed_and_taken_over()
             || self.is_retired_and_taken_over()
+            || self.is_back_and_taken_over()
+    }
+
+    /// Returns whether the owner of a retired contract changed that was published again.
+    pub fn is_back_and_taken_over(&self) -> bool {
+        self.is_back() && self.also.contains(&ChangeType::OwnerChanged)
     }
 
     /// Returns whether the owner of a contract changed that was retired, too.
@@ -222,6 +232,15 @@ impl Notification {
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
 
+    /// Returns the phrase for a contract that two repositories created, once it is known which one owns it.
+    fn also_created_phrase(&self, contract: &str) -> String {
+        let from = &self.from_repo;
+        let retired = self.kinds().any(|kind| kind == ChangeType::ContractRetired);
+        let version = self.changes.new_version.as_ref().filter(|_| !retired).map(|version| format!(" at {version}"));
+        let retired = if retired { ", retired" } else { "" };
+        format!("{from} also created {contract}, and owns it now{}{retired}", version.unwrap_or_default())
+    }
+
     fn main_phrase(&self) -> String {
         let (domain, from) = (&self.domain, &self.from_repo);
         let contract = self.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
@@ -232,6 +251,10 @@ impl Notification {
             n => format!(" in {n} versions"),
         };
         match self.change_type {
+            _ if self.also_created => self.also_created_phrase(&contract),
+            ChangeType::ContractAdded if self.is_back_and_taken_over() => {
+                format!("{from} took over {contract}, which is back as {new}")
+            }
             ChangeType::ContractAdded if self.is_back() => format!("{from} published {contract} {new} again"),
             ChangeType::ContractAdded => format!("{from} added {contract} {new}"),
             ChangeType::VersionChanged if self.is_changed_and_taken_over() => {

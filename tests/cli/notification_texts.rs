@@ -85,3 +85,25 @@ fn retired_contract_that_is_taken_over_and_published_again_is_said_so() {
     let list = world.ok(&reader, &["notifications", "list"]).stdout;
     assert!(list.contains("access published s3-access/s3-permissions 1.0.1 again"), "{list}");
 }
+
+/// `fungal` retires the contract before `access` accepts it, which publishes it again.
+#[test]
+fn retired_contract_that_comes_back_by_another_owner_is_told_with_what_else_changed() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let (name, file) = ("s3-access/s3-permissions", ".blue/contracts/s3-access/s3-permissions.yaml");
+    let reader = world.join("reader");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "reader"]);
+    world.settle();
+    world.ok(&fungal, &["contract", "transfer", name, "--to", "access"]);
+    world.ok(&fungal, &["contract", "retire", name, "--reason", "old", "--force"]);
+    world.ok(&reader, &["notifications", "ack", "--all"]);
+    let taken = contract("1.1.0").replace("owner: fungal", "owner: access");
+    world.write(&format!("access/{file}"), &(taken + "deprecated: { since: 1.1.0 }\n"));
+    world.commit("access", "Take it over");
+    world.ok(&world.path("access"), &["contract", "yank", name, "1.0.0", "--reason", "wrong"]);
+    let list = world.ok(&reader, &["notifications", "list"]).stdout;
+    let text =
+        "access took over s3-access/s3-permissions, which is back as 1.1.0 and had 1.0.0 yanked and is deprecated now";
+    assert!(list.contains(text), "{list}");
+}

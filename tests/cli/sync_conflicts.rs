@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use crate::{
     sync::{clone, second, shared, tips},
-    world::{CONTRACT_FILE, DOMAIN_REF, REALM, contract, snapshot},
+    world::{CONTRACT_FILE, DOMAIN_REF, REALM, World, contract, snapshot},
 };
 
 #[test]
@@ -204,4 +206,75 @@ fn repository_whose_name_is_taken_twice_is_not_behind() {
     let transfer = format!("git blue contract transfer {} --to shop2", ["t/a", "t/b"][at]);
     assert_eq!(world.next_step(&status), format!("{transfer}  # if that repository made it"), "{status}");
     world.finish_shell(repo, &transfer);
+}
+
+/// Both repositories create `q` before they sync, and `access` owns it then. Returns the world on the machine of
+/// `fungal`, which does not know that yet, and both clones.
+fn rivals() -> (World, [PathBuf; 2]) {
+    let (world, hub) = shared();
+    let fungal = world.path("fungal");
+    let access = world.on("third").repo("access");
+    world.ok(&access, &["init", "--url", &hub]);
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.ok(&access, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    publish_q(&world, "fungal", "1.0.0");
+    world.ok(&fungal, &["status"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("third");
+    for version in ["1.0.0", "2.0.0"] {
+        publish_q(&world, "access", version);
+    }
+    world.ok(&access, &["sync"]);
+    world.ok(&access, &["contract", "yank", Q, "1.0.0", "--reason", "published twice"]);
+    world.ok(&access, &["sync"]);
+    world.on("home");
+    (world, [fungal, access])
+}
+
+const Q: &str = "s3-access/q";
+const Q_FILE: &str = ".blue/contracts/s3-access/q.yaml";
+
+fn publish_q(world: &World, owner: &str, version: &str) {
+    let text = format!("name: q\nversion: \"{version}\"\nowner: {owner}\nschema: {{ title: {owner} {version} }}\n");
+    world.write(&format!("{owner}/{Q_FILE}"), &text);
+    world.commit(owner, &format!("q {version}"));
+}
+
+/// What the loser says about its contract does not concern the winner's, without a transfer between them.
+#[test]
+fn retirement_of_a_contract_that_was_lost_does_not_retire_the_winners() {
+    let (world, [fungal, access]) = rivals();
+    world.ok(&fungal, &["contract", "retire", Q, "--reason", "not needed"]);
+    world.git(&fungal, &["rm", "-q", Q_FILE]);
+    world.commit("fungal", "Drop q");
+    world.ok(&fungal, &["sync"]);
+    let held = world.stored("contracts/q.json");
+    assert_eq!((&held["owner"], &held["version"], &held["retired"]), (&json!("access"), &json!("2.0.0"), &Value::Null));
+    let told = world.ok(&fungal, &["status"]).stdout;
+    assert!(told.contains("access also created s3-access/q, and owns it now at 2.0.0"), "{told}");
+    world.on("third").ok(&access, &["sync"]);
+    let status = world.json(&access, &["status"]);
+    assert_eq!((&status["notifications"], &status["conflicts"]), (&json!([]), &json!([])), "{status}");
+    world.ok(&access, &["check"]);
+}
+
+/// A version that the loser published before it knew is a conflict, and the winner keeps the contract.
+#[test]
+fn version_of_a_contract_that_was_lost_is_a_conflict() {
+    let (world, [fungal, _]) = rivals();
+    publish_q(&world, "fungal", "3.0.0");
+    let synced = world.json(&fungal, &["sync"]);
+    assert_eq!(synced["remotes"][0]["conflicts"][0]["version"], "3.0.0", "{synced}");
+    assert_eq!(world.stored("contracts/q.json")["owner"], "access");
+}
+
+/// Nobody took the contract over.
+#[test]
+fn winner_of_a_contract_is_said_to_have_created_it_too() {
+    let (world, [fungal, _]) = rivals();
+    world.ok(&fungal, &["sync"]);
+    let told = world.ok(&fungal, &["status"]).stdout;
+    assert!(told.contains("access also created s3-access/q, and owns it now at 2.0.0; it had 1.0.0 yanked"), "{told}");
+    assert!(!told.contains("took over"), "{told}");
 }

@@ -56,3 +56,29 @@ fn accepted_transfer_wins_over_what_the_former_owner_publishes() {
         assert_eq!(status["unpublished"], Value::Null, "{status}");
     }
 }
+
+/// The former owner, which does not know yet that its offer was accepted, retires the contract. It was transferred, so
+/// the mark is kept, and the former owner is told who owns the contract.
+#[test]
+fn retirement_that_crosses_the_acceptance_is_kept() {
+    let (world, _) = team();
+    let (fungal, hub) = (world.path("fungal"), world.hub());
+    let access = world.on("third").repo("access");
+    world.ok(&access, &["init", "--url", &hub]);
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.ok(&access, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("third").ok(&access, &["sync"]);
+    world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.1.0").replace("owner: fungal", "owner: access"));
+    world.commit("access", "Take it over");
+    world.ok(&access, &["sync"]);
+    world.on("home").ok(&fungal, &["contract", "retire", CONTRACT, "--reason", "nobody took it"]);
+    world.ok(&fungal, &["status"]);
+    world.ok(&fungal, &["sync"]);
+    let held = world.stored("contracts/s3-permissions.json");
+    assert_eq!((&held["owner"], held["retired"].is_object()), (&json!("access"), true), "{held}");
+    let told = world.ok(&fungal, &["status"]).stdout;
+    assert!(told.contains("access took over s3-access/s3-permissions"), "{told}");
+}

@@ -370,3 +370,32 @@ fn offered_contract_with_a_file_is_accepted_by_editing_it() {
     let older = world.json(&access, &["contract", "get", CONTRACT, "--version", "1.0.0"]);
     assert_eq!(older.get("offered_to"), None, "{older}");
 }
+
+/// The owner publishes a version after the file was written that accepts its offer.
+#[test]
+fn file_that_the_owners_next_version_overtook_accepts_nothing() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.ok(&world.path("fungal"), &["contract", "transfer", CONTRACT, "--to", "access"]);
+    world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.0.0").replace("owner: fungal", "owner: access"));
+    world.bump("2.0.0");
+    let hook = world.commit("access", "Take it over");
+    let refused = "is 1.0.0 here and 2.0.0 in the realm; take its content from the realm to accept it";
+    assert!(hook.stderr.contains(refused), "{hook}");
+    world.write("access/docs/README.md", "");
+    for (dir, up) in [(access.clone(), ""), (access.join("docs"), "../")] {
+        let publish = world.blue(&dir, &["contract", "publish"]).exits(1);
+        let step = format!("hint: mkdir -p {up}.blue/contracts/s3-access && ");
+        assert!(publish.stderr.contains(&step), "{publish}");
+        assert!(!publish.all().contains("--rollback"), "{publish}");
+    }
+    let status = world.ok(&access, &["status"]);
+    assert!(status.stdout.contains(refused) && !status.stdout.contains("--rollback"), "{status}");
+    let rollback = world.blue(&access, &["contract", "publish", "--rollback", "--reason", "older"]).exits(1);
+    assert!(rollback.stderr.contains(refused), "{rollback}");
+    let step = rollback.stderr.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap();
+    assert_eq!(world.finish_shell(&access, step).code, 0);
+    world.commit("access", "Take the current version over");
+    let held = world.stored("contracts/s3-permissions.json");
+    assert_eq!((&held["owner"], &held["version"]), (&json!("access"), &json!("2.0.0")));
+}

@@ -2,13 +2,13 @@
 
 use super::Finding;
 use crate::model::{
-    candidate::{self, Candidate, Declared},
+    candidate::{Candidate, Declared},
     contract::Contract,
     domain_view::DomainView,
     fault::Fault,
     name::{ContractName, DomainName},
     next_version::{self, Needed},
-    publish::{self, Reason, Refusal},
+    publish::{Reason, Refusal},
     verdict::{Judge, Promise, Verdict},
     version::Version,
 };
@@ -47,7 +47,9 @@ impl<'a> Refused<'a> {
             Finding { bump: bump.clone(), resolution: resolution.clone(), ..finding }
         };
         match &*self.refusal.reason {
-            Reason::Down { version, current, is_published: true, .. } => vec![place(self.below(version, current))],
+            Reason::Down { version, current, is_published: true, .. } | Reason::Overtaken { version, current, .. } => {
+                vec![place(self.below(version, current))]
+            }
             Reason::Republished { version, .. } if self.is_newer(version) => vec![place(self.error(format!(
                 "{} {version} has since been published with different content: merge the published commit, then raise \
                  the version",
@@ -112,7 +114,7 @@ impl<'a> Refused<'a> {
     /// Returns the version that the file needs. If the version went down, this is the one that the content needs.
     fn bump(&self, judge: &Judge<'_>) -> Option<Version> {
         match *self.refusal.reason {
-            Reason::Down { .. } => {
+            Reason::Down { .. } | Reason::Overtaken { .. } => {
                 let held = self.domain.contracts.get(self.contract)?;
                 Some(next_version::needed(self.domain, held, &self.declared.document, judge).version)
             }
@@ -166,23 +168,13 @@ impl<'a> Refused<'a> {
         levels.map(|(level, when)| format!("git blue contract bump {} {level}  # {when}", self.at())).to_vec()
     }
 
-    /// Returns whether the contract is offered to the repository that the file names as the owner. Its file may then be
-    /// older than the last change by the current owner.
-    fn is_offered(&self) -> bool {
-        publish::is_offered(self.domain, &self.declared.document.owner, self.contract)
-    }
-
     /// Returns the steps if the file has an older version than the realm, as after `git revert`. `needed` is the
     /// version that it needs to be newer.
     fn steps_down(&self, needed: Option<&Version>) -> Vec<String> {
-        let Reason::Down { current, is_published: true, .. } = &*self.refusal.reason else { return Vec::new() };
-        if self.is_offered() {
-            let to = &self.declared.document.owner;
-            let write = candidate::write_file_of(to, self.name(), self.contract, &self.candidate.up);
-            return vec![format!(
-                "{write}  # the file lacks the owner's later changes; committing this version accepts the contract"
-            )];
+        if let Some(write) = self.refusal.rewrite_file(&self.candidate.up) {
+            return vec![write];
         }
+        let Reason::Down { current, is_published: true, .. } = &*self.refusal.reason else { return Vec::new() };
         if self.candidate.behind.contains_key(self.name()) || self.candidate.unknown.contains(self.name()) {
             return Vec::new();
         }
@@ -209,8 +201,8 @@ impl<'a> Refused<'a> {
         } else if self.candidate.unknown.contains(self.name()) {
             let unshallow = "this shallow clone cannot tell which is newer: git fetch --unshallow";
             Finding::warning("behind", message(unshallow))
-        } else if self.is_offered() {
-            self.error(message("take its content from the realm to accept it"))
+        } else if let Reason::Overtaken { .. } = *self.refusal.reason {
+            self.error(self.refusal.to_string())
         } else {
             // Publishing refuses the whole commit.
             self.error(message(&format!("publish it with --rollback, or write a version above {current}")))

@@ -1,6 +1,7 @@
 //! The reasons for refusing a change, and how to resolve them.
 
 use crate::model::{
+    candidate::write_file_of,
     domain_view::DomainView,
     error_code::ErrorCode,
     fault::Fault,
@@ -100,6 +101,16 @@ pub enum Reason {
         /// Whether the candidate lists its version among the supported older ones.
         is_supported: bool,
     },
+    /// The owner's version is newer than the one by which the repository would accept the owner's offer.
+    #[error("is {version} here and {current} in the realm; take its content from the realm to accept it")]
+    Overtaken {
+        /// The realm's version.
+        current: Version,
+        /// The candidate's version.
+        version: Version,
+        /// The repository that the contract is offered to.
+        to: RepoName,
+    },
     /// The version to roll back to, or to yank, was never published.
     #[error("{0} was never published")]
     NotPublished(Version),
@@ -169,6 +180,16 @@ impl Refusal {
         }
     }
 
+    /// Returns the step that writes the owner's content into the file of an offered contract, if its version is older. `up`
+    /// is the path to the root of the repository.
+    pub fn rewrite_file(&self, up: &str) -> Option<String> {
+        let (Reason::Overtaken { to, .. }, Some(contract)) = (&*self.reason, &self.contract) else { return None };
+        let write = write_file_of(to, &self.domain, contract, up);
+        Some(format!(
+            "{write}  # the file lacks the owner's later changes; committing this version accepts the contract"
+        ))
+    }
+
     /// Returns the steps if the contract was given up: it is retired, or its owner left the domain.
     pub fn of_given_up(&self) -> Vec<String> {
         match &*self.reason {
@@ -189,6 +210,7 @@ impl Refusal {
             | Reason::BreaksPromise { .. }
             | Reason::UndecidedVersion { .. }
             | Reason::Down { .. }
+            | Reason::Overtaken { .. }
             | Reason::NotPublished(_)
             | Reason::PreRelease(_)
             | Reason::Yanked { .. } => Some("version"),
@@ -204,7 +226,7 @@ impl Refusal {
             Reason::Collides(_) => ErrorCode::NameCollision,
             Reason::Republished { .. } | Reason::InBase { .. } => ErrorCode::VersionReused,
             Reason::BreaksPromise { .. } => ErrorCode::BreaksPromise,
-            Reason::Down { .. } => ErrorCode::VersionDown,
+            Reason::Down { .. } | Reason::Overtaken { .. } => ErrorCode::VersionDown,
             Reason::NotPublished(_) | Reason::PreRelease(_) => ErrorCode::NotPublished,
             Reason::Yanked { .. } => ErrorCode::YankedVersion,
             Reason::Invalid(_) => ErrorCode::InvalidContract,

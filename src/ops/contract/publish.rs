@@ -16,7 +16,7 @@ use work::{MissingFile, Work};
 
 use crate::{
     error::{ErrorCode, OpError},
-    model::{domain::Source, name::DomainName, oid::Oid, publish::Direction},
+    model::{candidate::Candidate, domain::Source, name::DomainName, oid::Oid, publish::Direction},
     ops::{
         Operation,
         ctx::{ActingRepo, Ctx},
@@ -112,6 +112,7 @@ pub fn publish(
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
     let candidate = candidate::read(code, &Files::at(code, commit)?, sources, &ctx.progress())?;
+    let candidate = Candidate { up: ctx.up_to_root(), ..candidate };
     if !candidate.problems.is_empty() {
         return Err(unreadable(&candidate));
     }

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use super::renamed;
 use crate::{
     error::OpError,
+    locate::renamed::newer as renamed_to,
     model::{
         binding::{Binding, Import},
+        contract::Contract,
         domain_summary::DomainSummary,
         name::{ContractName, RepoName},
-        notification::{self, Change, ChangeType},
+        notification::{self, Change, ChangeType, Delta},
         oid::Oid,
         transfer::Transfers,
         version::Version,
@@ -52,8 +54,14 @@ impl ChangeDecoder<'_> {
             PathContent::Contract(contract) => {
                 let versions = published.of(contract)?;
                 let delta = difference.delta(store)?.map(|delta| renamed::with_current_owner(store, delta));
-                let change = |delta| notification::contract_change(name, &versions, me, path, &delta);
-                match delta.transpose()?.map(change) {
+                let change = |delta: Delta<Contract>| {
+                    let Some(change) = notification::contract_change(name, &versions, me, path, &delta) else {
+                        return Ok(None);
+                    };
+                    let also_created = self.is_of_rivals(contract, &delta)?;
+                    Ok::<_, OpError>(Some(Change { also_created, ..change }))
+                };
+                match delta.transpose()?.map(change).transpose()? {
                     Some(Some(change)) if difference.old.is_none() => Some(self.first(change)?),
                     other => other,
                 }
@@ -98,11 +106,33 @@ impl ChangeDecoder<'_> {
 
     /// Returns whether this repository offered a contract to its present owner.
     fn was_mine(&self, contract: &ContractName) -> Result<bool, OpError> {
-        let Some(me) = self.me.filter(|_| self.transferred.contains(contract)) else { return Ok(false) };
+        let Some(me) = self.me else { return Ok(false) };
+        Ok(self.transfers(contract)?.transfers.iter().any(|one| one.from == *me))
+    }
+
+    /// Returns whether a contract has another owner now, although it was not transferred to that owner: both created it.
+    fn is_of_rivals(&self, contract: &ContractName, delta: &Delta<Contract>) -> Result<bool, OpError> {
+        let (Some((_, old)), Some((_, new))) = (&delta.old, &delta.new) else { return Ok(false) };
+        if old.owner == new.owner {
+            return Ok(false);
+        }
+        for owner in self.transfers(contract)?.reached_from(&old.owner) {
+            if *owner == new.owner || renamed_to(self.store, owner)?.as_ref() == Some(&new.owner) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns the transfers of a contract.
+    fn transfers(&self, contract: &ContractName) -> Result<Transfers, OpError> {
+        let none = || Transfers::of(contract.clone());
+        if !self.transferred.contains(contract) {
+            return Ok(none());
+        }
         let within = StoreRef::Domain(self.domain.info.name.clone());
         let record = read::file::<Transfers>(self.store, &within, self.tree, &layout::transfers(contract));
-        let mut transfers = unless_damaged(record)?.into_iter().flat_map(|record| record.transfers);
-        Ok(transfers.any(|one| one.from == *me))
+        Ok(unless_damaged(record)?.unwrap_or_else(none))
     }
 }
 

@@ -60,6 +60,7 @@ pub fn notification(
         version_count: change.version_count,
         yanked: change.yanked,
         deprecated: change.deprecated,
+        also_created: change.also_created,
         affects_me: import.is_some(),
         binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
         import_state: state.as_ref().map(ImportState::effect),

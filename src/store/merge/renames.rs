@@ -8,6 +8,7 @@ use crate::model::{
     merge::{self, Newer},
     name::{ContractName, RepoName},
     oid::Oid,
+    transfer::Transfers,
 };
 use crate::store::{Edit, EntryKind, StoreError, TreePath, layout, read};
 
@@ -100,6 +101,32 @@ impl TreeMerge<'_> {
         };
         let Some(owner) = renamed else { return Ok((documents, newer)) };
         Ok((documents.map(|document| Contract { owner: owner.clone(), ..document }), self.newer(owners)?))
+    }
+
+    /// Returns whether both documents have one owner, or the transfers on either side lead from the owner of the older one
+    /// to that of the newer one.
+    pub(super) fn is_handed_over(
+        &self,
+        name: &ContractName,
+        [ours, theirs]: [&Contract; 2],
+        newer: Newer,
+    ) -> Result<bool, StoreError> {
+        let (newer, from, to) = match newer {
+            _ if ours.owner == theirs.owner => return Ok(true),
+            Newer::Ours => (0, &theirs.owner, &ours.owner),
+            Newer::Theirs => (1, &ours.owner, &theirs.owner),
+            Newer::Unknown => return Ok(false),
+        };
+        for side in [0, 1] {
+            let record = self.blob_at(side, &layout::transfers(name))?;
+            let record = read::readable(self.store, record)?.unwrap_or_else(|| Transfers::of(name.clone()));
+            for owner in record.reached_from(from) {
+                if owner == to || self.new_name(newer, owner)?.as_ref() == Some(to) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the owner of a contract in the merge base.

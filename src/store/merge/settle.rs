@@ -28,7 +28,9 @@ impl TreeMerge<'_> {
                 let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
                 let base = self.readable(base)?;
                 let ([ours, theirs], newer) = self.comparable(name, &our, &their)?;
-                let merged = merge::contract(base.as_ref(), &ours, &theirs, newer);
+                let merge =
+                    if self.is_handed_over(name, [&ours, &theirs], newer)? { merge::contract } else { merge::rivals };
+                let merged = merge(base.as_ref(), &ours, &theirs, newer);
                 self.put_contract(&place, &our, merged, name);
             }
             TreeFile::Version(name, _) => {

@@ -47,9 +47,10 @@ pub(super) fn refused(
     for mut refusal in refusals {
         refusal.version_in = version_in(code, commit, candidate, &refusal);
         let (file, line) = place(code, commit, candidate, &refusal);
-        let remove = file.as_deref().and_then(|file| refusal.remove_file(file)).map(NextStep::from);
+        let of_file = file.as_deref().and_then(|file| refusal.remove_file(file));
+        let of_file = of_file.or_else(|| refusal.rewrite_file(&candidate.up)).map(NextStep::from);
         let OpError { code, message, next_steps, .. } = OpError::from(refusal);
-        let next_steps = remove.map_or(next_steps, |remove| vec![remove]);
+        let next_steps = of_file.map_or(next_steps, |step| vec![step]);
         let problem = Problem { code: code.into(), message, file, line, column: None };
         if is_single {
             error.code = code;

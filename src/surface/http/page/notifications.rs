@@ -287,6 +287,8 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
 
 fn verb(one: &Notification) -> &'static str {
     match one.change_type {
+        _ if one.also_created => "also created, and owns now,",
+        ChangeType::ContractAdded if one.is_back_and_taken_over() => "took over and republished",
         ChangeType::ContractAdded if one.is_back() => "published again",
         ChangeType::ContractAdded => "added",
         ChangeType::VersionChanged if one.is_changed_and_taken_over() => "took over",
