@@ -117,11 +117,14 @@ pub fn summary_with(
     summarize(store, name, tree, Some(&mut examine))
 }
 
+/// Takes a document, the one that was published under its version if that differs, and the published versions.
+type Examine<'e> = &'e mut dyn FnMut(&Contract, Option<&Contract>, &BTreeSet<Version>);
+
 fn summarize(
     store: &dyn Store,
     name: &DomainName,
     tree: &Oid,
-    mut examine: Option<&mut dyn FnMut(&Contract, Option<&Contract>, &BTreeSet<Version>)>,
+    mut examine: Option<Examine<'_>>,
 ) -> Result<DomainSummary, StoreError> {
     let (mut reader, info) = begin(store, name, tree)?;
     let mut bindings = reader.bindings(tree)?;
