@@ -108,7 +108,11 @@ fn sides(acting: ActingRepo<'_>, name: &DomainName) -> Result<Option<([Oid; 2], 
     let source = |at: &Oid| source(acting, &names, name, at);
     let (mut open, mut seen) = (VecDeque::from([tip]), BTreeSet::from([tip]));
     while let Some(at) = open.pop_front().filter(|_| seen.len() <= MAX_SINCE_MERGE) {
-        let parents = acting.store.commit(&at)?.parents;
+        let parents = match acting.store.commit(&at) {
+            // Damage is reported where the domain is read.
+            Err(error) if error.is_damage() => return Ok(None),
+            commit => commit?.parents,
+        };
         let (now, sides) = (source(&at)?, parents.iter().map(source).collect::<Result<Vec<_>, _>>()?);
         if sides.iter().all(|side| *side == now) {
             // Either parent of a merge of another repository may have the merge of the two sides.
