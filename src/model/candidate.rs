@@ -18,7 +18,7 @@ use super::{
 /// it.
 const OLDER_LINE: &str = "or, to patch an older version, add a separate contract on the publishing branch";
 
-/// What to do about a file in Git LFS: publishing reads commits, without git's filters.
+/// The advice for a file in Git LFS. Publishing reads commits without git's filters.
 pub const NOT_IN_LFS: &str = "exclude it in .gitattributes (PATH -filter -diff -merge), and git add --renormalize PATH";
 
 /// The folder of contracts: `.blue/contracts/<domain>/<name>.yaml`.

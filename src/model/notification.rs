@@ -132,7 +132,7 @@ pub struct Change {
     pub yanked: Vec<Version>,
     /// The new deprecation, if the contract was deprecated.
     pub deprecated: Option<Deprecated>,
-    /// Whether the new owner created the contract too, so that it did not take it over.
+    /// True if the new owner also created the contract, and therefore did not take it over.
     pub also_created: bool,
     /// Whether the contract or binding is the reader's own. The change is only of interest if someone else made it.
     pub is_mine: bool,

@@ -13,7 +13,7 @@ use super::prove::{Atom, Engine};
 use super::sources::{Sources, Spot};
 use crate::model::schema::{Draft, KeywordKind, KeywordWarning, Tree, document::Document};
 
-/// What to write instead of the usual cause.
+/// The advice for the usual cause.
 const ADVICE: &str = "to close an allOf, write \"unevaluatedProperties\": false beside it, from 2019-09 on";
 
 /// The finding that a schema allows nothing, or no object with the properties that it names.

@@ -16,12 +16,12 @@ enum Part {
     Items,
 }
 
-/// What a schema says about the properties of one value, in all alternatives together.
+/// The properties that a schema names for one value, in all alternatives together.
 #[derive(Default)]
 struct Named {
     /// The properties that a lenient sender may send.
     sent: BTreeSet<Part>,
-    /// Whether it sends no others.
+    /// True if it sends no others.
     is_closed: bool,
     /// The schemas of each part.
     below: BTreeMap<Part, BTreeSet<Id>>,
@@ -32,7 +32,7 @@ struct Named {
 struct Reached {
     id: Id,
     types: u8,
-    /// Whether a schema around it allows the properties that it does not name.
+    /// True if a schema around it allows properties that it does not name.
     is_open: bool,
 }
 
