@@ -1,5 +1,7 @@
 //! A contract that is transferred while another machine publishes it.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -9,18 +11,24 @@ use crate::{
 
 const CONTRACT: &str = "s3-access/s3-permissions";
 
+/// Adds `access`, on a third machine, to the members of the domain.
+fn third_member(world: &World) -> PathBuf {
+    let access = world.on("third").repo("access");
+    world.ok(&access, &["init", "--url", &world.hub()]);
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.ok(&access, &["sync"]);
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    access
+}
+
 /// A contract that its former owner still publishes after the transfer was accepted stays with its new owner, and no
 /// version is in conflict.
 #[test]
 fn accepted_transfer_wins_over_what_the_former_owner_publishes() {
     for former_owner_syncs_first in [false, true] {
         let (world, mate) = team();
-        let (fungal, hub) = (world.path("fungal"), world.hub());
-        let access = world.on("third").repo("access");
-        world.ok(&access, &["init", "--url", &hub]);
-        world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
-        world.ok(&access, &["sync"]);
-        world.on("home").ok(&fungal, &["sync"]);
+        let fungal = world.path("fungal");
+        let access = third_member(&world);
         let offer = world.json(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
         world.ok(&fungal, &["sync"]);
         for (home, dir) in [("second", &mate), ("third", &access)] {
@@ -62,12 +70,8 @@ fn accepted_transfer_wins_over_what_the_former_owner_publishes() {
 #[test]
 fn retirement_that_crosses_the_acceptance_is_kept() {
     let (world, _) = team();
-    let (fungal, hub) = (world.path("fungal"), world.hub());
-    let access = world.on("third").repo("access");
-    world.ok(&access, &["init", "--url", &hub]);
-    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
-    world.ok(&access, &["sync"]);
-    world.on("home").ok(&fungal, &["sync"]);
+    let fungal = world.path("fungal");
+    let access = third_member(&world);
     world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     world.ok(&fungal, &["sync"]);
     world.on("third").ok(&access, &["sync"]);
