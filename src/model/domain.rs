@@ -34,10 +34,32 @@ impl Domain {
     }
 }
 
-/// The last published commit of a repository: the content of `sources/<repo>.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What a repository published last in a domain: the content of `sources/<repo>.json`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The commit, in the repository's own object format.
-    pub commit: Oid,
+    /// The last published commit, in the repository's own object format. If machines have published others
+    /// concurrently since, it is the last one that all of them knew; none if there was none before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Oid>,
+    /// The commits that machines published concurrently. The next commit that is published contains all of them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub concurrent: BTreeSet<Oid>,
+}
+
+impl Source {
+    /// Returns the record of a published commit.
+    pub fn of(commit: Oid) -> Self {
+        Self { commit: Some(commit), concurrent: BTreeSet::new() }
+    }
+
+    /// Returns all commits of the record.
+    pub fn commits(&self) -> impl Iterator<Item = Oid> + '_ {
+        self.commit.into_iter().chain(self.concurrent.iter().copied())
+    }
+
+    /// Returns the commits that were published last: one, unless some were published concurrently.
+    pub fn latest(&self) -> BTreeSet<Oid> {
+        if self.concurrent.is_empty() { self.commit.into_iter().collect() } else { self.concurrent.clone() }
+    }
 }

@@ -341,7 +341,7 @@ mod tests {
         for (repo, imports) in many.chain(few) {
             view.bindings.insert(name(&repo), Binding { role: Role::Consumer, exports: vec![], imports });
         }
-        view.sources.insert(name("b"), Source { commit: Oid::from_bytes(&[1; 20]).unwrap() });
+        view.sources.insert(name("b"), Source::of(Oid::from_bytes(&[1; 20]).unwrap()));
         for (contract, to) in [("c03", "b"), ("c07", "b"), ("c09", "m001")] {
             let contract: ContractName = contract.parse().unwrap();
             let offered = Transfers::of(contract.clone()).offering(&name("a"), Some(&name(to)));

@@ -329,7 +329,7 @@ mod tests {
         let mut view = view(std::slice::from_ref(&member));
         view.bindings.insert(bound.clone(), Binding { role: Role::Consumer, exports: vec![], imports: vec![] });
         let commit = crate::model::oid::Oid::from_bytes(&[1; 20]).unwrap();
-        view.sources.insert(source.clone(), Source { commit });
+        view.sources.insert(source.clone(), Source::of(commit));
         let summary = DomainSummary::from(&view);
         assert_eq!(summary.repos(), [&bound, &member, &source].into());
         assert_eq!([&member, &bound, &source].map(|repo| summary.takes_part(repo)), [true, true, false]);

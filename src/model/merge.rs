@@ -210,14 +210,16 @@ pub fn binding(base: Option<&Binding>, ours: &Binding, theirs: &Binding, newer: 
     Merged { winner, lost: is_conflict.then_some(lost) }
 }
 
-/// Merges the last published commit of a repository. If the order of the two is unknown, the common ancestor is used,
-/// so that the repository publishes again from there.
-pub fn source(base: Option<&Source>, ours: &Source, theirs: &Source, newer: Newer) -> Option<Source> {
+/// Merges what a repository published last. If the order of the two is unknown, they were published concurrently.
+pub fn source(base: Option<&Source>, ours: &Source, theirs: &Source, newer: Newer) -> Source {
     match newer {
-        _ if ours == theirs => Some(ours.clone()),
-        Newer::Ours => Some(ours.clone()),
-        Newer::Theirs => Some(theirs.clone()),
-        Newer::Unknown => base.cloned(),
+        _ if ours == theirs => ours.clone(),
+        Newer::Ours => ours.clone(),
+        Newer::Theirs => theirs.clone(),
+        Newer::Unknown => {
+            let concurrent = ours.latest().union(&theirs.latest()).copied().collect();
+            Source { commit: base.and_then(|base| base.commit), concurrent }
+        }
     }
 }
 
@@ -509,11 +511,16 @@ mod tests {
     }
 
     #[test]
-    fn publishing_restarts_from_the_base_if_the_order_is_unknown() {
-        let source = |byte| Source { commit: crate::model::oid::Oid::from_bytes(&[byte; 20]).unwrap() };
+    fn concurrently_published_commits_are_recorded() {
+        let commit = |byte| crate::model::oid::Oid::from_bytes(&[byte; 20]).unwrap();
+        let source = |byte| Source::of(commit(byte));
         let (base, ours, theirs) = (source(0), source(1), source(2));
-        assert_eq!(super::source(Some(&base), &ours, &theirs, Newer::Unknown), Some(base.clone()));
-        assert_eq!(super::source(Some(&base), &ours, &theirs, Newer::Theirs), Some(theirs.clone()));
-        assert_eq!(super::source(None, &ours, &theirs, Newer::Unknown), None);
+        let of_both = |base| super::source(base, &ours, &theirs, Newer::Unknown);
+        let concurrent = [commit(1), commit(2)].into();
+        assert_eq!(of_both(Some(&base)), Source { commit: base.commit, concurrent });
+        assert_eq!(of_both(None).commit, None);
+        assert_eq!(super::source(Some(&base), &ours, &theirs, Newer::Theirs), theirs);
+        let of_three = super::source(Some(&base), &of_both(Some(&base)), &source(3), Newer::Unknown);
+        assert_eq!(of_three.latest(), [commit(1), commit(2), commit(3)].into());
     }
 }

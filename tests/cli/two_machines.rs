@@ -484,3 +484,32 @@ fn commit_without_contracts_on_one_side_of_a_merge_is_behind() {
     let status = world.ok(&mate, &["status"]);
     assert!(status.stdout.contains(&format!("its main lacks the published commit {missing}")), "{status}");
 }
+
+/// What one of two concurrent publications brought is taken back like anything else that was published, by a commit that
+/// contains both.
+#[test]
+fn reverted_side_of_concurrent_publications_is_published() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let deprecated = "deprecated: { since: \"1.0.0\" }\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &(contract("1.0.0") + deprecated));
+    world.commit("fungal", "Deprecate");
+    let other = contract("1.0.0").replace("s3-permissions", "s3-paths");
+    world.on("second").write("mate/.blue/contracts/s3-access/s3-paths.yaml", &other);
+    world.commit("mate", "Paths");
+    for (home, dir) in [("home", &fungal), ("second", &mate), ("home", &fungal)] {
+        world.on(home).ok(dir, &["sync"]);
+    }
+    assert_eq!(world.stored("sources/fungal.json")["concurrent"].as_array().map(Vec::len), Some(2));
+    let refused = world.git(&fungal, &["revert", "--no-edit", "HEAD"]);
+    assert!(refused.stderr.contains("fetch first"), "{refused}");
+    world.git(&fungal, &["push", "--quiet"]);
+    world.on("second").git(&mate, &["pull", "--quiet", "--no-edit", "--no-rebase"]);
+    let source = world.stored("sources/fungal.json");
+    assert_eq!(source, json!({ "commit": world.line(&mate, &["rev-parse", "HEAD"]) }));
+    assert!(world.stored("contracts/s3-permissions.json")["deprecated"].is_null());
+    for args in [&["status"][..], &["check"], &["contract", "publish"]] {
+        let run = world.ok(&mate, args);
+        assert!(!run.all().contains("not published") && !run.all().contains("behind"), "{run}");
+    }
+}

@@ -231,7 +231,7 @@ impl Meeting {
     fn source(&mut self, repo: &RepoName) -> (git_blue::store::TreePath, Edit) {
         self.commits += 1;
         let commit = format!("{:040x}", self.commits).parse().unwrap();
-        make::put(layout::source(repo), codec::encode(&Source { commit }))
+        make::put(layout::source(repo), codec::encode(&Source::of(commit)))
     }
 
     fn sync(&mut self, at: usize) {

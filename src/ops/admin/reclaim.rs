@@ -101,12 +101,15 @@ fn domains_with_unknown_commit(acting: ActingRepo<'_>, code: &CodeRepo) -> Resul
     let (mut known, mut domains) = (BTreeMap::new(), Vec::new());
     for line in lines {
         let Some(source) = line.sources.get(acting.repo) else { continue };
-        let is_known = match known.get(&source.commit) {
-            Some(is_known) => *is_known,
-            None => *known.entry(source.commit).or_insert(code.is_in_a_ref(&source.commit)?),
-        };
-        if !is_known {
-            domains.push(line.name.clone());
+        for published in source.latest() {
+            let is_known = match known.get(&published) {
+                Some(is_known) => *is_known,
+                None => *known.entry(published).or_insert(code.is_in_a_ref(&published)?),
+            };
+            if !is_known {
+                domains.push(line.name.clone());
+                break;
+            }
         }
     }
     Ok(domains)

@@ -26,7 +26,7 @@ use crate::{
         domain,
         publish::{
             candidate::{mark_behind, without_merging},
-            policy, references,
+            concurrent, policy, references,
             work_file::WorkFile,
         },
         sync::auto,
@@ -237,8 +237,9 @@ fn history(
         let (path, document) = (file.relative().to_owned(), document.clone());
         let declared = Declared { path, document, lines: BTreeMap::new(), changed: true };
         candidate.contracts.insert((at.domain.clone(), at.contract.clone()), declared);
-        let sources = without_merging(code, BTreeMap::from([(at.domain.clone(), source.clone())]))?;
-        mark_behind(code, &commit, &sources, &mut candidate)?;
+        let sources = BTreeMap::from([(at.domain.clone(), source.clone())]);
+        let required = without_merging(code, concurrent::required(code, &sources, &commit)?)?;
+        mark_behind(code, &commit, &required, &mut candidate)?;
     }
     Ok(candidate)
 }

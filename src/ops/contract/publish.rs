@@ -23,7 +23,7 @@ use crate::{
         publish::{
             behind,
             candidate::{self, Sources},
-            publish_log, publishing_branch,
+            concurrent, publish_log, publishing_branch,
         },
         sync::auto,
     },
@@ -111,7 +111,8 @@ pub fn publish(
     sources: &Sources,
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
-    let candidate = candidate::read(code, &Files::at(code, commit)?, sources, &ctx.progress())?;
+    let published = concurrent::published(code, sources, Some(commit))?;
+    let candidate = candidate::read(code, &Files::at(code, commit)?, &published, &ctx.progress())?;
     let candidate = Candidate { up: ctx.up_to_root(), ..candidate };
     if !candidate.problems.is_empty() {
         return Err(unreadable(&candidate));
@@ -218,8 +219,8 @@ fn require_publishing_branch(
     let error = OpError::no(ErrorCode::NotPublishingBranch, message)
         .next(format!("git blue check  # preview it; merging it into {branch} publishes it"));
     // A branch that lacks what was published could publish nothing.
-    for source in sources(acting, None)?.into_values() {
-        if !code.is_ancestor(&source.commit, commit)? {
+    for published in sources(acting, None)?.into_values().flat_map(|source| source.latest()) {
+        if !code.is_ancestor(&published, commit)? {
             return Err(error);
         }
     }

@@ -23,7 +23,7 @@ use crate::{
         contract,
         ctx::{ActingRepo, Ctx, RealmContext},
         domain::{self, Part},
-        publish::candidate,
+        publish::{candidate, concurrent},
         repos::paths,
         worktree::{self, list::all_found},
     },
@@ -54,8 +54,9 @@ impl Branch {
     ) -> Result<Self, OpError> {
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: None };
         let sources = contract::publish::sources(acting, Some(overview))?;
-        let mut candidate = candidate::read(code, &Files::at(code, commit)?, &sources, &ctx.progress())?;
-        candidate::mark_behind(code, commit, &sources, &mut candidate)?;
+        let published = concurrent::published(code, &sources, Some(commit))?;
+        let mut candidate = candidate::read(code, &Files::at(code, commit)?, &published, &ctx.progress())?;
+        candidate::mark_behind(code, commit, &concurrent::required(code, &sources, commit)?, &mut candidate)?;
         for step in candidate.behind.values_mut().filter(|step| step.starts_with("git ")) {
             *step = step.replace("git ", &format!("git -C {} ", shell_path(folder)));
         }

@@ -402,7 +402,7 @@ fn unpublished_merge<'a>(
 ) -> Option<Waiting<'a>> {
     let (head, merge) = (head?.parse().ok()?, merge?.parse().ok()?);
     let branch = place.found.default.as_ref()?;
-    let is_here = !is_to_pull(code, branch, &merge, sources.values().map(|source| source.commit)).ok()?;
+    let is_here = !is_to_pull(code, branch, &merge, sources.values().flat_map(|source| source.latest())).ok()?;
     if is_here || !catch_up::has_changes(acting, code, branch, head, sources).ok()? {
         return None;
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{
     behind::{self, MAX_HISTORY, is_behind},
-    candidate::{self, Sources},
-    dispute::{self, OneSide},
-    references,
+    candidate::{self, PublishedCommits, Sources},
+    concurrent::{self, OneSide},
+    dispute, references,
 };
 use crate::repo::blue_files::{self, CONTRACTS, Files, is_read};
 use crate::{
@@ -99,20 +99,30 @@ impl<'a> BranchCommit<'a> {
         &self,
         domain: &str,
         is_declared: bool,
-        source: Option<Oid>,
+        source: Option<&Source>,
         scope: Scope<'_>,
     ) -> Result<bool, OpError> {
-        let code = self.code;
-        Ok(match source {
-            None => is_declared && !declared_in(code, &self.tree, domain)?.is_empty(),
-            Some(source) if source == self.commit => false,
-            // A later commit of the branch was published, before `blue.publish` was set to pushed.
-            Some(source) if self.is_later(&source)? => false,
-            Some(source) if !code.has(&source) => matches!(scope, Scope::All(_)) || self.has_moved(domain)?,
-            Some(source) => {
-                differ_in(code, [&code.tree_of(&source)?, &self.tree], domain)? || self.is_dropped(&source)?
+        let Some(source) = source else {
+            return Ok(is_declared && !declared_in(self.code, &self.tree, domain)?.is_empty());
+        };
+        for published in source.commits() {
+            if self.is_unpublished_after(&published, domain, scope)? {
+                return Ok(true);
             }
-        })
+        }
+        Ok(false)
+    }
+
+    fn is_unpublished_after(&self, published: &Oid, domain: &str, scope: Scope<'_>) -> Result<bool, OpError> {
+        let code = self.code;
+        // A later commit of the branch may have been published before `blue.publish` was set to pushed.
+        if *published == self.commit || self.is_later(published)? {
+            return Ok(false);
+        }
+        if !code.has(published) {
+            return Ok(matches!(scope, Scope::All(_)) || self.has_moved(domain)?);
+        }
+        Ok(differ_in(code, [&code.tree_of(published)?, &self.tree], domain)? || self.is_dropped(published)?)
     }
 
     /// Returns whether a commit of the branch comes after this one.
@@ -140,17 +150,17 @@ impl<'a> BranchCommit<'a> {
     pub(super) fn published_instead(
         &self,
         domain: &DomainName,
-        source: Option<Oid>,
+        source: Option<&Source>,
         newer: &mut Option<Oid>,
     ) -> Result<Option<Oid>, OpError> {
-        let Self { acting, code, branch, commit, .. } = self;
-        if let Some(OneSide { contained: Some(side), missing }) = dispute::one_side(*acting, code, domain, commit)?
+        let (Self { code, branch, commit, .. }, Some(source)) = (self, source) else { return Ok(None) };
+        if let Some(OneSide { contained: Some(side), missing }) = concurrent::one_side(code, source, commit)?
             && !differ_in(code, [&code.tree_of(&side)?, &self.tree], domain.as_str())?
         {
             // Both commits are published, and publishing this one again would undo the other.
             return Ok(Some(missing));
         }
-        let Some(published) = source else { return Ok(None) };
+        let Some(published) = source.commit else { return Ok(None) };
         if *newer != Some(published) && is_behind(code, branch, commit, &published)? {
             *newer = Some(published);
         }
@@ -171,9 +181,12 @@ impl<'a> BranchCommit<'a> {
         let mut seen = BTreeSet::from([*published]);
         let names = renamed::names(acting.store, acting.repo)?;
         for change in history::since(acting.store, &tip, &[], MAX_HISTORY)? {
-            let Some(source) = dispute::source(*acting, &names, domain, &change)? else { continue };
-            if seen.insert(source.commit) && code.is_ancestor(&source.commit, commit)? {
-                let trees = [&code.tree_of(&source.commit)?, &code.tree_of(commit)?];
+            let former = dispute::source(*acting, &names, domain, &change)?.and_then(|source| source.commit);
+            if let Some(former) = former
+                && seen.insert(former)
+                && code.is_ancestor(&former, commit)?
+            {
+                let trees = [&code.tree_of(&former)?, &code.tree_of(commit)?];
                 return Ok(!differ_in(code, trees, domain.as_str())?);
             }
         }
@@ -196,7 +209,8 @@ impl<'a> BranchCommit<'a> {
             return Ok(true);
         }
         let Some(tip) = acting.store.domain_tip(domain)? else { return Ok(false) };
-        let declared = candidate::read(code, &Files::at(code, commit)?, &Sources::new(), &RequestProgress::default())?;
+        let declared =
+            candidate::read(code, &Files::at(code, commit)?, &PublishedCommits::new(), &RequestProgress::default())?;
         let contracts: Vec<_> = declared.contracts_in(domain).map(|(_, one)| &one.document).collect();
         let names = contracts.iter().map(|contract| contract.name.clone()).collect();
         let mut view = read::contracts_at(acting.store, domain, &tip, &names)?;

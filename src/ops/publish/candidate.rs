@@ -23,8 +23,14 @@ use crate::{
     },
 };
 
-/// The last published commit of a repository, by domain.
+/// What a repository published last, by domain.
 pub type Sources = BTreeMap<DomainName, Source>;
+
+/// The published commits that files are compared with, by domain.
+pub type PublishedCommits = BTreeMap<DomainName, BTreeSet<Oid>>;
+
+/// The published commit that a commit must contain to be up to date, by domain.
+pub type RequiredCommits = BTreeMap<DomainName, Oid>;
 
 /// The subject of a file.
 enum FileSubject {
@@ -40,10 +46,10 @@ enum FileSubject {
 pub fn read(
     code: &CodeRepo,
     files: &Files<'_>,
-    sources: &Sources,
+    published: &PublishedCommits,
     progress: &RequestProgress,
 ) -> Result<Candidate, OpError> {
-    let mut published = PublishedFiles { code, by_commit: BTreeMap::new() };
+    let mut published = PublishedFiles { code, published, by_commit: BTreeMap::new() };
     let mut candidate = Candidate::default();
     let mut all = files.below(CONTRACTS)?;
     all.extend(files.below(BINDINGS)?);
@@ -69,9 +75,7 @@ pub fn read(
             }
             (Item::Other, _) => Err(Problem::whole("it is not a regular file; symbolic links are not followed")),
             (_, Err(problem)) => Err(problem),
-            (Item::File(handle), Ok(place)) => {
-                read_one(files, path, handle, place, sources, &mut published, &mut candidate)?
-            }
+            (Item::File(handle), Ok(place)) => read_one(files, path, handle, place, &mut published, &mut candidate)?,
         };
         if let Err(problem) = outcome {
             candidate.misnamed.extend(named_in(files, path, item)?);
@@ -80,7 +84,7 @@ pub fn read(
     }
     candidate.problems.extend(colliding(&candidate));
     candidate.strays.extend(misspelt(files)?);
-    removed(&all, sources, &mut published, &mut candidate)?;
+    removed(&all, &mut published, &mut candidate)?;
     missing(files, &mut candidate)?;
     if let Files::Worktree(_, Some(code)) = files {
         let files = candidate.documents().chain(candidate.referred.keys().map(String::as_str));
@@ -97,25 +101,30 @@ pub fn read(
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
-pub fn mark_behind(code: &CodeRepo, commit: &Oid, sources: &Sources, candidate: &mut Candidate) -> Result<(), OpError> {
+pub fn mark_behind(
+    code: &CodeRepo,
+    commit: &Oid,
+    required: &RequiredCommits,
+    candidate: &mut Candidate,
+) -> Result<(), OpError> {
     // Most domains were published at the same commit.
     let mut bases: BTreeMap<Oid, Option<Oid>> = BTreeMap::new();
-    for (domain, source) in sources {
-        let base = match bases.get(&source.commit) {
+    for (domain, published) in required {
+        let base = match bases.get(published) {
             Some(base) => *base,
             None => {
-                let known = Some(source.commit).filter(|published| code.has(published));
-                let base = known.map(|published| code.merge_base(&published, commit)).transpose()?.flatten();
-                *bases.entry(source.commit).or_insert(base)
+                let known = Some(published).filter(|published| code.has(published));
+                let base = known.map(|published| code.merge_base(published, commit)).transpose()?.flatten();
+                *bases.entry(*published).or_insert(base)
             }
         };
-        if base == Some(source.commit) {
+        if base == Some(*published) {
             continue;
         }
         let tree = base.map(|base| code.tree_of(&base)).transpose()?;
-        if !is_dropped(code, &source.commit)? {
+        if !is_dropped(code, published)? {
             if base.is_some() || !code.is_shallow()? {
-                mark(code, (commit, &source.commit), domain, tree, candidate)?;
+                mark(code, (commit, published), domain, tree, candidate)?;
             } else {
                 candidate.unknown.insert(domain.clone());
             }
@@ -143,20 +152,21 @@ pub(super) fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, OpErr
     Ok(branch.map(|branch| behind::is_dropped(code, &branch, published)).transpose()?.unwrap_or_default())
 }
 
-/// Returns the sources without those that a merge in progress brings into the working tree, which does not lack them.
+/// Returns the required commits without those that a merge in progress brings into the working tree, which does not lack
+/// them.
 ///
 /// # Errors
 /// Returns an error if the history cannot be read.
-pub fn without_merging(code: &CodeRepo, sources: Sources) -> Result<Sources, OpError> {
+pub fn without_merging(code: &CodeRepo, required: RequiredCommits) -> Result<RequiredCommits, OpError> {
     let merging = code.merging();
     if merging.is_empty() {
-        return Ok(sources);
+        return Ok(required);
     }
-    let mut lacking = Sources::new();
-    for (domain, source) in sources {
-        let is_in = |head: &Oid| code.is_ancestor(&source.commit, head);
+    let mut lacking = RequiredCommits::new();
+    for (domain, published) in required {
+        let is_in = |head: &Oid| code.is_ancestor(&published, head);
         if !merging.iter().map(is_in).collect::<Result<Vec<_>, _>>()?.contains(&true) {
-            lacking.insert(domain, source);
+            lacking.insert(domain, published);
         }
     }
     Ok(lacking)
@@ -227,7 +237,6 @@ fn read_one(
     path: &str,
     handle: &FileSource,
     place: FileSubject,
-    sources: &Sources,
     published: &mut PublishedFiles<'_>,
     candidate: &mut Candidate,
 ) -> Result<Result<(), Problem>, OpError> {
@@ -237,15 +246,12 @@ fn read_one(
     let domain = match &place {
         FileSubject::Contract(domain, _) | FileSubject::Binding(domain) => domain.clone(),
     };
-    let changed = match sources.get(&domain) {
-        Some(source) => published.differs(source, path, handle, &bytes)?,
-        None => true,
-    };
+    let changed = published.differs(&domain, path, handle, &bytes)?;
     let path = path.to_owned();
     Ok(match place {
         FileSubject::Contract(domain, name) => match references::contract(files, &bytes, &name)? {
             Ok((document, read)) => {
-                let changed = changed || published.any_differs(files, sources.get(&domain), &read)?;
+                let changed = changed || published.any_differs(files, &domain, &read)?;
                 candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
                 let lines = if changed { codec::contract_lines(&bytes) } else { codec::heading_lines(&bytes) };
                 candidate.contracts.insert((domain, name), Declared { path, document, lines, changed });
@@ -255,7 +261,7 @@ fn read_one(
         },
         FileSubject::Binding(domain) => match expecting(files, &bytes)? {
             Ok((document, read)) => {
-                let changed = changed || published.any_differs(files, sources.get(&domain), &read)?;
+                let changed = changed || published.any_differs(files, &domain, &read)?;
                 candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
                 let lines = codec::binding_lines(&bytes);
                 candidate.bindings.insert(domain, Declared { path, document, lines, changed });
@@ -353,16 +359,16 @@ fn colliding(candidate: &Candidate) -> Vec<FileProblem> {
 /// Finds files that are in the last published commit but not in this one.
 fn removed(
     all: &BTreeMap<String, Item>,
-    sources: &Sources,
     published: &mut PublishedFiles<'_>,
     candidate: &mut Candidate,
 ) -> Result<(), OpError> {
+    let by_domain = published.published;
     // Most domains were published at the same commit.
-    let commits: BTreeMap<Oid, &Source> = sources.values().map(|source| (source.commit, source)).collect();
-    for (commit, source) in commits {
+    let commits: BTreeSet<&Oid> = by_domain.values().flatten().collect();
+    for commit in commits {
         let paths: Vec<String> =
-            published.files(source)?.keys().filter(|path| !all.contains_key(*path)).cloned().collect();
-        let is_of = |domain: &DomainName| sources.get(domain).is_some_and(|source| source.commit == commit);
+            published.files(commit)?.keys().filter(|path| !all.contains_key(*path)).cloned().collect();
+        let is_of = |domain: &DomainName| by_domain.get(domain).is_some_and(|commits| commits.contains(commit));
         for path in paths {
             match subject_of(&path) {
                 Ok(FileSubject::Contract(domain, name)) if is_of(&domain) => {
@@ -398,39 +404,58 @@ fn missing(files: &Files<'_>, candidate: &mut Candidate) -> Result<(), OpError> 
 /// The files of published commits, each commit listed once.
 struct PublishedFiles<'a> {
     code: &'a CodeRepo,
+    published: &'a PublishedCommits,
     by_commit: BTreeMap<Oid, BTreeMap<String, Item>>,
 }
 
 impl PublishedFiles<'_> {
     /// Returns the files of a published commit. If this clone does not have the commit, all files count as changed;
     /// whether publishing is allowed is decided elsewhere.
-    fn files(&mut self, source: &Source) -> Result<&BTreeMap<String, Item>, OpError> {
-        if !self.by_commit.contains_key(&source.commit) {
+    fn files(&mut self, commit: &Oid) -> Result<&BTreeMap<String, Item>, OpError> {
+        if !self.by_commit.contains_key(commit) {
             let mut found = BTreeMap::new();
-            if self.code.has(&source.commit) {
-                let files = Files::at(self.code, &source.commit)?;
+            if self.code.has(commit) {
+                let files = Files::at(self.code, commit)?;
                 found = files.below(CONTRACTS)?;
                 found.extend(files.below(BINDINGS)?);
             }
-            self.by_commit.insert(source.commit, found);
+            self.by_commit.insert(*commit, found);
         }
-        Ok(&self.by_commit[&source.commit])
+        Ok(&self.by_commit[commit])
     }
 
-    /// Returns whether one of these files differs from the last published commit.
-    fn any_differs(
-        &self,
-        files: &Files<'_>,
-        source: Option<&Source>,
-        paths: &BTreeSet<String>,
-    ) -> Result<bool, OpError> {
-        if paths.is_empty() {
-            return Ok(false);
+    /// Returns whether a file differs from a last published commit of its domain.
+    fn differs(&mut self, domain: &DomainName, path: &str, handle: &FileSource, bytes: &[u8]) -> Result<bool, OpError> {
+        let (code, Some(commits)) = (self.code, self.published.get(domain)) else { return Ok(true) };
+        for commit in commits {
+            let is_same = match (self.files(commit)?.get(path), handle) {
+                (Some(Item::File(FileSource::Blob(old))), FileSource::Blob(new)) => new == old,
+                (Some(Item::File(FileSource::Blob(old))), FileSource::Path(_)) => code.is_content(bytes, old)?,
+                _ => false,
+            };
+            if !is_same {
+                return Ok(true);
+            }
         }
-        let Some(source) = source.filter(|source| self.code.has(&source.commit)) else {
+        Ok(commits.is_empty())
+    }
+
+    /// Returns whether one of these files differs from a last published commit of the domain that refers to them.
+    fn any_differs(&self, files: &Files<'_>, domain: &DomainName, paths: &BTreeSet<String>) -> Result<bool, OpError> {
+        let commits = self.published.get(domain).into_iter().flatten();
+        for commit in commits {
+            if !paths.is_empty() && self.any_differs_from(commit, files, paths)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn any_differs_from(&self, commit: &Oid, files: &Files<'_>, paths: &BTreeSet<String>) -> Result<bool, OpError> {
+        if !self.code.has(commit) {
             return Ok(true);
-        };
-        let old = Files::at(self.code, &source.commit)?;
+        }
+        let old = Files::at(self.code, commit)?;
         for path in paths {
             let same = match (old.file(path)?, files.file(path)?) {
                 (Some(Item::File(FileSource::Blob(old))), Some(Item::File(FileSource::Blob(new)))) => old == new,
@@ -444,16 +469,5 @@ impl PublishedFiles<'_> {
             }
         }
         Ok(false)
-    }
-
-    fn differs(&mut self, source: &Source, path: &str, handle: &FileSource, bytes: &[u8]) -> Result<bool, OpError> {
-        let code = self.code;
-        let Some(Item::File(FileSource::Blob(old))) = self.files(source)?.get(path) else {
-            return Ok(true);
-        };
-        match handle {
-            FileSource::Blob(new) => Ok(new != old),
-            FileSource::Path(_) => Ok(!code.is_content(bytes, old)?),
-        }
     }
 }

@@ -189,7 +189,7 @@ fn rollback_past(
 ) -> Result<Option<Rollback>, OpError> {
     let mut past = None;
     for name in &unpublished.domains {
-        let source = name.parse().ok().and_then(|domain| Some((unpublished.sources.get(&domain)?.commit, domain)));
+        let source = name.parse().ok().and_then(|domain| Some((unpublished.sources.get(&domain)?.commit?, domain)));
         let Some((published, domain)) = source else { return Ok(None) };
         let Some(rollback) =
             rollback::past(acting, code, &domain, published, (&unpublished.commit, &unpublished.branch))?
@@ -338,7 +338,7 @@ fn of_commit(
         let domain = name.parse::<DomainName>().ok();
         let source = match &domain {
             Some(domain) => {
-                scope.source(acting, domain)?.map(|source| sources.entry(domain.clone()).or_insert(source).commit)
+                scope.source(acting, domain)?.map(|source| &*sources.entry(domain.clone()).or_insert(source))
             }
             None => None,
         };

@@ -7,7 +7,6 @@ use crate::{
     model::{
         candidate::Candidate,
         change::DomainChange,
-        domain::Source,
         name::{ContractName, DomainName},
         oid::Oid,
     },
@@ -39,7 +38,7 @@ pub struct ChangedBy {
 pub fn of(
     code: &CodeRepo,
     tip: &Oid,
-    (domain, published): (&DomainName, Option<&Source>),
+    (domain, published): (&DomainName, Option<Oid>),
     candidate: &Candidate,
     changes: &[DomainChange],
 ) -> Result<Option<ChangedBy>, OpError> {
@@ -61,7 +60,7 @@ pub fn of(
         let tree = code.tree_of(commit)?;
         read::lookup_all(code, &tree, &keys)
     };
-    let published = published.map(|source| source.commit).filter(|commit| code.has(commit));
+    let published = published.filter(|commit| code.has(commit));
     let wanted = content(tip)?;
     let mut found = *tip;
     for _ in 0..MAX_HISTORY {

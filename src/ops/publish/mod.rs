@@ -5,6 +5,7 @@ pub mod branch_commit;
 pub mod candidate;
 pub mod catch_up;
 pub mod changed_by;
+pub mod concurrent;
 pub mod cycles;
 pub mod dispute;
 pub mod editor_schemas;

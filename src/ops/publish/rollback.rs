@@ -4,7 +4,7 @@
 
 use super::{
     branch_commit::differ_in,
-    candidate::{self, Sources},
+    candidate::{self, PublishedCommits},
     dispute,
 };
 use crate::{
@@ -107,7 +107,8 @@ fn has_only_what_was_rolled_back(
     before: &Oid,
     commit: &Oid,
 ) -> Result<bool, OpError> {
-    let declared = candidate::read(code, &Files::at(code, commit)?, &Sources::new(), &RequestProgress::default())?;
+    let declared =
+        candidate::read(code, &Files::at(code, commit)?, &PublishedCommits::new(), &RequestProgress::default())?;
     if !declared.problems.is_empty() {
         // Files with problems are reported when the commit is published.
         return Ok(false);
@@ -155,7 +156,7 @@ fn last(
     for _ in 0..MAX_HISTORY {
         let info = acting.store.commit(&tip)?;
         let source =
-            |parent: &Oid| Ok::<_, OpError>(dispute::source(acting, names, domain, parent)?.map(|one| one.commit));
+            |parent: &Oid| Ok::<_, OpError>(dispute::source(acting, names, domain, parent)?.and_then(|one| one.commit));
         let before = info.parents.iter().map(source).collect::<Result<Vec<_>, _>>()?;
         if let Some(same) = before.iter().position(|one| *one == Some(published)) {
             tip = info.parents[same];

@@ -30,7 +30,7 @@ use crate::{
         inboxes::{deliver, pending},
         pr::rfc,
         publish::{
-            candidate, dispute, places, removal,
+            candidate, concurrent, places, removal,
             unpublished::{self, CaughtUp},
         },
         runs,
@@ -262,12 +262,16 @@ impl<'a> Work<'a> {
         let acting = ActingRepo { realm: &self.here.realm, store: &*self.here.store, repo: &found.repo, code: None };
         let sources = contract::publish::sources(acting, Some(self.overview))?;
         let code = self.ctx.code()?;
+        let commit = found.commit.or(code.head()?.commit);
+        let published = concurrent::published(code, &sources, commit.as_ref())?;
         let mut candidate =
-            Candidate { up: self.ctx.up_to_root(), ..candidate::read(code, files, &sources, &self.ctx.progress())? };
-        if let Some(commit) = found.commit.or(code.head()?.commit) {
-            let sources = dispute::with_missing_sides(acting, code, sources, &candidate, &commit)?;
-            let sources = if found.commit.is_some() { sources } else { candidate::without_merging(code, sources)? };
-            candidate::mark_behind(code, &commit, &sources, &mut candidate)?;
+            Candidate { up: self.ctx.up_to_root(), ..candidate::read(code, files, &published, &self.ctx.progress())? };
+        if let Some(commit) = commit {
+            let mut required = concurrent::required(code, &sources, &commit)?;
+            if found.commit.is_none() {
+                required = candidate::without_merging(code, required)?;
+            }
+            candidate::mark_behind(code, &commit, &required, &mut candidate)?;
         }
         Ok(candidate)
     }

@@ -5,12 +5,13 @@ use super::TreeMerge;
 use crate::model::{
     binding::Binding,
     contract::Contract,
+    domain::Source,
     merge::{self, Newer},
     name::{ContractName, RepoName},
     oid::Oid,
     transfer::Transfers,
 };
-use crate::store::{Edit, EntryKind, StoreError, TreePath, layout, read};
+use crate::store::{Edit, StoreError, TreePath, codec, layout, read};
 
 impl TreeMerge<'_> {
     /// Merges the last published commit of a repository that was renamed on one side, and published under its former
@@ -26,14 +27,14 @@ impl TreeMerge<'_> {
         let moved = self.blob_at(side, &path)?;
         let newer = self.newer(if side == 0 { [&new, former] } else { [former, &new] })?;
         let (our, their) = (ours.or(moved), theirs.or(moved));
-        let winner = match newer {
-            Newer::Ours => our,
-            Newer::Theirs => their,
-            Newer::Unknown if our == their => our,
-            Newer::Unknown => base.or(our.min(their)),
+        let read = |blob| read::readable::<Source>(self.store, blob);
+        let (base, [ours_read, theirs_read]) = (read(base)?, [read(our)?, read(their)?]);
+        let merged = match (ours_read, theirs_read) {
+            (Some(ours), Some(theirs)) => Some(merge::source(base.as_ref(), &ours, &theirs, newer)),
+            (ours, theirs) => ours.or(theirs),
         };
         self.merge.edits.extend(ours.map(|_| (layout::source(former), Edit::Remove)));
-        self.merge.edits.extend(winner.map(|blob| (path, Edit::Link(EntryKind::Blob, blob))));
+        self.merge.edits.extend(merged.map(|source| (path, Edit::Put(codec::encode(&source)))));
         Ok(true)
     }
 

@@ -48,10 +48,8 @@ impl TreeMerge<'_> {
             TreeFile::Source(repo) => {
                 let Some([our, their]) = self.both::<Source>(&place, our, their)? else { return Ok(()) };
                 let base = self.readable(base)?;
-                match merge::source(base.as_ref(), &our, &their, self.newer([repo; 2])?) {
-                    Some(winner) => self.put(&place, &our, &winner),
-                    None => drop(self.merge.edits.insert(place.path(), Edit::Remove)),
-                }
+                let merged = merge::source(base.as_ref(), &our, &their, self.newer([repo; 2])?);
+                self.put(&place, &our, &merged);
             }
             TreeFile::Domain => {
                 let base = self.readable(base)?;

@@ -33,7 +33,7 @@ impl Work<'_> {
         let touches = self.touches(&view.info.name);
         let changed = !decision.changes.is_empty() || touches || lineage == Lineage::Replaced;
         if changed && view.info.has_member(self.acting.repo) {
-            let source = Source { commit: *self.commit };
+            let source = Source::of(*self.commit);
             if view.sources.get(self.acting.repo) != Some(&source) {
                 decision.changes.push(DomainChange::Source(self.acting.repo.clone(), source));
             }
@@ -71,8 +71,8 @@ impl Work<'_> {
         if self.direction == Direction::Rollback {
             return Ok(None);
         }
-        let published = source(self.acting, name, tip)?;
-        changed_by::of(self.code, self.commit, (name, published.as_ref()), self.candidate, &decision.changes)
+        let published = source(self.acting, name, tip)?.and_then(|source| source.commit);
+        changed_by::of(self.code, self.commit, (name, published), self.candidate, &decision.changes)
     }
 }
 

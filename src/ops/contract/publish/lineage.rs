@@ -4,14 +4,13 @@ use super::work::Work;
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        domain::Source,
         domain_view::{DomainView, Subject},
         name::{DomainName, RepoName},
         oid::Oid,
         publish::Direction,
         version::Version,
     },
-    ops::publish::{behind, dispute},
+    ops::publish::{behind, concurrent},
 };
 
 /// The relation of a commit to the previously published one.
@@ -45,34 +44,34 @@ impl Work<'_> {
         if self.direction == Direction::Rollback || is_in_conflict {
             return Ok(None);
         }
-        let side = dispute::one_side(self.acting, self.code, name, self.commit)?;
+        let Some(source) = view.sources.get(self.acting.repo) else { return Ok(None) };
+        let side = concurrent::one_side(self.code, source, self.commit)?;
         Ok(side.map(|side| side.missing))
     }
 
     fn lineage(&self, view: &DomainView) -> Result<Lineage, OpError> {
-        let Some(source) = view.sources.get(self.acting.repo) else {
+        let Some(published) = view.sources.get(self.acting.repo).and_then(|source| source.commit) else {
             return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
         };
-        if self.code.is_ancestor(&source.commit, self.commit)? {
+        if self.code.is_ancestor(&published, self.commit)? {
             return Ok(Lineage::Grew);
         }
         let tip = self.code.reference(&format!("refs/heads/{}", self.branch))?;
         // A published commit that is still on the branch was not replaced; the new commit is merely older.
-        if tip.map(|tip| self.code.is_ancestor(&source.commit, &tip)).transpose()?.unwrap_or_default() {
-            return self.require_rollback(view, source).map(|()| Lineage::Grew);
+        if tip.map(|tip| self.code.is_ancestor(&published, &tip)).transpose()?.unwrap_or_default() {
+            return self.require_rollback(view, &published).map(|()| Lineage::Grew);
         }
-        let is_older = self.code.is_ancestor(self.commit, &source.commit)?;
-        if self.direction == Direction::Rollback || self.replaces(&source.commit, is_older)? {
+        let is_older = self.code.is_ancestor(self.commit, &published)?;
+        if self.direction == Direction::Rollback || self.replaces(&published, is_older)? {
             return Ok(Lineage::Replaced);
         }
         if is_older {
-            let (domain, published) = (&view.info.name, source.commit.short());
-            let message =
-                format!("{domain} was already published from {published}, which contains {}", self.commit.short());
-            let pull = behind::pull(self.code, self.branch, &source.commit, "get the published commit")?;
+            let (domain, commit) = (&view.info.name, self.commit.short());
+            let message = format!("{domain} was already published from {}, which contains {commit}", published.short());
+            let pull = behind::pull(self.code, self.branch, &published, "get the published commit")?;
             return Err(OpError::no(ErrorCode::OlderCommit, message).next(pull));
         }
-        Err(self.fetch_first(&view.info.name, &source.commit)?)
+        Err(self.fetch_first(&view.info.name, &published)?)
     }
 
     /// Returns the error for a commit that lacks a published one.
@@ -117,12 +116,12 @@ impl Work<'_> {
     }
 
     /// Refuses an older commit, unless the user asks for a rollback.
-    fn require_rollback(&self, view: &DomainView, source: &Source) -> Result<(), OpError> {
+    fn require_rollback(&self, view: &DomainView, published: &Oid) -> Result<(), OpError> {
         if self.direction == Direction::Rollback {
             return Ok(());
         }
         let (domain, commit) = (&view.info.name, self.commit.short());
-        let message = format!("{domain} was already published from {}, and {commit} is older", source.commit.short());
+        let message = format!("{domain} was already published from {}, and {commit} is older", published.short());
         let is_published = |(name, version): (_, &Version)| {
             let is_known = || view.versions.get(name).is_some_and(|known| known.contains(version));
             version.is_auto() || (!version.is_prerelease() && is_known())
@@ -137,10 +136,10 @@ impl Work<'_> {
 
     /// Returns the newer commit that was published before, if this is a rollback to an older commit of the branch.
     pub fn newer(&self, view: &DomainView) -> Result<Option<Oid>, OpError> {
-        let source = view.sources.get(self.acting.repo).filter(|source| source.commit != *self.commit);
-        let source = source.filter(|_| self.direction == Direction::Rollback).map(|source| source.commit);
-        let is_older = |source: &Oid| self.code.is_ancestor(self.commit, source);
-        Ok(if source.as_ref().map_or(Ok(false), is_older)? { source } else { None })
+        let published = view.sources.get(self.acting.repo).and_then(|source| source.commit);
+        let published = published.filter(|it| self.direction == Direction::Rollback && it != self.commit);
+        let is_older = |published: &Oid| self.code.is_ancestor(self.commit, published);
+        Ok(if published.as_ref().map_or(Ok(false), is_older)? { published } else { None })
     }
 }
 

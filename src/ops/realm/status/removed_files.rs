@@ -10,6 +10,7 @@ use crate::{
     error::OpError,
     model::{
         candidate,
+        domain::Source,
         name::{ContractName, RepoName},
         oid::Oid,
     },
@@ -49,15 +50,12 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
         }
         let mut missing = missing.into_iter().peekable();
         let source = line.sources.get(repo).filter(|_| missing.peek().is_some());
-        let Some(source) = source.map(|source| source.commit) else { continue };
-        // A commit that this one does not descend from may have added the file.
-        let base = Some(source).filter(|source| code.has(source));
-        let Some(base) = base.map(|source| code.merge_base(&source, &commit)).transpose()?.flatten() else { continue };
-        let base_tree = Some(base).filter(|base| *base != source).map(|base| code.tree_of(&base)).transpose()?;
+        let Some(bases) = source.map(|source| bases(code, source, &commit)).transpose()?.flatten() else { continue };
         for name in missing {
             let Ok(contract) = name.parse::<ContractName>() else { continue };
             let file = format!("{folder}/{contract}.yaml");
-            if base_tree.map_or(Ok(false), |tree| Ok::<_, OpError>(read::lookup(code, &tree, &file)?.is_none()))? {
+            let is_in = |tree: &Oid| Ok::<_, OpError>(read::lookup(code, tree, &file)?.is_some());
+            if !bases.iter().try_fold(true, |all, tree| Ok::<_, OpError>(all && is_in(tree)?))? {
                 continue;
             }
             removed.push(RemovedFile { domain: (*domain).clone(), contract, file });
@@ -73,6 +71,21 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
             .collect::<Result<_, _>>()?;
     }
     Ok(removed)
+}
+
+/// Returns the trees in which a file must be to count as removed: a published commit that this one does not descend from
+/// may have added it since their merge base. Returns `None` if this clone lacks a published commit.
+fn bases(code: &CodeRepo, source: &Source, commit: &Oid) -> Result<Option<Vec<Oid>>, OpError> {
+    let mut trees = Vec::new();
+    for published in source.latest() {
+        let known = Some(published).filter(|published| code.has(published));
+        let base = known.map(|published| code.merge_base(&published, commit)).transpose()?.flatten();
+        let Some(base) = base else { return Ok(None) };
+        if base != published {
+            trees.push(code.tree_of(&base)?);
+        }
+    }
+    Ok(Some(trees))
 }
 
 /// Returns the contracts that are named in files with other names than those `served`. Publishing reports such files.
