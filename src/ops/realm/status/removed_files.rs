@@ -13,7 +13,10 @@ use crate::{
         name::{ContractName, RepoName},
         oid::Oid,
     },
-    ops::ctx::{Ctx, RealmContext},
+    ops::{
+        ctx::{Ctx, RealmContext},
+        publish::dispute,
+    },
     repo::{
         CodeRepo,
         blue_files::{CONTRACTS, Files, Item},
@@ -50,6 +53,12 @@ pub(super) fn of(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Resul
         let mut missing = missing.into_iter().peekable();
         let source = line.sources.get(repo).filter(|_| missing.peek().is_some());
         let Some(source) = source.map(|source| source.commit) else { continue };
+        // Another clone may have published them at the same time as this one.
+        if let Ok(acting) = ctx.acting_repo()
+            && dispute::one_side(acting, code, domain, &commit)?.is_some()
+        {
+            continue;
+        }
         // A commit that this one does not descend from may have added the file.
         let base = Some(source).filter(|source| code.has(source));
         let Some(base) = base.map(|source| code.merge_base(&source, &commit)).transpose()?.flatten() else { continue };
