@@ -357,6 +357,9 @@ impl From<Refusal> for OpError {
                     (false, ..) => error.next(above),
                 }
             }
+            Reason::NotOwner { also_created: true, owner, .. } => {
+                error.next(format!("rename the file and the contract in it, or make the change in {owner}"))
+            }
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
             Reason::Damaged | Reason::DamagedBinding(_) => error.next("git blue check  # show the file"),
             Reason::OtherOwner { .. }

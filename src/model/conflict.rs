@@ -14,6 +14,8 @@ use super::{
 
 /// The code of [`Conflict::Repo`].
 pub const NAME_CONFLICT: &str = "name-conflict";
+/// The code of [`Conflict::Lost`].
+pub const NOT_OWNER: &str = "not-owner";
 
 /// A conflict between two machines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +28,19 @@ pub enum Conflict {
     Repo(RepoName),
     /// A commit that broke a rule.
     SetAside(SetAside),
+    /// A contract that two repositories created, in the one that does not own it.
+    Lost(LostContract),
+}
+
+/// A contract that a repository published from a file, although another one, which also created it, owns it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LostContract {
+    /// The contract.
+    pub contract: ContractName,
+    /// The repository that owns it.
+    pub owner: RepoName,
+    /// The file, relative to the root of the repository that lost it.
+    pub file: String,
 }
 
 /// The current state of a contract in conflict.
@@ -47,6 +62,7 @@ impl Conflict {
             Self::Binding(_) => "binding-conflict",
             Self::Repo(_) => NAME_CONFLICT,
             Self::SetAside(_) => "set-aside",
+            Self::Lost(_) => NOT_OWNER,
         }
     }
 
@@ -63,6 +79,9 @@ impl Conflict {
             }
             Self::Repo(repo) => format!("two repositories joined as {repo}, on two machines"),
             Self::SetAside(record) => broken(record, &within),
+            Self::Lost(LostContract { contract, owner, file }) => format!(
+                "{file} declares {within}{contract}, but {owner} also created it, on another machine, and owns it now"
+            ),
         }
     }
 
@@ -88,6 +107,10 @@ impl Conflict {
             Self::SetAside(record) => vec![
                 format!("git blue realm conflict reject {}  # reject the change", record.id()),
                 format!("git blue realm conflict accept {}  # accept the change{}", record.id(), owners_to_ask(record)),
+            ],
+            Self::Lost(LostContract { contract, owner, file }) => vec![
+                format!("rename {file} and the contract in it, and commit"),
+                format!("git rm :/{file} && git blue import {within}{contract}  # or use the contract of {owner}"),
             ],
             Self::Repo(repo) => vec![
                 format!(

@@ -90,6 +90,11 @@ impl From<&DomainSummary> for DomainDigest {
         line(&mut text, "members", &summary.info.members);
         text += &format!("contracts {}\n", summary.contracts.len());
         text += &format!("conflicts {}\n", summary.open_conflicts().len());
+        for name in summary.conflicts.contracts.keys() {
+            if let Some(ContractSummary { owner, .. }) = summary.contracts.get(name) {
+                text += &format!("contested {name} {owner}\n");
+            }
+        }
         for (name, to) in &summary.offers {
             if let Some(ContractSummary { owner, .. }) = summary.contracts.get(name) {
                 text += &format!("offer {name} {owner} {to}\n");
@@ -213,6 +218,14 @@ impl DomainDigest {
     /// Returns the number of unresolved conflicts.
     pub fn conflicts(&self) -> usize {
         self.number("conflicts")
+    }
+
+    /// Returns the contracts that were ever in a conflict between machines, resolved or not, each with its owner.
+    pub fn contested(&self) -> impl Iterator<Item = (ContractName, RepoName)> {
+        self.lines("contested").filter_map(|line| {
+            let [name, owner] = words(line)?;
+            Some((parsed(name)?, parsed(owner)?))
+        })
     }
 
     /// Returns the offered contracts, each with its owner and the repository that it is offered to.

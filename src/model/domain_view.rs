@@ -169,8 +169,12 @@ impl DomainView {
 
     /// Returns whether `repo` once owned `contract`, and transferred it.
     pub fn was_transferred_by(&self, repo: &RepoName, contract: &ContractName) -> bool {
-        let transfers = self.transfers.get(contract).into_iter().flat_map(|record| &record.transfers);
-        transfers.map(|transfer| &transfer.from).any(|from| from == repo)
+        self.transfers.get(contract).is_some_and(|record| record.was_offered_by(repo))
+    }
+
+    /// Returns whether two repositories created `contract` on two machines, and `repo` did not get rid of it by a transfer.
+    pub fn was_created_twice(&self, repo: &RepoName, contract: &ContractName) -> bool {
+        self.conflicts.contracts.contains_key(contract) && !self.was_transferred_by(repo, contract)
     }
 
     /// Returns the newest of the [`published`](Self::published) documents of `contract`.

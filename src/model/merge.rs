@@ -141,12 +141,14 @@ pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, new
 
 /// Merges the current documents of a contract that two repositories claim, without a transfer that leads from the older
 /// one to the newer one. What the loser says about its contract, such as that it is retired, does not concern the
-/// winner's. The losing document is returned unless it has the content of the `base`, which lost before.
+/// winner's. The losing document is returned unless it has the content of the winner under the same version, or that of
+/// the `base`, which lost before.
 pub fn rivals(base: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
     let (winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
     let is_lost = |base: &Contract| (&base.owner, &base.version) == (&lost.owner, &lost.version);
     let lost_before = base.is_some_and(|base| is_lost(base) && base.has_same_content(&lost));
-    Merged { winner, lost: (!lost_before).then(|| lost.as_published()) }
+    let is_same = winner.version == lost.version && winner.has_same_content(&lost);
+    Merged { winner, lost: (!lost_before && !is_same).then(|| lost.as_published()) }
 }
 
 /// Returns `ours` with the changes that `theirs` made, compared with `base`, to the description and the marks. The
@@ -184,9 +186,13 @@ fn yanked(ours: &Contract, theirs: &Contract) -> Vec<Yanked> {
 }
 
 /// Merges two documents that were published under one version. If their content differs, one loses, and someone has to
-/// resolve the conflict.
-pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
-    let (winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
+/// resolve the conflict. If the version is the current one after the merge, its content is that of `current`, the merged
+/// current document.
+pub fn version(current: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
+    let is_current =
+        |one: &Contract| current.is_some_and(|current| current.version == one.version && current.has_same_content(one));
+    let order = is_current(ours).cmp(&is_current(theirs)).then_with(|| rank(ours, theirs, newer));
+    let (winner, lost) = pick(order, ours, theirs);
     Merged { winner, lost: (!ours.has_same_content(theirs)).then_some(lost) }
 }
 
@@ -361,7 +367,11 @@ mod tests {
                 rivals(base.as_ref(), &ours, &theirs, newer),
                 rivals(base.as_ref(), &theirs, &ours, swapped(newer))
             );
-            prop_assert_eq!(version(&ours, &theirs, newer), version(&theirs, &ours, swapped(newer)));
+            let current = base.as_ref();
+            prop_assert_eq!(
+                version(current, &ours, &theirs, newer),
+                version(current, &theirs, &ours, swapped(newer))
+            );
         }
 
         #[test]
@@ -382,7 +392,7 @@ mod tests {
             let kept = Contract { retired: one.retired.clone(), ..one.clone() };
             let base = base.map(|base| Contract { retired: one.retired.clone(), ..base });
             prop_assert_eq!(contract(base.as_ref(), &one, &one, newer), Merged { winner: kept, lost: None });
-            prop_assert_eq!(version(&one, &one, newer), Merged { winner: one.clone(), lost: None });
+            prop_assert_eq!(version(base.as_ref(), &one, &one, newer), Merged { winner: one.clone(), lost: None });
             prop_assert_eq!(domain(Some(&d), &d, &d), d);
             prop_assert_eq!(repo(&r, &r), Merged { winner: r.clone(), lost: None });
             prop_assert_eq!(binding(None, &x, &x, newer), Merged { winner: x.clone(), lost: None });
@@ -393,7 +403,7 @@ mod tests {
         fn merging_three_documents_is_associative(
             a in a_contract(), b in a_contract(), c in a_contract(), d in a_domain(), e in a_domain(), f in a_domain()
         ) {
-            let of = |a: &Contract, b: &Contract| version(a, b, Newer::Unknown).winner;
+            let of = |a: &Contract, b: &Contract| version(None, a, b, Newer::Unknown).winner;
             prop_assert_eq!(of(&of(&a, &b), &c), of(&a, &of(&b, &c)));
             let of = |a: &Contract, b: &Contract| rivals(None, a, b, Newer::Unknown).winner;
             prop_assert_eq!(of(&of(&a, &b), &c), of(&a, &of(&b, &c)));
@@ -403,8 +413,10 @@ mod tests {
 
         /// All published content is in the winner or in the losing document that is recorded.
         #[test]
-        fn no_content_disappears(ours in a_contract(), theirs in a_contract(), newer in a_newer()) {
-            let Merged { winner, lost } = version(&ours, &theirs, newer);
+        fn no_content_disappears(
+            current in prop::option::of(a_contract()), ours in a_contract(), theirs in a_contract(), newer in a_newer()
+        ) {
+            let Merged { winner, lost } = version(current.as_ref(), &ours, &theirs, newer);
             for one in [&ours, &theirs] {
                 let is_kept = |held: &Contract| held.has_same_content(one);
                 prop_assert!(is_kept(&winner) || lost.as_ref().is_some_and(is_kept));
@@ -466,6 +478,24 @@ mod tests {
         let next = at("3.0.0", 3);
         let merged = rivals(Some(&lost), &next, &winner, Newer::Theirs);
         assert_eq!(merged, Merged { winner, lost: Some(next) });
+    }
+
+    /// Only the owner differs, so no version has two contents.
+    #[test]
+    fn rivals_with_the_same_content_are_no_conflict() {
+        let (ours, theirs) = (at("1.0.0", 1), Contract { owner: "access".parse().unwrap(), ..at("1.0.0", 1) });
+        assert_eq!(rivals(None, &ours, &theirs, Newer::Unknown).lost, None);
+    }
+
+    /// A machine may have rolled a version back that the other one published with different content.
+    #[test]
+    fn content_of_the_current_version_wins() {
+        for (ours, theirs) in (0..4).map(|value| (at("2.0.0", value), at("2.0.0", value + 1))) {
+            for (current, lost) in [(&ours, &theirs), (&theirs, &ours)] {
+                let merged = version(Some(current), &ours, &theirs, Newer::Unknown);
+                assert_eq!(merged, Merged { winner: current.clone(), lost: Some(lost.clone()) });
+            }
+        }
     }
 
     #[test]

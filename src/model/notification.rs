@@ -187,7 +187,13 @@ pub fn contract_change(
     path: &str,
     delta: &Delta<Contract>,
 ) -> Option<Change> {
-    let kinds = contract_kinds(delta);
+    let mut kinds = contract_kinds(delta);
+    if kinds.first() == Some(&ChangeType::ContractRetired)
+        && delta.documents().1.is_some_and(|new| me == Some(&new.owner))
+    {
+        // The reader's repository knows that it took the contract over.
+        kinds.retain(|kind| *kind != ChangeType::OwnerChanged);
+    }
     let (kind, also) = kinds.split_first().map(|(first, others)| (*first, others.to_vec()))?;
     let (old, new) = delta.documents();
     let known = new.or(old)?;

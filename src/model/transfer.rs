@@ -38,6 +38,11 @@ impl Transfers {
         self.transfers.last().filter(|last| last.from == *owner).map(|last| &last.to)
     }
 
+    /// Returns whether `owner` ever offered the contract to another repository.
+    pub fn was_offered_by(&self, owner: &RepoName) -> bool {
+        self.transfers.iter().any(|one| one.from == *owner)
+    }
+
     /// Returns the record with an open offer replaced by this one, or removed if `to` is `None`.
     #[must_use]
     pub fn offering(mut self, owner: &RepoName, to: Option<&RepoName>) -> Self {

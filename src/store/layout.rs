@@ -217,7 +217,12 @@ pub fn rename(name: &RepoName) -> TreePath {
 
 /// Returns `conflicts/contracts/<name>/<version>/<id>.json`: the losing document of a conflict about a version.
 pub fn losing_contract(name: &ContractName, version: &Version, id: &ConflictId) -> TreePath {
-    TreePath(format!("{CONFLICTS}/{CONTRACTS}/{name}/{version}/{id}.json"))
+    TreePath(format!("{}/{id}.json", losing_contracts(name, version)))
+}
+
+/// Returns `conflicts/contracts/<name>/<version>`: the folder of the losing documents of conflicts about a version.
+pub fn losing_contracts(name: &ContractName, version: &Version) -> TreePath {
+    TreePath(format!("{CONFLICTS}/{CONTRACTS}/{name}/{version}"))
 }
 
 /// Returns `conflicts/bindings/<repo>/<id>.json`: the losing side of a conflict about a binding.

@@ -84,6 +84,8 @@ pub fn merge_with_overrides(
     if conflicts.iter().any(about_repos) {
         merging.pasts = [past(store, ours, &relation.bases)?, past(store, theirs, &relation.bases)?];
     }
+    // The merged current document of a contract decides which content its version has.
+    conflicts.sort_by_key(|conflict| matches!(conflict.place, TreeFile::Version(..)));
     for conflict in conflicts {
         merging.settle(conflict)?;
     }

@@ -110,7 +110,7 @@ pub enum RefUpdate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncConflict {
     /// The kind of conflict.
-    #[schemars(extend("enum" = ["version-conflict", "binding-conflict", "name-conflict", "set-aside"]))]
+    #[schemars(extend("enum" = ["version-conflict", "binding-conflict", "name-conflict", "set-aside", "not-owner"]))]
     pub code: Cow<'static, str>,
     /// The domain; null if the conflict is about a repository's name.
     pub domain: Option<DomainName>,
@@ -124,8 +124,8 @@ pub struct SyncConflict {
     pub set_aside: Option<SetAsideCommit>,
     /// An explanation of the conflict, in one sentence.
     pub meaning: String,
-    /// The commands that resolve the conflict, in the order in which to run them; for a commit that was set aside,
-    /// alternatives.
+    /// The commands that resolve the conflict, in the order in which to run them; for a commit that was set aside
+    /// and a contract that another repository owns, alternatives.
     pub resolution: Vec<String>,
 }
 

@@ -52,6 +52,7 @@ mod comparisons;
 mod compat;
 mod completions;
 mod concurrent_edits;
+mod concurrent_publications;
 mod conventions;
 mod damage;
 mod damaged_refs;

@@ -211,6 +211,11 @@ fn repository_whose_name_is_taken_twice_is_not_behind() {
 /// Both repositories create `q` before they sync, and `access` owns it then. Returns the world on the machine of
 /// `fungal`, which does not know that yet, and both clones.
 fn rivals() -> (World, [PathBuf; 2]) {
+    rivals_after(&["status"])
+}
+
+/// Does the same as [`rivals`], with another command that `fungal` runs after it publishes.
+fn rivals_after(command: &[&str]) -> (World, [PathBuf; 2]) {
     let (world, hub) = shared();
     let fungal = world.path("fungal");
     let access = world.on("third").repo("access");
@@ -219,7 +224,7 @@ fn rivals() -> (World, [PathBuf; 2]) {
     world.ok(&access, &["sync"]);
     world.on("home").ok(&fungal, &["sync"]);
     publish_q(&world, "fungal", "1.0.0");
-    world.ok(&fungal, &["status"]);
+    world.ok(&fungal, command);
     world.ok(&fungal, &["sync"]);
     world.on("third");
     for version in ["1.0.0", "2.0.0"] {
@@ -277,4 +282,104 @@ fn winner_of_a_contract_is_said_to_have_created_it_too() {
     let told = world.ok(&fungal, &["status"]).stdout;
     assert!(told.contains("access also created s3-access/q, and owns it now at 2.0.0; it had 1.0.0 yanked"), "{told}");
     assert!(!told.contains("took over"), "{told}");
+}
+
+/// It is told the same if it never looked at its own contract, and what it still has to do once the conflict is settled.
+#[test]
+fn repository_that_lost_a_contract_is_told_what_to_do_with_its_file() {
+    let (world, [fungal, access]) = rivals_after(&["status", "--peek"]);
+    world.ok(&fungal, &["sync"]);
+    let status = world.ok(&fungal, &["status"]).stdout;
+    assert!(status.contains("access also created s3-access/q, and owns it now at 2.0.0"), "{status}");
+    let declares = format!("{Q_FILE} declares {Q}, but access also created it, on another machine, and owns it now");
+    let steps = [
+        format!("rename {Q_FILE} and the contract in it, and commit"),
+        format!("git rm :/{Q_FILE} && git blue import {Q}"),
+    ];
+    for expected in steps.iter().chain([&declares]) {
+        assert!(status.contains(expected), "{expected}\n{status}");
+    }
+    assert!(world.ok(&fungal, &[]).stdout.contains("1 conflict"));
+    assert!(world.ok(&fungal, &["prime"]).stdout.contains("Unresolved: 1 conflict"));
+    let checked = world.blue(&fungal, &["check"]).exits(1);
+    let published = world.blue(&fungal, &["contract", "publish"]).exits(1);
+    for told in [checked.all(), published.all()] {
+        assert!(told.contains(&declares) && steps.iter().all(|step| told.contains(step)), "{told}");
+    }
+    // The owner has nothing to do.
+    assert_eq!(world.on("third").json(&access, &["status"])["conflicts"], json!([]));
+    world.ok(&access, &["contract", "publish"]);
+
+    // Its next change to the file is refused with the same step.
+    world.on("home");
+    publish_q(&world, "fungal", "1.1.0");
+    let refused = world.blue(&fungal, &["contract", "publish"]).exits(1);
+    assert!(
+        refused.stderr.contains("rename the file and the contract in it, or make the change in access"),
+        "{refused}"
+    );
+    world.git(&fungal, &["reset", "-q", "--hard", "HEAD~"]);
+    world.git(&fungal, &["mv", Q_FILE, ".blue/contracts/s3-access/r.yaml"]);
+    let text = world.read("fungal/.blue/contracts/s3-access/r.yaml").replace("name: q", "name: r");
+    world.write("fungal/.blue/contracts/s3-access/r.yaml", &text);
+    world.commit("fungal", "Rename q");
+    assert_eq!(world.json(&fungal, &["status"])["conflicts"], json!([]));
+    assert_eq!(world.stored("contracts/r.json")["owner"], "fungal");
+    world.ok(&fungal, &["contract", "publish"]);
+    world.ok(&fungal, &["check"]);
+}
+
+/// Only the owners differ, so there is no version to correct.
+#[test]
+fn same_content_of_two_repositories_is_no_conflict() {
+    let (world, hub) = shared();
+    let access = world.on("third").repo("access");
+    world.ok(&access, &["init", "--url", &hub]);
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.ok(&access, &["sync"]);
+    let repos = [("home", "fungal"), ("third", "access")];
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    for (home, repo) in repos {
+        let text = format!("name: q\nversion: \"1.0.0\"\nowner: {repo}\nschema: {{ title: q }}\n");
+        world.on(home).write(&format!("{repo}/{Q_FILE}"), &text);
+        world.commit(repo, "q");
+    }
+    for (home, repo) in repos.iter().chain(&repos) {
+        world.on(home).ok(&world.path(repo), &["sync"]);
+    }
+    for (home, repo) in repos {
+        let dir = world.path(repo);
+        assert_eq!(world.on(home).json(&dir, &["status"])["conflicts"], json!([]));
+        world.ok(&dir, &["check"]);
+    }
+}
+
+/// A machine published a version and rolled it back, while the other one published it with different content. Only the
+/// latter is current, whichever has the smaller hash.
+#[test]
+fn content_of_a_version_in_conflict_is_that_of_the_current_document() {
+    for (rolled_back, current) in [("apart", "together"), ("together", "apart")] {
+        let (world, hub) = shared();
+        let other = clone(&world, "second", &hub);
+        let fungal = world.path("fungal");
+        let publish = |dir: &str, words: &str| {
+            world.write(&format!("{dir}/{CONTRACT_FILE}"), &contract("1.1.0").replace("v1.1.0", words));
+            world.commit(dir, "Paths 1.1.0");
+        };
+        world.on("home");
+        publish("fungal", rolled_back);
+        world.git(&fungal, &["revert", "--no-edit", "HEAD"]);
+        world.ok(&fungal, &["contract", "publish", "--rollback", "--reason", "too early"]);
+        world.ok(&fungal, &["sync"]);
+        world.on("second");
+        publish("fungal-second", current);
+        world.ok(&other, &["sync"]);
+        world.on("home").ok(&fungal, &["sync"]);
+        assert_eq!(tips(&world, "home"), tips(&world, "second"));
+        let (held, kept) =
+            (world.stored("contracts/s3-permissions.json"), world.stored("versions/s3-permissions/1.1.0.json"));
+        assert_eq!((&held["version"], &held["schema"]), (&json!("1.1.0"), &kept["schema"]));
+        let lost = world.git(&world.store(), &["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/"]).stdout;
+        assert_eq!(lost.lines().count(), 1, "{lost}");
+    }
 }

@@ -86,3 +86,30 @@ fn retirement_that_crosses_the_acceptance_is_kept() {
     let told = world.ok(&fungal, &["status"]).stdout;
     assert!(told.contains("access took over s3-access/s3-permissions"), "{told}");
 }
+
+/// Neither looked at the contract before. The new owner need not be told that it took the contract over.
+#[test]
+fn both_owners_are_told_of_a_retirement_that_crosses_the_acceptance() {
+    let (world, _) = team();
+    let fungal = world.path("fungal");
+    let access = third_member(&world);
+    let file = CONTRACT_FILE.replace("permissions", "paths");
+    let text = |owner: &str, version: &str| {
+        contract(version).replace("s3-permissions", "s3-paths").replace("owner: fungal", &format!("owner: {owner}"))
+    };
+    world.on("home").write(&format!("fungal/{file}"), &text("fungal", "1.0.0"));
+    world.commit("fungal", "Paths");
+    world.ok(&fungal, &["contract", "transfer", "s3-access/s3-paths", "--to", "access"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("third").ok(&access, &["sync"]);
+    world.write(&format!("access/{file}"), &text("access", "1.1.0"));
+    world.commit("access", "Take it over");
+    world.ok(&access, &["sync"]);
+    world.on("home").ok(&fungal, &["contract", "retire", "s3-access/s3-paths", "--reason", "nobody took it"]);
+    world.ok(&fungal, &["sync"]);
+    let told = world.ok(&fungal, &["status"]).stdout;
+    assert!(told.contains("access took over s3-access/s3-paths, which is retired"), "{told}");
+    world.on("third").ok(&access, &["sync"]);
+    let told = world.ok(&access, &["status"]).stdout;
+    assert!(told.contains("access retired s3-access/s3-paths  warning: changed by"), "{told}");
+}

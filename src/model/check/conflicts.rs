@@ -83,7 +83,7 @@ pub fn is_concerned(conflict: &Conflict, domain: Option<&DomainSummary>, me: &Re
     match (conflict, domain) {
         (Conflict::Binding(repo) | Conflict::Repo(repo), _) => repo == me,
         (Conflict::Contract(..) | Conflict::SetAside(_), Some(domain)) => domain.takes_part(me),
-        (Conflict::Contract(..) | Conflict::SetAside(_), None) => true,
+        (Conflict::Contract(..) | Conflict::SetAside(_), None) | (Conflict::Lost(_), _) => true,
     }
 }
 
@@ -123,9 +123,10 @@ pub(super) fn of_realm(records: &[SetAside], me: Option<&RepoName>) -> impl Iter
     })
 }
 
-fn finding(conflict: &Conflict, domain: Option<&DomainName>, standing: Standing<'_>) -> Finding {
+/// Returns a conflict as a finding.
+pub(super) fn finding(conflict: &Conflict, domain: Option<&DomainName>, standing: Standing<'_>) -> Finding {
     let between = match conflict {
-        Conflict::SetAside(_) => ", or ",
+        Conflict::SetAside(_) | Conflict::Lost(_) => ", or ",
         Conflict::Contract(..) if standing.write_version.is_some() => ", then ",
         // The yanked version may be current, so the new one has to be published before.
         Conflict::Contract(..) => " && git commit -am \"Resolve the conflict\" && ",
@@ -140,6 +141,7 @@ fn finding(conflict: &Conflict, domain: Option<&DomainName>, standing: Standing<
     match conflict {
         Conflict::Contract(name, version) => Finding { version: Some(version.clone()), ..finding.contract(name) },
         Conflict::Binding(repo) | Conflict::Repo(repo) => finding.repo(repo),
+        Conflict::Lost(lost) => finding.contract(&lost.contract),
         Conflict::SetAside(record) => {
             let contract = record.changes.iter().find_map(|change| change.contract.clone());
             Finding { contract, ..finding }

@@ -1,10 +1,11 @@
 //! Compares a repository's files with what the realm has from it: missing or different files, and consequences of a
 //! new document that no rule refuses.
 
-use super::{Cause, Finding};
+use super::{Cause, Finding, conflicts};
 use crate::model::{
     binding::{Binding, Export, Import},
     candidate::{self, Declared, Judged},
+    conflict::{Conflict, LostContract, Standing},
     contract::Contract,
     domain_summary::DomainSummary,
     domain_view::{Damage, DomainView, unreadable_bindings},
@@ -131,15 +132,10 @@ fn differs(
         return Vec::new();
     };
     let (path, up) = (&declared.path, &judged.candidate.up);
-    let was_created_twice = view.conflicts.contracts.contains_key(name) && !view.was_transferred_by(judged.repo, name);
-    if held.owner != *judged.repo && was_created_twice {
-        let owner = &held.owner;
-        let message = format!(
-            "{path} declares {domain}/{name}, but {owner} also created it, on another machine, and owns it now. To \
-                publish yours, rename the file and the contract in it; to use theirs, run git rm {up}{path} and \
-                git blue import {domain}/{name}"
-        );
-        let finding = Finding::error("not-owner", message).at(path, declared.lines.get("owner").copied());
+    if held.owner != *judged.repo && !is_offered && view.was_created_twice(judged.repo, name) {
+        let lost = LostContract { contract: name.clone(), owner: held.owner.clone(), file: path.clone() };
+        let finding = conflicts::finding(&Conflict::Lost(lost), Some(domain), Standing::default());
+        let finding = finding.at(path, declared.lines.get("owner").copied());
         return vec![Finding { caused_by: Cause::AlreadyInTheRealm, ..finding }];
     }
     let there = format!("git blue contract get {domain}/{name} --format yaml >{up}{path}");

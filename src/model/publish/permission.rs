@@ -27,8 +27,9 @@ pub fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -
         let transferred = domain.was_transferred_by(acting, name);
         let is_retired = domain.contracts.get(name).is_some_and(|contract| contract.retired.is_some());
         let is_member = domain.info.has_member(owner);
+        let also_created = domain.was_created_twice(acting, name);
         let (owner, acting) = (owner.clone(), acting.clone());
-        let reason = Reason::NotOwner { owner, acting, transferred, is_retired, is_member };
+        let reason = Reason::NotOwner { owner, acting, transferred, also_created, is_retired, is_member };
         return Err(refuse(domain, name, reason));
     }
     Ok(())

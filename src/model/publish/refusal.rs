@@ -37,6 +37,8 @@ pub enum Reason {
         acting: RepoName,
         /// Whether the acting repository owned it before, and transferred it.
         transferred: bool,
+        /// Whether two repositories created it on two machines.
+        also_created: bool,
         /// Whether the owner retired it.
         is_retired: bool,
         /// Whether the owner is still a member of the domain.

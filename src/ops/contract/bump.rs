@@ -238,8 +238,12 @@ fn history(
         let declared = Declared { path, document, lines: BTreeMap::new(), changed: true };
         candidate.contracts.insert((at.domain.clone(), at.contract.clone()), declared);
         let sources = BTreeMap::from([(at.domain.clone(), source.clone())]);
-        let required = without_merging(code, concurrent::required(code, &sources, &commit)?)?;
-        mark_behind(code, &commit, &required, &mut candidate)?;
+        let mut required = concurrent::required(code, &sources, &commit)?;
+        // Whoever settles a conflict may lack the other side.
+        if view.conflicts.contracts.contains_key(&at.contract) {
+            required = sources.into_iter().filter_map(|(domain, source)| Some((domain, source.commit?))).collect();
+        }
+        mark_behind(code, &commit, &without_merging(code, required)?, &mut candidate)?;
     }
     Ok(candidate)
 }

@@ -23,7 +23,7 @@ use crate::{
         publish::{
             behind,
             candidate::{self, Sources},
-            concurrent, publish_log, publishing_branch,
+            concurrent, lost_contracts, publish_log, publishing_branch,
         },
         sync::auto,
     },
@@ -81,7 +81,11 @@ pub fn publish_as(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Resul
     {
         publish_log::record_failure(ctx, acting, commit, error);
     }
-    published
+    let answer = published?;
+    if answer.body.published.is_empty() {
+        lost_contracts::refuse(acting, code, &commit)?;
+    }
+    Ok(answer)
 }
 
 /// Returns the commit to publish.

@@ -85,17 +85,23 @@ impl ChangeDecoder<'_> {
         })
     }
 
-    /// Returns what a contract that is new to the reader means: nothing if it is already retired
-    /// and not imported, and a change of owner if this repository owned it before.
-    fn first(&self, change: Change) -> Result<Option<Change>, OpError> {
-        let Some(contract) = &change.contract else { return Ok(Some(change)) };
-        match change.kind {
-            ChangeType::ContractRetired if !self.is_imported(contract) => Ok(None),
-            ChangeType::ContractAdded if !change.is_mine && self.was_mine(contract)? => {
-                Ok(Some(Change { kind: ChangeType::OwnerChanged, ..change }))
+    /// Returns what a contract that is new to the reader means: a change of owner if this repository owned it before, and
+    /// nothing if it is already retired and not imported.
+    fn first(&self, mut change: Change) -> Result<Option<Change>, OpError> {
+        let Some(contract) = change.contract.clone() else { return Ok(Some(change)) };
+        let was_mine = !change.is_mine && self.was_mine(&contract)?;
+        change.also_created = !change.is_mine && !was_mine && self.was_lost(&contract)?;
+        Ok(match change.kind {
+            ChangeType::ContractAdded if was_mine || change.also_created => {
+                Some(Change { kind: ChangeType::OwnerChanged, ..change })
             }
-            _ => Ok(Some(change)),
-        }
+            ChangeType::ContractRetired if was_mine || change.also_created => {
+                change.also.push(ChangeType::OwnerChanged);
+                Some(change)
+            }
+            ChangeType::ContractRetired if !self.is_imported(&contract) => None,
+            _ => Some(change),
+        })
     }
 
     /// Returns whether this repository, or anyone, imports a contract.
@@ -107,7 +113,24 @@ impl ChangeDecoder<'_> {
     /// Returns whether this repository offered a contract to its present owner.
     fn was_mine(&self, contract: &ContractName) -> Result<bool, OpError> {
         let Some(me) = self.me else { return Ok(false) };
-        Ok(self.transfers(contract)?.transfers.iter().any(|one| one.from == *me))
+        Ok(self.transfers(contract)?.was_offered_by(me))
+    }
+
+    /// Returns whether this repository created a contract too, and lost it.
+    fn was_lost(&self, contract: &ContractName) -> Result<bool, OpError> {
+        let Some(versions) = self.domain.conflicts.contracts.get(contract).filter(|_| self.me.is_some()) else {
+            return Ok(false);
+        };
+        for version in versions {
+            let folder = layout::losing_contracts(contract, version);
+            for entry in unless_damaged(read::folder(self.store, self.tree, folder.as_str()))? {
+                let lost = read::readable::<Contract>(self.store, Some(entry.id))?;
+                if lost.is_some_and(|lost| Some(&lost.owner) == self.me) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Returns whether a contract has another owner now, although it was not transferred to that owner: both created it.

@@ -11,6 +11,7 @@ pub mod dispute;
 pub mod editor_schemas;
 pub mod former;
 pub mod hint;
+pub mod lost_contracts;
 pub mod places;
 pub mod policy;
 pub mod publish_and_sync;

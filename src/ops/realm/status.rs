@@ -33,6 +33,7 @@ use crate::{
             pending::{self, MAX_DELIVERED, NotificationBatch, Pending},
         },
         publish::{
+            lost_contracts,
             unpublished::{self, CaughtUp},
             work_file,
         },
@@ -274,6 +275,19 @@ fn conflicts(
             let standing = standing(&one, &domain, me, is_auto);
             conflict(Some(&line.name), one, standing)
         }));
+    }
+    conflicts.extend(lost_contracts(ctx, here, digests)?);
+    Ok(conflicts)
+}
+
+/// Returns the contracts that the current repository created, but that another one owns, as conflicts.
+fn lost_contracts(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Result<Vec<SyncConflict>, OpError> {
+    let (Some(me), Some(code)) = (&here.repo, &ctx.code) else { return Ok(Vec::new()) };
+    let Some(commit) = code.head()?.commit else { return Ok(Vec::new()) };
+    let mut conflicts = Vec::new();
+    for (line, digest) in digests.values() {
+        let lost = lost_contracts::of_domain((&*here.store, me), (code, &commit), line, digest)?;
+        conflicts.extend(lost.into_iter().map(|one| conflict(Some(&line.name), one, Standing::default())));
     }
     Ok(conflicts)
 }

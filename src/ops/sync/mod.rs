@@ -346,6 +346,7 @@ pub fn conflict(domain: Option<&DomainName>, conflict: Conflict, standing: Stand
         Conflict::Contract(contract, version) => {
             SyncConflict { contract: Some(contract), version: Some(version), ..none }
         }
+        Conflict::Lost(lost) => SyncConflict { contract: Some(lost.contract), ..none },
         Conflict::SetAside(record) => SyncConflict { set_aside: Some(SetAsideCommit::from(record)), ..none },
         Conflict::Binding(repo) | Conflict::Repo(repo) => SyncConflict { repo: Some(repo), ..none },
     }

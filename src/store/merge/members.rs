@@ -66,7 +66,7 @@ impl TreeMerge<'_> {
     }
 
     /// Returns a document after the merge, if there is one that can be read.
-    fn merged<T: DeserializeOwned>(&self, path: &TreePath) -> Result<Option<T>, StoreError> {
+    pub(super) fn merged<T: DeserializeOwned>(&self, path: &TreePath) -> Result<Option<T>, StoreError> {
         let blob = match self.merge.edits.get(path) {
             Some(Edit::Put(text)) => return Ok(codec::decode(text).ok()),
             Some(Edit::Link(_, blob)) => Some(*blob),

@@ -36,7 +36,8 @@ impl TreeMerge<'_> {
             TreeFile::Version(name, _) => {
                 let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
                 let ([ours, theirs], newer) = self.comparable(name, &our, &their)?;
-                let merged = merge::version(&ours, &theirs, newer);
+                let current = self.merged(&layout::contract(name))?;
+                let merged = merge::version(current.as_ref(), &ours, &theirs, newer);
                 self.put_contract(&place, &our, merged, name);
             }
             TreeFile::Binding(repo) => {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::text::count,
+    model::{conflict::NOT_OWNER, text::count},
     ops::{ctx::Ctx, realm},
     surface::publication_summary,
     wire::{
@@ -98,7 +98,7 @@ pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text
     text.heading("conflicts");
     for one in conflicts.iter().take(most) {
         text.line(&[plain(" "), styled(subject(one), Style::Red), styled(format!("[{}]", one.code), Style::Dim)]);
-        if one.set_aside.is_some() {
+        if one.set_aside.is_some() || one.code == NOT_OWNER {
             text.line(&[plain("   "), plain(&one.meaning)]);
         }
         for command in &one.resolution {
@@ -196,6 +196,7 @@ fn subject(one: &SyncConflict) -> String {
     let domain = one.domain.as_ref().map(|domain| format!("{domain}/")).unwrap_or_default();
     match (&one.contract, &one.version, &one.repo) {
         (Some(contract), Some(version), _) => format!("{domain}{contract} {version}"),
+        (Some(contract), None, _) => format!("{domain}{contract}"),
         (_, _, Some(repo)) => format!("{domain}{repo}"),
         _ => domain,
     }

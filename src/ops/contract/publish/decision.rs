@@ -30,8 +30,8 @@ impl Work<'_> {
         let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now(), self.judge)?;
         // A commit that changes nothing in this domain is not recorded, since most commits are like that. One that
         // replaces the published commit is recorded, because no other clone has the replaced commit.
-        let touches = self.touches(&view.info.name);
-        let changed = !decision.changes.is_empty() || touches || lineage == Lineage::Replaced;
+        let is_to_record = self.is_to_record(view);
+        let changed = !decision.changes.is_empty() || is_to_record || lineage == Lineage::Replaced;
         if changed && view.info.has_member(self.acting.repo) {
             let source = Source::of(*self.commit);
             if view.sources.get(self.acting.repo) != Some(&source) {

@@ -28,7 +28,7 @@ impl Work<'_> {
     /// a rollback.
     pub fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
         let (lineage, name) = (self.lineage(view)?, &view.info.name);
-        let writes = lineage == Lineage::Replaced || self.touches(name);
+        let writes = lineage == Lineage::Replaced || self.is_to_record(view);
         if writes && let Some(missing) = self.missing_side(view)? {
             return Err(self.fetch_first(name, &missing)?);
         }

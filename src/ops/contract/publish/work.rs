@@ -7,6 +7,7 @@ use crate::{
     model::{
         binding::Binding,
         candidate::Candidate,
+        domain::Source,
         domain_view::DomainView,
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
@@ -130,8 +131,15 @@ impl Work<'_> {
         cycles::closed(self.store(), &parts.collect::<Vec<_>>(), None)
     }
 
-    /// Returns whether the commit changed a file of this domain since the last published commit.
-    pub fn touches(&self, name: &DomainName) -> bool {
+    /// Returns whether the commit has to be recorded in a domain: it changed a file there since the last published commit,
+    /// or follows commits that were published concurrently.
+    pub fn is_to_record(&self, view: &DomainView) -> bool {
+        let name = &view.info.name;
+        let is_concurrent = |source: &Source| !source.concurrent.is_empty();
+        view.sources.get(self.acting.repo).is_some_and(is_concurrent) || self.has_changes(name)
+    }
+
+    fn has_changes(&self, name: &DomainName) -> bool {
         self.candidate.contracts_in(name).any(|(_, declared)| declared.changed)
             || self.candidate.bindings.get(name).is_some_and(|declared| declared.changed)
             || self.candidate.removed_bindings.contains(name)

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     model::{
+        conflict::NOT_OWNER,
         contract::Deprecated,
         next_step::NextStep,
         verdict::{Outcome, Verdict},
@@ -161,7 +162,9 @@ fn listed(site: &Site, import: &ImportTopology) -> Markup {
 fn conflict(conflict: &SyncConflict) -> Cause {
     let what = html! {
         p {
-            @if conflict.set_aside.is_some() { (text(&conflict.meaning)) } @else { "Changed on two machines: " }
+            @if conflict.set_aside.is_some() { (text(&conflict.meaning)) }
+            @else if conflict.code == NOT_OWNER { "Created by two repositories: " }
+            @else { "Changed on two machines: " }
             @if let Some(domain) = &conflict.domain { (domain) }
             @if let Some(contract) = &conflict.contract { "/" (contract) }
             @if let Some(version) = &conflict.version { " " (version) }
