@@ -12,7 +12,7 @@ use crate::{
 pub const PATHS: &str = "s3-access/s3-permissions";
 
 /// Names the user of a clone.
-fn name_user(world: &World, dir: &Path, name: &str) {
+pub fn name_user(world: &World, dir: &Path, name: &str) {
     world.git(dir, &["config", "user.name", name]);
     world.git(dir, &["config", "user.email", &format!("{name}@example.com")]);
 }
@@ -483,21 +483,4 @@ fn commit_without_contracts_on_one_side_of_a_merge_is_behind() {
     assert_eq!(commit.stderr, "");
     let status = world.ok(&mate, &["status"]);
     assert!(status.stdout.contains(&format!("its main lacks the published commit {missing}")), "{status}");
-}
-
-/// The other clone published it at the same time, so nothing is missing here that should be retired.
-#[test]
-fn contract_of_another_clone_is_not_missing_here() {
-    let (world, mate) = team();
-    let fungal = world.path("fungal");
-    let other = |name: &str| contract("1.0.0").replace("s3-permissions", name);
-    world.write("fungal/.blue/contracts/s3-access/s3-paths.yaml", &other("s3-paths"));
-    world.commit("fungal", "Paths");
-    name_user(&world, &mate, "mate");
-    world.on("second").write("mate/.blue/contracts/s3-access/s3-keys.yaml", &other("s3-keys"));
-    world.commit("mate", "Keys");
-    world.ok(&mate, &["sync"]);
-    world.on("home").ok(&fungal, &["sync"]);
-    let status = world.json(&fungal, &["status"]);
-    assert_eq!((&status["removed_files"], status["behind"].is_object()), (&json!([]), true), "{status}");
 }
