@@ -15,6 +15,7 @@ pub(crate) mod components;
 pub mod conflict;
 pub mod content_cache;
 pub mod contract;
+pub mod contract_forms;
 pub mod cycle;
 pub mod diff;
 pub mod domain;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::{
     teamwork::{diverged, push, team},
+    two_machines::name_user,
     world::{CONTRACT_FILE, World, contract},
 };
 
@@ -144,4 +145,22 @@ fn mirror_may_follow_a_force_push() {
     let status = world.ok(&mirror, &["status"]);
     let replaces = world.next_steps(&status).iter().any(|step| step.contains("contract publish --rollback"));
     assert!(replaces, "{status}");
+}
+
+/// The other clone published it at the same time, so nothing is missing here that should be retired.
+#[test]
+fn contract_of_another_clone_is_not_missing_here() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let other = |name: &str| contract("1.0.0").replace("s3-permissions", name);
+    world.write("fungal/.blue/contracts/s3-access/s3-paths.yaml", &other("s3-paths"));
+    world.commit("fungal", "Paths");
+    name_user(&world, &mate, "mate");
+    world.on("second").write("mate/.blue/contracts/s3-access/s3-keys.yaml", &other("s3-keys"));
+    world.commit("mate", "Keys");
+    world.ok(&mate, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    let status = world.json(&fungal, &["status"]);
+    assert_eq!(status["removed_files"], serde_json::json!([]), "{status}");
+    assert!(status["behind"].is_object(), "{status}");
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     teamwork::{push, team},
-    two_machines::{described, name_user},
+    two_machines::described,
     world::{CONTRACT_FILE, DOMAIN_REF, World, contract},
 };
 
@@ -110,21 +110,4 @@ fn reverted_side_of_concurrent_publications_is_published() {
         let run = world.ok(&mate, args);
         assert!(!run.all().contains("not published") && !run.all().contains("behind"), "{run}");
     }
-}
-
-/// The other clone published it at the same time, so nothing is missing here that should be retired.
-#[test]
-fn contract_of_another_clone_is_not_missing_here() {
-    let (world, mate) = team();
-    let fungal = world.path("fungal");
-    let other = |name: &str| contract("1.0.0").replace("s3-permissions", name);
-    world.write("fungal/.blue/contracts/s3-access/s3-paths.yaml", &other("s3-paths"));
-    world.commit("fungal", "Paths");
-    name_user(&world, &mate, "mate");
-    world.on("second").write("mate/.blue/contracts/s3-access/s3-keys.yaml", &other("s3-keys"));
-    world.commit("mate", "Keys");
-    world.ok(&mate, &["sync"]);
-    world.on("home").ok(&fungal, &["sync"]);
-    let status = world.json(&fungal, &["status"]);
-    assert_eq!((&status["removed_files"], status["behind"].is_object()), (&json!([]), true), "{status}");
 }

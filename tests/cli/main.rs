@@ -50,6 +50,7 @@ mod committed_files;
 mod comparison_reports;
 mod comparisons;
 mod compat;
+mod compat_inputs;
 mod completions;
 mod concurrent_edits;
 mod concurrent_publications;

@@ -11,7 +11,8 @@ use crate::model::schema::{
     document::Document,
     ecma,
     metered::{Meter, Metered, MeteredValue, within},
-    official, options_for, part, unbounded_options,
+    official, part,
+    validator::{options_for, unbounded_options},
 };
 
 /// The maximum number of validations while shrinking a witness.

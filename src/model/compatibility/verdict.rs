@@ -1,22 +1,22 @@
 //! The result of one comparison: both directions, both readings, the differences and the bump.
 
-use std::{collections::HashSet, time::Duration};
+mod differences;
+mod witness;
+
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::answer::{BothReadings, Comparison, SchemaDifference, SchemaVerdict, VersionBump};
 use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
-use super::evaluate;
 use super::graph::dialect;
 use super::graph::intern;
-use super::graph::node::{Id, Lit, Table};
+use super::graph::node::Id;
 use super::prove::sender;
 use super::prove::{Answer, Atom, Engine};
-use super::rules::ALTERNATIVES;
 use super::sent_names;
 use super::sources::Sources;
-use super::walk::Leaf;
 use crate::model::{
     contract::{BrokenDirection, SchemaReading},
     schema::{Draft, Tree, document::Document},
@@ -24,9 +24,6 @@ use crate::model::{
 
 /// The maximum number of differences in each direction.
 const MAX_DIFFERENCES: usize = 20;
-
-/// The maximum number of sub-schemas that are listed for refusing values that one and the same sub-schema accepts.
-const MAX_OF_A_PLACE: usize = 3;
 
 /// The options of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -152,9 +149,6 @@ struct Judge<'a> {
 
 /// The time limit for validating the values that a schema lists.
 const LISTING: Duration = Duration::from_millis(250);
-
-/// The time limit for shrinking one witness.
-const SHRINKING: Duration = Duration::from_millis(150);
 
 impl<'a> Judge<'a> {
     /// Decides both directions and collects differences.
@@ -318,201 +312,6 @@ impl<'a> Judge<'a> {
         };
         SchemaVerdict::unknown(&reason, spent)
     }
-
-    /// Confirms a value with the validator, shrinks it, and explains why it fails: by the first keyword that `accepted`
-    /// accepts, or by the first keyword of all if there is no such function. Returns `None` if the value is not
-    /// confirmed, or no keyword is accepted.
-    fn confirm(
-        &mut self,
-        direction: BrokenDirection,
-        reading: SchemaReading,
-        value: Value,
-        accepted: Option<&dyn Fn(&Leaf<'a>) -> bool>,
-    ) -> Option<(SchemaDifference, Option<Leaf<'a>>)> {
-        let (inner, outer) = sides(direction);
-        self.sides.iter_mut().for_each(|side| side.prepare_for(&value));
-        let [inner_side, outer_side] = [inner, outer].map(|side| &self.sides[side]);
-        let roots = [inner, outer].map(|side| self.root(side));
-        let (sources, table) = (&self.sources, &mut self.engine.table);
-        let is_witness = |table: &mut Table, value: &Value| {
-            confirm::is_witness(inner_side, outer_side, value)
-                // The validator ignores references out of the schemas.
-                && (table.words.external.is_none()
-                    || evaluate::holds(table, roots[0], value) == Some(true)
-                        && evaluate::holds(table, roots[1], value) == Some(false))
-                && accepted.is_none_or(|accepted| sources.leaf(table, outer, value, accepted).is_some())
-        };
-        if !is_witness(table, &value) {
-            return None;
-        }
-        let started = self.engine.budget.elapsed();
-        let budget = &self.engine.budget;
-        let time_left = || SHRINKING.saturating_sub(budget.elapsed().saturating_sub(started));
-        let is_sent = reading == SchemaReading::Lenient && sender::is_sent(table, roots[0], &value);
-        let is_smaller = |table: &mut Table, value: &Value| {
-            is_witness(table, value) && (!is_sent || sender::is_sent(table, roots[0], value))
-        };
-        let witness = confirm::shrink(value, &mut |value| is_smaller(table, value), &time_left);
-        let leaf = sources.leaf(table, outer, &witness, accepted.unwrap_or(&|_| true));
-        let explained = leaf.as_ref().map(|leaf| sources.explain(table, leaf, outer, &witness, direction));
-        let (rule, message, at, [old_pointer, new_pointer]) = match explained {
-            Some(found) => (found.rule, found.message, found.at, found.pointers),
-            None => {
-                let [narrow, wide] = ALTERNATIVES;
-                let rule = if direction == BrokenDirection::Forwards { narrow } else { wide };
-                (rule, "the value is refused".to_owned(), String::new(), [None, None])
-            }
-        };
-        let difference = SchemaDifference {
-            rule: rule.to_owned(),
-            direction,
-            reading,
-            message,
-            old_pointer,
-            new_pointer,
-            witness_bytes: witness.to_string().len(),
-            witness: Some(witness),
-            at,
-            id: None,
-        };
-        Some((difference, leaf))
-    }
-
-    /// Searches for further differences, treating the known ones as allowed. Returns whether all were found and listed.
-    fn collect(&mut self, direction: BrokenDirection, first: SchemaDifference) -> bool {
-        let reading = first.reading;
-        let (_, outer) = sides(direction);
-        let most = self.differences.len() + self.options.most_differences;
-        let table = &mut self.engine.table;
-        let leaf = first.witness.as_ref().and_then(|witness| self.sources.leaf(table, outer, witness, &|_| true));
-        self.engine.unmask();
-        let mut next = Some((first, leaf));
-        let (mut are_all_listed, mut general) = (true, HashSet::new());
-        let are_all_found = loop {
-            let Some((difference, leaf)) = next.take() else { break false };
-            let witness = difference.witness.clone();
-            let is_crowded = self.is_crowded(&difference);
-            are_all_listed &= !is_crowded;
-            // A keyword that was treated as allowed for some values only is listed once.
-            let mask = leaf.as_ref().filter(|leaf| leaf.foreign.is_none()).and_then(|leaf| leaf.mask.clone());
-            let is_repeated = mask.is_some_and(|mask| self.is_explained(&mask.1, &difference) || !general.insert(mask))
-                || self.is_listed_with_message(&difference);
-            if !is_crowded && !is_repeated {
-                if self.differences.len() == most {
-                    break false;
-                }
-                self.differences.push(difference);
-            }
-            let Some((leaf, witness)) = leaf.zip(witness) else { break false };
-            are_all_listed &= self.elsewhere(direction, reading, (&leaf, &witness), most);
-            let Some((id, lit)) = leaf.mask else { break false };
-            if !self.engine.mask(id, lit, leaf.foreign, &leaf.value) || !self.engine.budget.look() {
-                break false;
-            }
-            let value = match self.ask(direction, reading) {
-                Answer::Witness(value) | Answer::PossibleWitness(value) => value,
-                Answer::Empty => break !self.may_hide(outer),
-                Answer::Undecided => break false,
-            };
-            let masked = self.engine.masked.clone();
-            let is_new = |leaf: &Leaf<'a>| {
-                leaf.mask.as_ref().is_some_and(|mask| match masked.get(mask) {
-                    None => true,
-                    Some(masked) => masked.rest.is_some() && leaf.foreign.is_none(),
-                })
-            };
-            next = self.confirm(direction, reading, (*value).clone(), Some(&is_new));
-        };
-        self.engine.unmask();
-        are_all_found && are_all_listed
-    }
-
-    /// Returns whether what is treated as allowed may allow values that are further differences.
-    fn may_hide(&self, outer: usize) -> bool {
-        let mut alternatives = self.sources.alternatives(outer, false);
-        alternatives.extend(self.sources.alternatives(1 - outer, true));
-        let is_union = |lit: &Lit| matches!(lit, Lit::AnyOf(_) | Lit::OneOf(_));
-        let masked = self.engine.masked.iter();
-        let mut general = masked.filter(|(key, one)| !is_union(&key.1) || one.rest.is_none() || one.types != 0);
-        general.any(|((id, lit), _)| is_union(lit) || alternatives.contains(id))
-    }
-
-    /// Returns whether a value that a union refuses is listed, with an alternative that refuses it.
-    fn is_explained(&self, lit: &Lit, found: &SchemaDifference) -> bool {
-        let is_same = |one: &SchemaDifference| one.direction == found.direction && one.witness == found.witness;
-        matches!(lit, Lit::AnyOf(_) | Lit::OneOf(_)) && self.differences.iter().any(is_same)
-    }
-
-    /// Returns whether enough differences are already listed in which the same sub-schema accepts the value, and others
-    /// refuse it.
-    fn is_crowded(&self, found: &SchemaDifference) -> bool {
-        fn places(one: &SchemaDifference) -> (Option<&str>, Option<&str>) {
-            let (accepting, refusing) = match one.direction {
-                BrokenDirection::Backwards => (&one.new_pointer, &one.old_pointer),
-                BrokenDirection::Forwards => (&one.old_pointer, &one.new_pointer),
-            };
-            // The last step is the keyword.
-            let refusing = refusing.as_ref().and_then(|pointer| Some(pointer.rsplit_once('/')?.0));
-            (accepting.as_deref(), refusing)
-        }
-        let (accepting, refusing) = places(found);
-        let is_other = |one: &SchemaDifference| {
-            let (place, other) = places(one);
-            one.direction == found.direction && place == accepting && other != refusing
-        };
-        accepting.is_some() && self.differences.iter().filter(|one| is_other(one)).count() >= MAX_OF_A_PLACE
-    }
-
-    /// Returns whether a difference at the same place is listed.
-    fn is_listed(&self, found: &SchemaDifference) -> bool {
-        self.differences.iter().any(|one| place(one) == place(found))
-    }
-
-    /// Returns whether a difference with the same place and message is already listed: another case of the same
-    /// `unevaluated…` keyword has it too.
-    fn is_listed_with_message(&self, found: &SchemaDifference) -> bool {
-        self.differences.iter().any(|one| place(one) == place(found) && one.message == found.message)
-    }
-
-    /// Searches for the same difference at other places. Returns whether all were found and listed.
-    fn elsewhere(
-        &mut self,
-        direction: BrokenDirection,
-        reading: SchemaReading,
-        (leaf, witness): (&Leaf<'a>, &Value),
-        most: usize,
-    ) -> bool {
-        let (inner, _) = sides(direction);
-        let places = self.sources.other_places(&mut self.engine.table, (leaf, witness), inner);
-        let mut is_complete = places.is_complete;
-        for place in places.all {
-            if !self.engine.budget.look() {
-                return false;
-            }
-            let atoms = self.atoms(direction, reading).into_iter().chain([Atom::is(place.demand, false)]);
-            let value = match self.engine.goal(atoms.collect()) {
-                Answer::Witness(value) | Answer::PossibleWitness(value) => value,
-                Answer::Empty => continue,
-                Answer::Undecided => {
-                    is_complete = false;
-                    continue;
-                }
-            };
-            let is_there = |found: &Leaf<'a>| found.mask == leaf.mask && place.has(found);
-            match self.confirm(direction, reading, (*value).clone(), Some(&is_there)) {
-                Some((found, _)) if self.is_listed(&found) => {}
-                Some(_) if self.differences.len() == most => return false,
-                Some((found, _)) if !self.is_crowded(&found) => self.differences.push(found),
-                _ => is_complete = false,
-            }
-        }
-        is_complete
-    }
-}
-
-/// Returns the place of a difference.
-fn place(one: &SchemaDifference) -> (BrokenDirection, &str, Option<&str>, Option<&str>) {
-    (one.direction, &one.rule, one.old_pointer.as_deref(), one.new_pointer.as_deref())
 }
 
 /// Returns which document's values must be within the other's, as indexes.

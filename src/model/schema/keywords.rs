@@ -11,7 +11,10 @@ use std::{
 use super::{
     Draft, Tree, ecma, external,
     keyword_warning::{KeywordKind, KeywordWarning},
-    words::{ALWAYS, ANNOTATIONS, BELOW, IN_PLACE, NAMED, SOMETIMES, fits, is_assertion, of_other_language, plain},
+    misspelt::{Nearest, meant, nearest},
+    not_a_schema::no_keyword,
+    other_draft,
+    words::{BELOW, IN_PLACE, NAMED, is_assertion, of_other_language},
 };
 use crate::model::pointer::escape;
 
@@ -55,42 +58,6 @@ pub fn is_keyword(word: &str) -> bool {
     is_assertion(word) || matches!(word, "$schema" | "$defs" | "definitions" | external::KEYWORD)
 }
 
-/// Returns a warning if a schema has words but no keyword, as documents that are not schemas do.
-fn no_keyword(schema: Tree<'_>) -> Option<KeywordWarning> {
-    let restricts = |word: &str| word == external::KEYWORD || is_assertion(word) && !matches!(word, "id" | "$id");
-    // In an unknown dialect, any word may be a keyword.
-    let is_known = schema.get("$schema").and_then(Tree::as_str).is_none_or(|uri| Draft::of(uri).is_some());
-    if !is_known || schema.members().any(|(word, _)| restricts(word)) {
-        return None;
-    }
-    let is_annotation =
-        |word: &str| ANNOTATIONS.contains(&word) || matches!(word, "id" | "$id") || word.starts_with("x-");
-    let (word, _) = schema.members().find(|(word, _)| !is_annotation(word))?;
-    Some(KeywordWarning {
-        pointer: String::new(),
-        keyword: word.to_owned(),
-        kind: KeywordKind::NoKeyword,
-        suggestion: "write the schema, or the JSON Pointer to it in its file".to_owned(),
-    })
-}
-
-/// Returns the pointer to the schemas of a document that is OpenAPI, AsyncAPI, a resource of Kubernetes or a contract
-/// rather than a schema. In YAML, a version without quotes is a number.
-pub fn schemas_within(document: Tree<'_>) -> Option<&'static str> {
-    let has = |word: &str| document.get(word).is_some_and(|value| value.is_string() || value.is_number());
-    if has("swagger") {
-        Some("/definitions/NAME")
-    } else if has("openapi") || has("asyncapi") {
-        Some("/components/schemas/NAME")
-    } else if has("apiVersion") && has("kind") {
-        Some("/spec/versions/0/schema/openAPIV3Schema")
-    } else if ["name", "version", "owner"].into_iter().all(&has) && !has("type") && !has("$schema") {
-        Some("/schema")
-    } else {
-        None
-    }
-}
-
 /// A sub-schema, and its draft if known.
 struct Place<'a> {
     schema: Tree<'a>,
@@ -111,14 +78,6 @@ struct Walk<'a> {
     parents: Vec<String>,
     /// The targets of references outside of `allOf`.
     used: HashSet<String>,
-}
-
-/// The keyword that is nearest to a word.
-#[derive(Debug, Clone, Copy)]
-struct Nearest {
-    keyword: &'static str,
-    /// Whether they differ only in case and punctuation.
-    is_same_word: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -208,8 +167,7 @@ impl Here<'_> {
         nearest: impl FnOnce() -> Option<Nearest>,
         has: impl FnOnce(&str) -> bool,
     ) -> Option<KeywordWarning> {
-        let (kind, suggestion) = self
-            .of_other_draft(word, value)
+        let (kind, suggestion) = other_draft::of(word, value, (self.draft, self.is_named))
             .or_else(|| {
                 let language = of_other_language(word, value)?;
                 Some((KeywordKind::OtherLanguage, language.to_owned()))
@@ -235,116 +193,21 @@ impl Here<'_> {
             suggestion: ecma::instead_of(pattern).to_owned(),
         })
     }
-
-    fn of_other_draft(&self, word: &str, value: Tree<'_>) -> Option<(KeywordKind, String)> {
-        let draft = self.draft;
-        let (since, until) = match word {
-            "exclusiveMinimum" | "exclusiveMaximum" if value.is_boolean() => (Draft::D4, Draft::D4),
-            "exclusiveMinimum" | "exclusiveMaximum" => (Draft::D6, Draft::D2020),
-            "items" if value.is_array() => (Draft::D4, Draft::D2019),
-            // An id that is not a string cannot be referred to, so it is an annotation.
-            "id" | "$id" if !value.is_string() => return None,
-            _ => SOMETIMES.iter().find(|(keyword, ..)| *keyword == word).map(|(_, since, until)| (*since, *until))?,
-        };
-        if (since..=until).contains(&draft) {
-            return None;
-        }
-        let write = match word {
-            "exclusiveMinimum" if draft == Draft::D4 => {
-                "write the number as \"minimum\", with \"exclusiveMinimum\": true"
-            }
-            "exclusiveMaximum" if draft == Draft::D4 => {
-                "write the number as \"maximum\", with \"exclusiveMaximum\": true"
-            }
-            "exclusiveMinimum" => "write the number as \"exclusiveMinimum\" instead of \"minimum\"",
-            "exclusiveMaximum" => "write the number as \"exclusiveMaximum\" instead of \"maximum\"",
-            "items" => "write the list as \"prefixItems\"",
-            "prefixItems" => "write the list as \"items\"",
-            "additionalItems" => "write \"items\", beside \"prefixItems\"",
-            "const" => "write \"enum\" with this one value",
-            "dependentRequired" | "dependentSchemas" => "write \"dependencies\"",
-            "$recursiveRef" if draft == Draft::D2020 => "write \"$dynamicRef\"",
-            "$dynamicRef" if draft == Draft::D2019 => "write \"$recursiveRef\"",
-            "$recursiveRef" | "$dynamicRef" => "write \"$ref\"",
-            "id" => "write \"$id\"",
-            "$id" => "write \"id\"",
-            _ => return Some((KeywordKind::OtherDraft(draft), format!("name {since} or later in \"$schema\""))),
-        };
-        let or = if self.is_named { String::new() } else { format!(", or name {until} in \"$schema\"") };
-        Some((KeywordKind::OtherDraft(draft), format!("{write}{or}")))
-    }
-}
-
-/// Returns the keyword that the author of a word probably meant. `has` returns whether the schema has a keyword.
-fn meant(
-    word: &str,
-    value: Tree<'_>,
-    nearest: impl FnOnce() -> Option<Nearest>,
-    has: impl FnOnce(&str) -> bool,
-) -> Option<&'static str> {
-    if word == "ref" {
-        return value.is_string().then_some("$ref");
-    }
-    let Nearest { keyword, is_same_word } = nearest()?;
-    // A short word that resembles a keyword is often a word of another tool.
-    if word.len() < 4 && !is_same_word && (has(keyword) || !is_typical(keyword, value)) {
-        return None;
-    }
-    (is_same_word || fits(keyword, value)).then_some(keyword)
-}
-
-/// Returns whether a value is unlikely to belong to anything but the keyword.
-fn is_typical(keyword: &str, value: Tree<'_>) -> bool {
-    let is_type = |value: Tree<'_>| {
-        let types = ["array", "boolean", "integer", "null", "number", "object", "string"];
-        value.as_str().is_some_and(|name| types.contains(&name))
-    };
-    match keyword {
-        "type" if value.is_array() => value.items().all(is_type),
-        "type" => is_type(value),
-        "enum" => value.is_array(),
-        _ => false,
-    }
-}
-
-/// Returns the keyword that is nearest to a word, if it is near enough and the word is not a keyword itself.
-fn nearest(word: &str) -> Option<Nearest> {
-    if word.starts_with("x-") || word.starts_with("X-") {
-        return None;
-    }
-    let known = || ALWAYS.into_iter().chain(SOMETIMES.iter().map(|(keyword, ..)| *keyword));
-    if is_assertion(word) || ANNOTATIONS.contains(&word) {
-        return None;
-    }
-    let letters = plain(word);
-    if let Some(keyword) = known().filter(|keyword| *keyword != "id").find(|keyword| plain(keyword) == letters) {
-        return Some(Nearest { keyword, is_same_word: true });
-    }
-    let allowed = match word.len() {
-        0..3 => return None,
-        3..6 => 1,
-        _ => 2,
-    };
-    let edits = |keyword: &'static str| (strsim::osa_distance(word, keyword), keyword);
-    // Too many words are similar to short keywords.
-    let nearest = known().filter(|keyword| keyword.len() > 3 && *keyword != "$id").map(edits).min()?;
-    let is_annotation = ANNOTATIONS.into_iter().any(|keyword| edits(keyword).0 <= nearest.0);
-    (nearest.0 <= allowed && !is_annotation).then_some(Nearest { keyword: nearest.1, is_same_word: false })
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::model::schema::Forest;
     use serde_json::{Map, Value, json};
 
-    fn found(schema: &Value) -> Vec<(String, String)> {
+    pub(in crate::model::schema) fn found(schema: &Value) -> Vec<(String, String)> {
         let (forest, root) = Forest::of(schema);
         warnings(forest.tree(root)).into_iter().map(|warning| (warning.pointer.clone(), warning.message())).collect()
     }
 
     #[track_caller]
-    fn one(schema: Value, pointer: &str, hint: &str) {
+    pub(in crate::model::schema) fn one(schema: Value, pointer: &str, hint: &str) {
         let found = found(&schema);
         assert!(found.len() == 1 && found[0].0 == pointer && found[0].1.contains(hint), "{schema}: {found:?}");
     }
@@ -381,71 +244,6 @@ mod tests {
     }
 
     #[test]
-    fn typos_are_reported_with_the_nearest_keyword() {
-        for (word, value, meant) in [
-            ("propertis", json!({}), "properties"),
-            ("requierd", json!(["a"]), "required"),
-            ("additionalproperties", json!(false), "additionalProperties"),
-            ("additional_properties", json!(false), "additionalProperties"),
-            ("any-of", json!([{}]), "anyOf"),
-            ("minLenght", json!(1), "minLength"),
-            ("enums", json!(["a"]), "enum"),
-            ("item", json!({}), "items"),
-            ("typ", json!("object"), "type"),
-            ("typ", json!(["object", "null"]), "type"),
-            ("typ", json!("JWT"), ""),
-            ("enm", json!(["a"]), "enum"),
-            ("itms", json!({}), "items"),
-            ("els", json!({}), ""),
-            ("tpye", json!("string"), "type"),
-            ("ref", json!("#/$defs/a"), "$ref"),
-            ("unevalutedProperties", json!(false), "unevaluatedProperties"),
-            ("uniqueitems", json!(true), "uniqueItems"),
-        ] {
-            if meant.is_empty() {
-                assert_eq!(found(&json!({"type": "string", word: value})), [], "{word}");
-            } else {
-                one(json!({word: value}), &format!("/{word}"), &format!("{meant:?}"));
-            }
-        }
-    }
-
-    #[test]
-    fn short_word_beside_the_keyword_is_an_annotation() {
-        assert_eq!(found(&json!({"type": "string", "typ": "string"})), []);
-        assert_eq!(found(&json!({"type": "string", "enum": ["a"], "enm": ["a"]})), []);
-    }
-
-    #[test]
-    fn annotations_and_words_of_other_tools_are_ignored() {
-        let words = "x-propertis markdownDescription defaultSnippets tsType $comment example descripton note tags label \
-            options units order group fields name kind $def definition unit enumNames errorMessage readonly titel \
-            source since scope ~/";
-        for word in words.split(' ').chain([""]) {
-            assert_eq!(found(&json!({"type": "string", word: "text"})), [], "{word}");
-        }
-        assert_eq!(found(&json!({"type": "object", "types": 3, "require": true, "itens": "x"})), []);
-        assert_eq!(found(&json!({"$schema": "https://example.org/own", "propertis": {}})), []);
-    }
-
-    #[test]
-    fn a_document_without_keywords_is_reported() {
-        one(json!({"description": "a package", "version": "1.0.0", "main": "a.js"}), "", "\"main\" is not a keyword");
-        one(json!({"components": {"schemas": {}}}), "", "write the schema");
-        one(json!({"$schema": Draft::D7.uri(), "$id": "x", "other": 1}), "", "\"other\" is not a keyword");
-        let body = json!({"content": {"schema": {"$ref": "#/$defs/Order"}}, "$defs": {"Order": {"type": "object"}}});
-        one(body, "", "\"content\" is not a keyword");
-        for schema in [
-            json!({}),
-            json!({"title": "anything", "x-order": 1}),
-            json!({"$schema": Draft::D7.uri(), "$id": "x", "$defs": {"other": {}}}),
-            json!({"required": [], "other": 1}),
-        ] {
-            assert_eq!(found(&schema), [], "{schema}");
-        }
-    }
-
-    #[test]
     fn all_schemas_are_visited_and_nothing_else() {
         let slip = json!({"requierd": ["a"]});
         let values = json!({"properties": {"requierd": true, "propertis": {}}, "enum": [slip], "const": slip,
@@ -462,44 +260,6 @@ mod tests {
         }
         let round = json!({"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}, "propertis": {}}}});
         one(round, "/$defs/a/propertis", "\"properties\"");
-    }
-
-    #[test]
-    fn keywords_of_other_drafts_are_reported_with_what_to_write() {
-        let of = |draft: Draft, word: &str, value: Value| json!({"$schema": draft.uri(), word: value});
-        for (draft, word, value, hint) in [
-            (Draft::D7, "prefixItems", json!([{}]), "draft-07; write the list as \"items\""),
-            (Draft::D2020, "items", json!([{}]), "write the list as \"prefixItems\""),
-            (Draft::D2020, "additionalItems", json!(false), "write \"items\""),
-            (Draft::D4, "const", json!(1), "\"enum\""),
-            (Draft::D6, "if", json!({}), "name draft-07 or later"),
-            (Draft::D7, "dependentRequired", json!({}), "\"dependencies\""),
-            (Draft::D7, "unevaluatedProperties", json!(false), "name 2019-09 or later"),
-            (Draft::D2020, "exclusiveMinimum", json!(true), "write the number as \"exclusiveMinimum\""),
-            (Draft::D4, "exclusiveMaximum", json!(3), "\"maximum\""),
-            (Draft::D2020, "$recursiveRef", json!("#"), "\"$dynamicRef\""),
-            (Draft::D7, "id", json!("a"), "\"$id\""),
-            (Draft::D4, "$id", json!("a"), "\"id\""),
-            (Draft::D7, "nullable", json!(true), "\"null\""),
-            (Draft::D7, "typeof", json!("function"), "other validators ignore it"),
-        ] {
-            one(of(draft, word, value), &format!("/{word}"), hint);
-        }
-        one(json!({"additionalItems": {}}), "/additionalItems", "or name 2019-09 in \"$schema\"");
-        for draft in Draft::ALL {
-            for (word, value) in [
-                ("dependencies", json!({})),
-                ("definitions", json!({})),
-                ("$defs", json!({})),
-                ("nullable", json!(false)),
-                ("$comment", json!("x")),
-                ("examples", json!([])),
-                ("id", json!({})),
-            ] {
-                let schema = json!({"$schema": draft.uri(), "type": "object", word: value});
-                assert_eq!(found(&schema), [], "{draft} {word}");
-            }
-        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{
     Draft, Part, Problem, Tree,
     metered::{Metered, MeteredValue},
-    problem::of_dialect,
+    problem::{self, of_dialect},
 };
 
 /// Returns the first problem of a schema according to the meta-schema of its draft.
@@ -24,13 +24,13 @@ pub(super) fn problem_in(schema: Tree<'_>, draft: Draft) -> Option<Problem> {
     let options = jsonschema::options_for::<Metered>().offline().with_format("regex", |_: &str| true);
     let validator = match options.build(&of_draft) {
         Ok(validator) => validator,
-        Err(error) => return Some(super::problem(Part::Schema, &error)),
+        Err(error) => return Some(problem::problem(Part::Schema, &error)),
     };
     // Describing a problem costs more than detecting that there is one.
     if validator.is_valid(MeteredValue::tree(schema)) {
         return None;
     }
-    validator.validate(MeteredValue::tree(schema)).err().map(|error| super::problem(Part::Schema, &error))
+    validator.validate(MeteredValue::tree(schema)).err().map(|error| problem::problem(Part::Schema, &error))
 }
 
 #[cfg(test)]
@@ -52,11 +52,7 @@ mod tests {
                 let (forest, root) = Forest::of(&schema);
                 let found = problem(forest.tree(root));
                 let expected = jsonschema::meta::validate(&schema).err();
-                assert_eq!(
-                    found,
-                    expected.map(|error| crate::model::schema::problem(Part::Schema, &error)),
-                    "{schema}"
-                );
+                assert_eq!(found, expected.map(|error| problem::problem(Part::Schema, &error)), "{schema}");
                 assert_eq!(found.is_none(), is_one, "{schema}");
             }
         }

@@ -13,8 +13,9 @@ use super::{
     document::Document,
     ecma,
     forest::{PartId, Tree},
-    problem::{OLDER_PARTS, PARTS},
+    problem::{OLDER_PARTS, PARTS, of_schema},
     resources, uri,
+    validator::options,
     words::{BELOW, IN_PLACE, NAMED, VALUES, is_assertion},
 };
 use crate::model::pointer::upwards;
@@ -67,8 +68,8 @@ pub fn problem(document: &Document<'_>) -> Option<Problem> {
     let parts: Vec<_> = parts.map(|keyword| (keyword.to_owned(), json!({}))).collect();
     lost.chain(patterns).find_map(|(mut alone, place)| {
         alone.as_object_mut()?.extend(parts.iter().cloned());
-        let error = super::options().build(&ecma::patterns(&alone)).err()?;
-        Some(Problem { pointer: place.clone(), ..super::of_schema(&alone, &error) })
+        let error = options().build(&ecma::patterns(&alone)).err()?;
+        Some(Problem { pointer: place.clone(), ..of_schema(&alone, &error) })
     })
 }
 

@@ -6,8 +6,15 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use super::{
-    Budget, Deadline, Document, Forest, Metered, Problem, Spent, UNLISTED, depth, ecma, errors, is_unfinished,
-    measured, meta, of_schema, on_enough_stack, options, options_for, part, resources, shortened, undecided,
+    Budget, Deadline, Forest, Problem,
+    document::Document,
+    ecma, is_unfinished, meta,
+    metered::{Metered, Spent},
+    part,
+    problem::{of_schema, shortened},
+    resources,
+    validation::{UNLISTED, depth, errors, measured, on_enough_stack, undecided},
+    validator::{options, options_for},
 };
 use crate::model::json::Json;
 

@@ -2,12 +2,14 @@
 //! documents.
 
 mod basis;
+mod expects;
 pub mod flow;
 mod import;
 mod outcome;
 mod promise;
 mod unnamed;
 mod used;
+mod values;
 
 use std::{
     cell::{Cell, RefCell},
@@ -22,7 +24,7 @@ use serde::{
     Serialize,
     de::{DeserializeOwned, IgnoredAny},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use super::{
     compatibility::{
@@ -36,17 +38,17 @@ pub use flow::{FLOW, FLOW_REVERSED};
 pub use import::{ImportEffect, ImportState, States, needed_versions, of_documents};
 pub use outcome::{Outcome, Verdict};
 pub use promise::{Promise, declared, needed_bump};
+pub use values::values_compared;
 
 use self::outcome::outcome;
 use super::{
     binding::Import,
     compatibility::{self, Limits, Options},
-    contract::{Contract, Flow, Values},
+    contract::Contract,
     hash,
     json::Json,
     oid::Oid,
-    schema::{self, Budget, Forest, words::DESCRIPTIVE},
-    version::Version,
+    schema::{Budget, Forest, words::DESCRIPTIVE},
 };
 
 /// The minimum remaining time to start a comparison.
@@ -199,63 +201,6 @@ impl<'a> Judge<'a> {
         Some(Verdict { verdict, direction, reading, difference, more, more_differences, reason, ..versions })
     }
 
-    /// Judges whether a document satisfies what an import `expects`: all values that the document allows providers to
-    /// send must be expected; without a schema, that is the agreed value. If importers send, the document must allow all
-    /// values that they expect to send.
-    pub fn satisfies_expects(&self, expects: &Json, adapted: Option<&Version>, document: &Contract) -> Verdict {
-        let reading = document.compatibility.reading;
-        let is_agreed = document.flow == Flow::ProviderToConsumer && !document.value.is_null();
-        let provided = if is_agreed && says_nothing(&document.schema) {
-            &json!({"const": *document.value.value()}).into()
-        } else {
-            &document.schema
-        };
-        let key = format!("expects-{}-{:?}", self.key(expects, provided, reading), document.flow);
-        let known = self.expects_answers.borrow().get(&key).cloned();
-        let is_decided = |(answer, _): &(SchemaVerdict, Vec<String>)| answer.is_decided();
-        let compute = || {
-            let answer = self.expected(expects, provided, document);
-            let is_asked = answer.is_compatible() && reading == SchemaReading::Lenient;
-            let unnamed = match document.flow {
-                Flow::ProviderToConsumer if is_asked && !says_nothing(provided) => {
-                    unnamed::unnamed(&expects.value(), &mut |expects| {
-                        self.expected(&expects.clone().into(), provided, document).is_compatible()
-                    })
-                }
-                _ => Vec::new(),
-            };
-            (answer, unnamed)
-        };
-        let (answer, unnamed) = known.unwrap_or_else(|| {
-            let found = self.answer(&key, is_decided, compute);
-            self.expects_answers.borrow_mut().insert(key, found.clone());
-            found
-        });
-        let (verdict, difference, reason) = outcome(&answer);
-        let (basis, direction) = (Basis::Expects, document.flow.direction());
-        let versions = Verdict::compatible(adapted.unwrap_or(&document.version), &document.version);
-        Verdict { verdict, basis, direction, reading, difference, reason, unnamed, ..versions }
-    }
-
-    fn expected(&self, expects: &Json, provided: &Json, document: &Contract) -> SchemaVerdict {
-        let found = self.within(document.compatibility.reading, |options| {
-            let (mut forest, [mut expects, provided]) = Forest::of_schemas([expects, provided]);
-            let unnamed = forest.tree(expects);
-            let named = schema::in_draft_of(unnamed, forest.tree(provided));
-            if let Some(named) = named.or_else(|| schema::in_older_draft(unnamed)) {
-                expects = forest.add(&named);
-                forest = forest.closed();
-            }
-            let [expects, provided] = [expects, provided].map(|part| forest.tree(part));
-            compatibility::satisfies(expects, provided, document.flow, options, &*self.clock)
-        });
-        match found {
-            Some(Ok(found)) => found.clipped(self.max_witness),
-            Some(Err(bug)) => SchemaVerdict::unknown(&bug, None),
-            None => SchemaVerdict::unknown(NO_TIME, Some("time")),
-        }
-    }
-
     /// Returns the finding that a contract's schema allows nothing. Does not ask if there is an agreed value, which shows
     /// the opposite.
     pub fn nothing_valid(&self, contract: &Contract) -> Option<NothingValid> {
@@ -269,40 +214,6 @@ impl<'a> Judge<'a> {
             self.within(SchemaReading::Strict, find).flatten()
         };
         self.answer(&format!("nothing-{}", hash::of_text(contract.schema.to_string())), |_| true, find)
-    }
-
-    /// Returns the promise that a change to the agreed value breaks, in the parts that an import `expects` or in the
-    /// whole value. Returns `None` if it breaks nothing.
-    pub fn of_values(&self, old: &Contract, new: &Contract, expects: Option<&Json>) -> Option<Verdict> {
-        if old.value == new.value {
-            return None;
-        }
-        let part = |one: &Contract| {
-            expects.map_or_else(|| one.value.clone(), |json| used::part(&json.value(), &one.value.value()).into())
-        };
-        let found = compatibility::values(&part(old).value(), &part(new).value(), promised(old, new));
-        if found.bump != VersionBump::Major {
-            return None;
-        }
-        let mut breaking = found.differences.into_iter().filter(|one| one.bump == VersionBump::Major);
-        let difference = SchemaDifference::from(breaking.next()?).clipped(MAX_WITNESS);
-        let difference = difference.identified(&old.value.value(), &new.value.value());
-        Some(Verdict {
-            verdict: Outcome::Breaks,
-            basis: Basis::Values,
-            difference: Some(Box::new(difference)),
-            more: breaking.count() + found.more,
-            ..Verdict::compatible(&old.version, &new.version)
-        })
-    }
-
-    /// Returns the verdict that the newer of two documents without schemas keeps the promise about the agreed value of the
-    /// older one. Returns `None` if nothing is promised about it, or it breaks the promise.
-    pub fn keeps_values(&self, old: &Contract, new: &Contract) -> Option<Verdict> {
-        let is_promised = |one: &Contract| says_nothing(&one.schema) && !one.value.is_null();
-        let is_kept = old.value == new.value || promised(old, new) != Values::Free;
-        (is_promised(old) && is_promised(new) && is_kept && self.of_values(old, new, None).is_none())
-            .then(|| Verdict { basis: Basis::Values, ..Verdict::compatible(&old.version, &new.version) })
     }
 
     /// Returns the verdict on two documents for the side that does not own the contract: whether code written for the
@@ -410,16 +321,6 @@ fn is_readable<T: DeserializeOwned>(json: &[u8]) -> bool {
     serde_json::from_slice::<T>(json).is_ok()
 }
 
-/// Compares the agreed values of two documents.
-pub fn values_compared(old: &Contract, new: &Contract) -> ValuesCompared {
-    compatibility::values(&old.value.value(), &new.value.value(), promised(old, new))
-}
-
-/// Returns the stricter promise about the value of two documents.
-fn promised(old: &Contract, new: &Contract) -> Values {
-    old.values.max(new.values)
-}
-
 /// Returns how to read two documents: strictly if either of them requires it.
 fn reading(old: &Contract, new: &Contract) -> SchemaReading {
     let is_strict = [old, new].iter().any(|one| one.compatibility.reading == SchemaReading::Strict);
@@ -441,6 +342,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
+    use serde_json::json;
 
     /// Returns a contract whose schema is expensive to compare.
     fn contract(kind: &str) -> Contract {

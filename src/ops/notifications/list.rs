@@ -111,7 +111,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         unreadable_domains,
     };
     let repair = (!body.unreadable_domains.is_empty()).then_some(REPAIR);
-    let review = is_to_review.then_some(status::REVIEW);
+    let review = is_to_review.then_some(status::next_steps::REVIEW);
     Ok(Answer::new(body).next_all(repair.into_iter().chain(review)))
 }
 

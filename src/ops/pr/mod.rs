@@ -4,9 +4,11 @@ pub mod comment;
 pub mod create;
 pub mod merge_steps;
 pub mod prepare;
+mod progress;
 pub mod rfc;
 mod rfc_work;
 pub mod status;
+mod unpublished_merges;
 
 use super::Operation;
 

@@ -16,7 +16,8 @@ use crate::{
     model::{
         binding::Binding,
         bundle::{self, Bundle, BundleError},
-        contract::{Contract, Flow, VersionFrom},
+        contract::{Contract, Flow},
+        contract_forms::VersionFrom,
         json::Json,
         name::{ContractName, DomainName},
         oid::Oid,

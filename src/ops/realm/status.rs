@@ -1,56 +1,48 @@
 //! `realm_status`: a summary of the realm and of what concerns this repository.
 
+mod conflicts;
+mod imports;
+pub mod next_steps;
 mod own_contracts;
 mod removed_files;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    error::{ErrorCode, NextStep, OpError, REPAIR},
+    error::{ErrorCode, OpError, REPAIR},
     locate::{
         self,
         config::{record_url, write_url},
     },
     model::{
-        binding::Import,
-        check::conflicts::{is_concerned, standing},
-        conflict::{Conflict, NAME_CONFLICT, Standing},
+        conflict::NAME_CONFLICT,
         domain_digest::{BindingDigest, DomainDigest, MAX_CONTRACTS},
-        domain_summary::DomainSummary,
         domain_view::{Damage, Subject},
-        name::{ContractRef, DomainName, ReaderName, RepoName},
-        rank::Rank,
-        verdict::{ImportState, Judge},
+        name::{DomainName, ReaderName, RepoName},
+        verdict::Judge,
     },
     ops::{
         Operation,
         admin::join,
-        contract::{transfer, verdict::Documents},
         ctx::{ActingRepo, Ctx, RealmContext},
         inboxes::{
             arrival,
             inbox::Receipt,
             pending::{self, MAX_DELIVERED, NotificationBatch, Pending},
         },
-        publish::{
-            lost_contracts,
-            unpublished::{self, CaughtUp},
-            work_file,
-        },
-        realm::check,
+        publish::unpublished::{self, CaughtUp},
         repos::{roots, unknown},
         runs, session,
-        sync::{conflict, remote_status},
+        sync::remote_status,
     },
-    repo::CodeRepo,
     store::{
         overview::{Line, Overview},
         read,
         sessions::SessionFilter,
     },
     wire::{
-        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, Notification, OpenOffer,
-        PageRequest, RealmStatus, RepoLine, SessionLine, SyncConflict, page,
+        Answer, DomainBinding, DomainContract, DomainStatus, OpenOffer, PageRequest, RealmStatus, RepoLine,
+        SessionLine, page,
     },
 };
 
@@ -69,17 +61,6 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     it first.",
 )
 .route("GET", "/realms/{realm}");
-
-/// The next step if something changed that concerns this repository.
-pub const REVIEW: &str = "git blue review  # show what changed, whether it breaks this repository, and where to edit";
-
-/// The next step if there is nothing else to do.
-const START_A_SESSION: &str = "git blue session start  # track your work";
-
-/// Returns whether a next step is the one that is suggested when there is nothing else to do.
-pub fn starts_a_session(step: &NextStep) -> bool {
-    *step == NextStep::from(START_A_SESSION)
-}
 
 /// The maximum number of sessions in one answer.
 const MAX_SESSIONS: usize = 20;
@@ -160,10 +141,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let cursors = lines.iter().map(|line| cursor(line, here.repo.as_ref())).collect();
     let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
     let digests = digests(&overview, lines.iter().chain(mine))?;
-    let of_repo = here.repo.as_ref().map(|repo| imports((ctx, here), &overview, &digests, repo, &judge)).transpose()?;
+    let of_repo =
+        here.repo.as_ref().map(|repo| imports::of((ctx, here), &overview, &digests, repo, &judge)).transpose()?;
     let own = here.repo.as_ref().map(|repo| own_contracts::of(here, &overview, &digests, repo, &judge)).transpose()?;
     let (own_contracts, more_own_contracts) = own.unwrap_or_default();
-    let conflicts = conflicts(ctx, here, &overview, &digests)?;
+    let conflicts = conflicts::of(ctx, here, &overview, &digests)?;
     // The other repository of this name may have the files.
     let is_taken_twice = here.repo.is_some() && conflicts.iter().any(|one| one.code == NAME_CONFLICT);
     let removed_files = if is_taken_twice { Vec::new() } else { removed_files::of(ctx, here, &digests)? };
@@ -221,7 +203,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         }
         _ => None,
     };
-    let answer = ctx.with_past_steps(with_next_steps(ctx, first, (joined, namesake.as_ref()), answer));
+    let answer = ctx.with_past_steps(next_steps::add(ctx, first, (joined, namesake.as_ref()), answer));
     let receipt = if writing.is_ok() { receipt } else { Receipt::default() };
     Ok(Outcome { answer, receipt, cursors })
 }
@@ -250,46 +232,6 @@ fn digests<'o>(overview: &Overview<'_>, lines: impl Iterator<Item = &'o Line>) -
         }
     }
     Ok(digests)
-}
-
-/// Returns the open conflicts that concern the current repository, or all if there is none.
-fn conflicts(
-    ctx: &Ctx,
-    here: &RealmContext,
-    overview: &Overview<'_>,
-    digests: &Digests<'_>,
-) -> Result<Vec<SyncConflict>, OpError> {
-    let twice = read::names_taken_twice(&*here.store, overview.repos())?;
-    let names = twice.into_iter().map(Conflict::Repo);
-    let refused = read::set_aside(&*here.store)?.into_iter().map(Conflict::SetAside);
-    let me = here.repo.as_ref();
-    let concerns = |one: &Conflict, domain: Option<&DomainSummary>| me.is_none_or(|me| is_concerned(one, domain, me));
-    let of_realm = names.chain(refused).filter(|one| concerns(one, None));
-    let mut conflicts: Vec<_> = of_realm.map(|one| conflict(None, one, Standing::default())).collect();
-    for (line, _) in digests.values().filter(|(_, digest)| digest.conflicts() > 0) {
-        let domain = overview.summary(line)?;
-        let open = domain.open_conflicts().into_iter().filter(|one| concerns(one, Some(&domain)));
-        conflicts.extend(open.map(|one| {
-            let is_auto =
-                |contract: &_| ctx.code.as_ref().is_some_and(|code| work_file::says_auto(code, &line.name, contract));
-            let standing = standing(&one, &domain, me, is_auto);
-            conflict(Some(&line.name), one, standing)
-        }));
-    }
-    conflicts.extend(lost_contracts(ctx, here, digests)?);
-    Ok(conflicts)
-}
-
-/// Returns the contracts that the current repository created, but that another one owns, as conflicts.
-fn lost_contracts(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Result<Vec<SyncConflict>, OpError> {
-    let (Some(me), Some(code)) = (&here.repo, &ctx.code) else { return Ok(Vec::new()) };
-    let Some(commit) = code.head()?.commit else { return Ok(Vec::new()) };
-    let mut conflicts = Vec::new();
-    for (line, digest) in digests.values() {
-        let lost = lost_contracts::of_domain((&*here.store, me), (code, &commit), line, digest)?;
-        conflicts.extend(lost.into_iter().map(|one| conflict(Some(&line.name), one, Standing::default())));
-    }
-    Ok(conflicts)
 }
 
 /// Returns the sessions that have not ended, the latest first, and those that cannot be read.
@@ -377,51 +319,6 @@ fn first_notifications(
     Ok(pending.first(request.most, |_| true))
 }
 
-/// Returns the imports of a repository. Only domains from which it imports are read.
-fn imports(
-    (ctx, here): (&Ctx, &RealmContext),
-    overview: &Overview<'_>,
-    digests: &Digests<'_>,
-    repo: &RepoName,
-    judge: &Judge<'_>,
-) -> Result<Vec<ImportStatus>, OpError> {
-    let mut lines = Vec::new();
-    for (line, _) in digests.values().filter(|(_, digest)| digest.imports(repo)) {
-        let domain = overview.summary(line)?;
-        let documents = Documents::of(&*here.store, &line.tree);
-        let imports = domain.bindings.get(repo).map(|binding| &*binding.imports).unwrap_or_default();
-        lines.reserve_exact(imports.len());
-        for import in imports {
-            lines.push(import_status(ctx, &domain, import, &documents.state(&domain, (repo, import), judge)?));
-        }
-    }
-    lines.sort_by_key(|line| line.rank);
-    Ok(lines)
-}
-
-fn import_status(ctx: &Ctx, domain: &DomainSummary, import: &Import, state: &ImportState) -> ImportStatus {
-    let resolution = &state.resolution;
-    let offered = domain.contracts.get(&import.contract);
-    let deprecated = offered.and_then(|contract| contract.deprecated.clone());
-    ImportStatus {
-        domain: domain.info.name.clone(),
-        contract: import.contract.clone(),
-        version_req: import.version.clone(),
-        state: state.standing(),
-        rank: Rank::of_import(import, state, offered.is_some_and(|offered| offered.is_discouraged_for(import))),
-        judged_by: JudgedBy::of(state),
-        verdict: state.between_versions().cloned(),
-        current_version: resolution.current().cloned(),
-        resolved_version: resolution.resolved().cloned(),
-        adapted_version: import.adapted().cloned(),
-        binding: import.binding.clone(),
-        retired: offered.is_some_and(|contract| contract.retired.is_some()),
-        yanked: offered.is_some_and(|contract| contract.is_yanked()),
-        past_sunset: deprecated.as_ref().is_some_and(|deprecated| deprecated.is_over(ctx.env.today())),
-        deprecated,
-    }
-}
-
 /// Returns an error if parts of the realm cannot be read, so that the answer is not mistaken for the whole realm.
 pub fn failure(unreadable: &[String]) -> Option<OpError> {
     let (first, others) = unreadable.split_first()?;
@@ -461,8 +358,6 @@ fn moved_url<'h>(ctx: &Ctx, here: &'h RealmContext) -> Result<Option<&'h String>
 
 /// The maximum number of open offers that are listed.
 const MAX_OFFERS: usize = 20;
-/// The maximum number of offered contracts for which steps are printed.
-const MAX_ACCEPTING: usize = 3;
 
 /// Returns the first open offers to and by `repo`.
 fn offers(digests: &Digests<'_>, repo: &RepoName) -> Vec<OpenOffer> {
@@ -472,57 +367,4 @@ fn offers(digests: &Digests<'_>, repo: &RepoName) -> Vec<OpenOffer> {
         concerned.map(offer).collect::<Vec<_>>()
     };
     digests.iter().flat_map(of_domain).take(MAX_OFFERS).collect()
-}
-
-/// Returns the steps that accept the contracts that other repositories offer to this one.
-fn accepting(ctx: &Ctx, body: &RealmStatus) -> Vec<String> {
-    let me = body.current_repo.as_ref();
-    let to_me = body.offers.iter().filter(|offer| Some(&offer.to) == me).take(MAX_ACCEPTING);
-    let at = |offer: &OpenOffer| ContractRef { domain: offer.domain.clone(), contract: offer.contract.clone() };
-    to_me.map(|offer| transfer::accepting(ctx, &at(offer), &offer.to)).collect()
-}
-
-/// Adds the next steps: commands that can be pasted into a shell, each with its reason.
-fn with_next_steps(
-    ctx: &Ctx,
-    first: Vec<String>,
-    (joined, namesake): (bool, Option<&RepoName>),
-    answer: Answer<RealmStatus>,
-) -> Answer<RealmStatus> {
-    let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
-    let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), root: workdir.as_deref() };
-    let body = &answer.body;
-    let is_due = body.imports.iter().any(ImportStatus::is_to_review);
-    let has_changed = body.notifications.iter().any(Notification::is_to_review);
-    let mut by_others: Vec<_> = body
-        .notifications
-        .iter()
-        .filter(|one| one.changed_by_other || one.is_in_place())
-        .filter_map(|one| {
-            let what = if one.changed_by_other { "this repository's contract" } else { "it in place" };
-            Some(format!("git blue contract log {}/{}  # show who changed {what}", one.domain, one.contract.as_ref()?))
-        })
-        .collect();
-    by_others.dedup();
-    by_others.truncate(3);
-    let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
-    let has_conflicts = !body.conflicts.is_empty();
-    let removed = removed_files::steps(&body.removed_files, &files);
-    let accepting = accepting(ctx, body);
-    let is_idle = body.session.is_none();
-    let unreadable = !body.unreadable.is_empty();
-    let check = check::command(body.current_repo.as_ref());
-    let is_damaged = !body.not_judged().is_empty();
-    let answer = answer
-        .next_if(is_damaged, REPAIR)
-        .next_if(unreadable, format!("{check}  # show the problems"))
-        .next_if(is_due || has_changed, REVIEW)
-        .next_all(removed)
-        .next_all(accepting)
-        .next_if(has_conflicts, check::SHOW_CONFLICTS)
-        .next_if(ahead > 0 || behind > 0, "git blue sync  # sync with the remotes")
-        .next_all(by_others);
-    let answer = first.into_iter().fold(answer, Answer::next_once);
-    let has_nothing = answer.next_steps.is_empty();
-    answer.next_if(has_nothing && is_idle && joined, START_A_SESSION)
 }

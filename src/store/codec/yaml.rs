@@ -13,7 +13,8 @@ use serde_saphyr::{
 use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_advice, yaml_ambiguity};
 use crate::model::{
     binding::{Binding, Import, KEPT_BY_THE_REALM, MAX_PARTS},
-    contract::{Compatibility, Contract, Flow, VERSION_FORMS, VersionFrom},
+    contract::{Compatibility, Contract, Flow},
+    contract_forms::{VERSION_FORMS, VersionFrom},
     fault::Fault,
     json::{Json, MAX_DEPTH, MAX_VALUES},
     name::{ContractName, RealmName, RepoName},

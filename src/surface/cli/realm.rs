@@ -110,7 +110,7 @@ impl Status {
         let realm::status::Outcome { mut answer, receipt, .. } = realm::status::run(ctx, &request)?;
         if !output.json {
             // `git blue status` runs often, and users without sessions should not read this each time.
-            answer.next_steps.retain(|step| !realm::status::starts_a_session(step));
+            answer.next_steps.retain(|step| !realm::status::next_steps::starts_a_session(step));
         }
         let unreadable = answer.body.not_judged().to_vec();
         output.partial(answer, &unreadable, |output, answer| {

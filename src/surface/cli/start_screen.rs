@@ -68,7 +68,7 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
     if shown.is_empty() {
         text.line(&[styled("  no pending changes", Style::Dim)]);
     }
-    let steps = answer.next_steps.iter().filter(|step| !realm::status::starts_a_session(step));
+    let steps = answer.next_steps.iter().filter(|step| !realm::status::next_steps::starts_a_session(step));
     let mut steps: Vec<_> = steps.take(MAX_STEPS).cloned().collect();
     if !shown.is_empty() || body.total > 0 || steps.is_empty() {
         steps.push("git blue status  # show the details".into());

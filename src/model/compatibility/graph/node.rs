@@ -15,7 +15,7 @@ pub(in crate::model::compatibility) use crate::model::schema::index;
 use crate::model::schema::{
     ecma, is_unfinished,
     metered::{Metered, MeteredValue},
-    unbounded_options,
+    validator::unbounded_options,
 };
 
 /// The number of a node in the [`Table`], or of a raw node before interning.
