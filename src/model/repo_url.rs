@@ -89,8 +89,15 @@ pub fn for_others(configured: String, used: String) -> String {
     if has_scheme || has_user { configured } else { used }
 }
 
+/// Returns the host in lower case. Some forges take ssh on the port of HTTPS, under another name.
 fn host(authority: &str) -> String {
-    authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
+    let host = authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
+    match &*host {
+        "ssh.github.com:443" => "github.com".to_owned(),
+        "altssh.gitlab.com:443" => "gitlab.com".to_owned(),
+        "altssh.bitbucket.org:443" => "bitbucket.org".to_owned(),
+        _ => host,
+    }
 }
 
 fn without_default_port<'a>(scheme: &str, authority: &'a str) -> &'a str {
@@ -173,6 +180,7 @@ mod tests {
             "github.com:acme/ap",
             "ssh://git@github.com/acme/ap.git",
             "ssh://git@github.com:22/acme/ap",
+            "ssh://git@ssh.github.com:443/acme/ap.git",
             "https://github.com/Acme/AP.git",
         ]);
         same(&[
@@ -184,7 +192,12 @@ mod tests {
             "/srv/me/../ap.git",
             "/../srv/./x/../ap",
         ]);
-        same(&["https://gitlab.com/acme/ap", "https://GitLab.com/acme/ap.git"]);
+        same(&[
+            "https://gitlab.com/acme/ap",
+            "https://GitLab.com/acme/ap.git",
+            "ssh://git@altssh.gitlab.com:443/acme/ap",
+        ]);
+        same(&["https://bitbucket.org/acme/ap", "ssh://git@altssh.bitbucket.org:443/acme/ap"]);
         same(&["host:ap", "HTTP://host:80/ap", "git+ssh://host:22/ap", "git://host:9418/ap", "https://host:443/ap"]);
     }
 

@@ -34,6 +34,15 @@ fn break_fails_only_its_consumer() {
     world.bump("2.0.0");
     let stranger = world.blue(&world.path("coral"), &["check"]).exits(0);
     assert!(stranger.stdout.contains("elsewhere: 1 error, 0 warnings (--all lists them)"), "{stranger}");
+    let report = |format: &str| world.blue(&world.path("coral"), &["check", "--format", format]).exits(0).stdout;
+    let note = "Elsewhere in the realm, not counted here: ";
+    let junit = report("junit");
+    let skipped = format!("name=\"s3-access/s3-permissions\"><skipped message=\"{note}access imports");
+    assert!(junit.contains(&skipped) && junit.contains("skipped=\"1\""), "{junit}");
+    assert!(junit.contains("name=\"queues/topics\"><system-out>"), "{junit}");
+    for format in ["junit", "sarif", "github", "markdown"] {
+        assert!(report(format).contains(&format!("{note}1 error")), "{}", report(format));
+    }
     let answer = world.json(&world.path("coral"), &["check"]);
     assert_eq!((&answer["judged"], &answer["elsewhere"]["errors"]), (&json!("repository"), &json!(1)));
     assert_eq!(codes(&answer["elsewhere"], "findings"), [pair("import-broken", "another-repository")]);
@@ -179,6 +188,7 @@ fn check_fails_without_a_known_repository() {
     for way_out in ["--repo", "GIT_BLUE_REPO", "--published"] {
         assert!(run.all().contains(way_out), "{way_out}: {run}");
     }
+    assert!(!run.all().contains("git blue check --published"), "the realm is not kept: {run}");
     world.blue(&shallow, &[check, &["--repo", "fungal"]].concat()).exits(1);
     world.blue_with(&shallow, check, &[("GIT_BLUE_REPO", "fungal".as_ref())]).exits(1);
     world.blue(&shallow, &[check, &["--repo", "fungul"]].concat()).exits(128);

@@ -62,6 +62,24 @@ fn a_break_is_on_the_line_of_the_schema_file() {
 }
 
 #[test]
+fn a_break_without_a_place_of_its_own_is_in_the_schema_file() {
+    let world = with_schema_file();
+    let fungal = world.path("fungal");
+    let file = world.read(&format!("fungal/{CONTRACT_FILE}")).replace("1.1.0", "1.2.0");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &file);
+    for (required, line) in [("\"required\": [],\n", 2), ("", 1)] {
+        let schema =
+            format!("{{\"type\": \"object\",\n{required}\"properties\": {{\"read\": {{\"type\": \"array\"}}}}}}\n");
+        world.write("fungal/paths.json", &schema);
+        let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+        let place = format!("paths.json:{line}: error: s3-access/s3-permissions 1.1.0 -> 1.2.0 breaks its promise");
+        assert!(check.stdout.contains(&place), "{check}");
+        let check = world.blue(&fungal, &["check", "--worktree", "--format", "github"]).exits(1);
+        assert!(check.stdout.contains(&format!("::error file=paths.json,line={line},")), "{check}");
+    }
+}
+
+#[test]
 fn import_commits_what_it_expects() {
     let world = World::pair();
     let access = world.path("access");

@@ -203,6 +203,13 @@ fn runner_with_an_outdated_url_is_told() {
             assert_eq!(run.stdout.contains(&told), is_told, "{run}");
         }
     }
+    // The old place may be a mirror.
+    let check = world.ok(&world.path("job"), &["check", "--realm-url", &hub]);
+    let read_mirror = format!("git config --global url.{hub}.insteadOf {new}");
+    assert!(check.stdout.contains(&format!("if that is a mirror: {read_mirror} lets git read it")), "{check}");
+    assert_eq!(world.on("runner").finish_shell(&world.path("job"), &read_mirror).code, 0);
+    let check = world.ok(&world.path("job"), &["check", "--realm-url", &new]);
+    assert!(!check.stdout.contains("other-url"), "{check}");
 }
 
 #[test]

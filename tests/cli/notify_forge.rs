@@ -197,6 +197,35 @@ fn issue_is_closed_after_the_last_import_was_removed() {
 }
 
 #[test]
+fn issue_is_closed_after_the_repository_left_the_realm() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    tell(&world, &[]).exits(0);
+    let other = "<!-- git blue import elsewhere/paths 2.0.0 -->\nOf another realm";
+    let other = json!({ "number": 2, "state": "open", "title": "Other", "body": other, "html_url": "" });
+    forge.state.lock().unwrap().issues.get_mut(REPO).unwrap().push(other);
+    world.ok(&world.path("access"), &["leave", "--force"]);
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), [], "it is not cloned here any more");
+    let owner = format!("{HOST}/acme");
+    assert_eq!(outcomes(&tell(&world, &["--owner", &owner, "--dry-run"]).exits(0)), done("closed", "2.0.0"));
+    assert_eq!(outcomes(&tell(&world, &["--owner", &owner]).exits(0)), done("closed", "2.0.0"));
+    let held = issues(&forge);
+    assert_eq!((&held[0]["state"], &held[1]["state"]), (&json!("closed"), &json!("open")));
+    assert!(held[0]["body"].as_str().unwrap().ends_with("this repository left the realm.\n"), "{held:?}");
+    assert_eq!(outcomes(&tell(&world, &["--owner", &owner]).exits(0)), []);
+    // The list of issues, and the repository itself.
+    (0..2).for_each(|_| forge.instead(404, "", &json!({ "message": "Not Found" }).to_string()));
+    tell(&world, &["--owner", &owner]).exits(0);
+    // Under another name, it is still the same repository, whose issues are its own.
+    world.commit("access", "Leave the realm");
+    world.ok(&world.path("access"), &["init", "--realm", "aperture", "--repo", "gates"]);
+    forge.state.lock().unwrap().issues.get_mut(REPO).unwrap()[0]["state"] = json!("open");
+    forge.log();
+    tell(&world, &["--owner", &owner]).exits(0);
+    assert_eq!(forge.log().iter().filter(|line| line.starts_with("PATCH")).count(), 0);
+}
+
+#[test]
 fn nothing_is_opened_if_not_all_issues_could_be_read() {
     let (world, forge) = place();
     rename_the_field(&world, "2.0.0", "paths");

@@ -95,6 +95,10 @@ fn renamed_field_is_found_in_all_files() {
         "{step}"
     );
     assert!(step.ends_with(&format!("{BINDING_FILE}:{line}")), "{step}");
+    std::fs::remove_file(world.path("access/cdk/access_stack.py")).unwrap();
+    let review = world.ok(&world.path("access"), &["review"]).stdout;
+    let gone = "first adapt the code, which is no longer in cdk/access_stack.py, to 3.0.0";
+    assert!(review.contains(gone), "{review}");
 
     // Its suggestion works, and then nothing is left to do.
     assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);

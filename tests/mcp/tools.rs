@@ -180,7 +180,10 @@ fn several_repositories() {
     assert_eq!(client.fails("realm_worktree_create", json!({"rfc": "../../x"}))["code"], "usage");
     let failure = client.fails("session_start", json!({"active_rfc": "../x"}));
     assert!(failure["message"].as_str().unwrap().starts_with("active_rfc: "), "{failure}");
+    let steps = |client: &mut Client| client.ok("realm_status", json!({}))["next_steps"].to_string();
+    assert!(steps(&mut Client::start(&world, &world.path("access"))).contains("session_start"));
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &["--read-only"], &[]);
+    assert!(!steps(&mut client).contains("session"), "{}", steps(&mut client));
     assert_eq!(
         client.refusal("tools/call", json!({"name": "realm_worktree_create", "arguments": {"rfc": "x"}})).0,
         -32602

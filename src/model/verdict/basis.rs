@@ -100,10 +100,14 @@ impl Verdict {
         }
     }
 
-    /// Returns the pointer to the place of the difference, from the root of the newer document.
+    /// Returns the pointer to the place of the difference, from the root of the newer document. If only the older one
+    /// has a keyword there, the pointer leads to that keyword, because a part of it may remain, as of `required`.
     pub fn place(&self) -> Option<String> {
-        let pointer = self.difference.as_ref()?.new_pointer.as_ref()?;
-        Some(format!("/{}{pointer}", self.part()))
+        let difference = self.difference.as_ref()?;
+        let new = difference.new_pointer.as_ref()?;
+        let is_below = |old: &&String| old.strip_prefix(&**new).is_some_and(|rest| rest.starts_with('/'));
+        let old = difference.old_pointer.as_ref().filter(|_| self.basis != Basis::Expects).filter(is_below);
+        Some(format!("/{}{}", self.part(), old.unwrap_or(new)))
     }
 
     /// Returns the part of a contract that is compared.

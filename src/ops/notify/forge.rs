@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    importers, issue,
+    former, importers, issue,
     pulls::{Done, Pulls},
 };
 use crate::{
@@ -85,6 +85,7 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     let mut telling = IssueRun {
         ctx,
         here,
+        overview: &overview,
         request,
         search: paths::Search::new(ctx, here)?,
         forges: Forges::new(ctx),
@@ -96,6 +97,10 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
         if is_wanted && importers.contains(&repo.name) {
             telling.repo(repo);
         }
+    }
+    if request.repo.is_none() {
+        let former = former::repos(&*here.store, overview.repos())?;
+        former.iter().filter(|repo| importers.contains(&repo.name)).for_each(|repo| telling.left(repo));
     }
     let ignored: Vec<_> = telling.forges.ignored().collect();
     let complete = telling.issues.iter().all(|one| one.outcome != IssueOutcome::Failed);
@@ -112,6 +117,7 @@ fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
 struct IssueRun<'a> {
     ctx: &'a Ctx,
     here: &'a RealmContext,
+    overview: &'a Overview<'a>,
     request: &'a Request,
     search: paths::Search<'a>,
     forges: Forges<'a>,
@@ -178,13 +184,36 @@ impl IssueRun<'_> {
             let done = self.one(forge, repo, import, &there)?;
             self.issues.push(done);
         }
+        self.close(forge, repo, &there, |contract| {
+            let is_due = rest.iter().any(|import| issue::contract(import) == *contract);
+            (!is_due).then(|| proposed.get(contract).map_or(issue::SETTLED_BY, |why| why))
+        })
+    }
+
+    /// Closes the issues of a repository that left the realm, unless they may be about another realm. It is no failure
+    /// that its forge no longer has it.
+    fn left(&mut self, repo: &Repo) {
+        let Ok(forge) = self.forge(repo) else { return };
+        let overview = self.overview;
+        let why = |contract: &ContractRef| has(overview, contract).then_some(issue::LEFT);
+        let closed = forge.issues().and_then(|there| self.close(&*forge, &repo.name, &there, why));
+        match closed {
+            Ok(()) | Err(ForgeError::NotFound { .. } | ForgeError::IssuesDisabled { .. }) => {}
+            Err(error) => self.unread.push(UnreadForge { repo: repo.name.clone(), problem: error.to_string() }),
+        }
+    }
+
+    /// Closes the open issues about those contracts for which `why` returns a reason.
+    fn close<'w>(
+        &mut self,
+        forge: &dyn Forge,
+        repo: &RepoName,
+        there: &Listed<Issue>,
+        why: impl Fn(&ContractRef) -> Option<&'w str>,
+    ) -> Result<(), ForgeError> {
         for issue in there.entries.iter().filter(|issue| issue.is_open) {
-            let Some(mark) = issue::IssueMarker::of(&issue.body) else { continue };
-            let is_due = rest.iter().any(|import| issue::contract(import) == mark.contract);
-            if is_due || mark.is_settled {
-                continue;
-            }
-            let why = proposed.get(&mark.contract).map_or(issue::SETTLED_BY, |why| why);
+            let Some(mark) = issue::IssueMarker::of(&issue.body).filter(|mark| !mark.is_settled) else { continue };
+            let Some(why) = why(&mark.contract) else { continue };
             let closed = Issue { is_open: false, body: mark.closed(&issue.body, why), ..issue.clone() };
             let done = line(repo, Some(&mark.contract), IssueOutcome::Closed, Some(issue));
             let done = ForgeIssue { version: Some(mark.version), ..done };
@@ -285,6 +314,13 @@ impl IssueRun<'_> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Returns whether the realm has a contract.
+fn has(overview: &Overview<'_>, contract: &ContractRef) -> bool {
+    let line = overview.domains().iter().find(|line| line.name == contract.domain);
+    let summary = line.and_then(|line| overview.summary(line).ok());
+    summary.is_some_and(|summary| summary.contracts.contains_key(&contract.contract))
 }
 
 /// The outcome of editing an issue.

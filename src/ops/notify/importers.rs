@@ -24,7 +24,7 @@ pub fn past_and_present(store: &dyn Store) -> Result<BTreeSet<RepoName>, OpError
                 Err(error) if error.code == ErrorCode::Damaged => break,
                 step => step?,
             };
-            for entry in new_entries(store, &commit.tree, &mut folders)? {
+            for entry in new_entries(store, &commit.tree, layout::BINDINGS, &mut folders)? {
                 let Some(repo) = layout::stem::<RepoName>(&entry.name) else { continue };
                 // Two repositories may have the same binding.
                 let is_new = files.insert((repo.clone(), entry.id));
@@ -37,9 +37,14 @@ pub fn past_and_present(store: &dyn Store) -> Result<BTreeSet<RepoName>, OpError
     Ok(importers)
 }
 
-/// Returns the entries of the folder with the bindings, unless this folder was `seen` before.
-fn new_entries(store: &dyn Store, tree: &Oid, seen: &mut BTreeSet<Oid>) -> Result<Vec<Entry>, OpError> {
-    let folder = match read::lookup(store, tree, layout::BINDINGS) {
+/// Returns the entries of a folder of a tree, unless the folder was `seen` before.
+pub(super) fn new_entries(
+    store: &dyn Store,
+    tree: &Oid,
+    path: &str,
+    seen: &mut BTreeSet<Oid>,
+) -> Result<Vec<Entry>, OpError> {
+    let folder = match read::lookup(store, tree, path) {
         Err(error) if error.is_damage() => None,
         folder => folder?.filter(|folder| seen.insert(folder.id)),
     };

@@ -13,6 +13,8 @@ const END: &str = " -->";
 const SETTLED: &str = " settled";
 /// The last line of the text once the issue is settled.
 pub const SETTLED_BY: &str = "Resolved: the import holds and is no longer behind.";
+/// The last line of the text once the repository is no longer in the realm.
+pub const LEFT: &str = "Closed: this repository left the realm.";
 /// The maximum number of places that mention a changed field.
 const MAX_MENTIONS: usize = 30;
 

@@ -1,6 +1,7 @@
 //! Operations on receivers: list, test, send and retry; and issues and pull requests at consumers.
 
 pub mod forge;
+mod former;
 mod importers;
 mod issue;
 pub mod list;

@@ -21,8 +21,8 @@ pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u3
             }
             None => (reference.file, format!("{}{rest}", reference.pointer)),
         };
-        let line = codec::line_at(&read(files, &file)?, &pointer)?;
-        Some((file, Some(line)))
+        let line = codec::lines_at(&read(files, &file)?, [&*pointer])?.pop();
+        Some((file, line))
     });
     elsewhere.unwrap_or_else(|| (path.to_owned(), codec::line_at(&bytes, pointer)))
 }

@@ -252,7 +252,9 @@ impl<'a> Work<'a> {
         if is_branch || is_elsewhere {
             return Ok(None);
         }
-        check_subject::find(self.ctx, subject, repo.as_ref(), self.request.base.as_deref())
+        let found = check_subject::find(self.ctx, subject, repo.as_ref(), self.request.base.as_deref());
+        found
+            .map_err(|error| if self.request.is_temporary { check_subject::in_a_temporary_realm(error) } else { error })
     }
 
     fn candidate(&self, found: &Found<'_>) -> Result<Candidate, OpError> {

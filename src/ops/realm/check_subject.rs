@@ -11,6 +11,8 @@ use crate::{
         name::RepoName,
         nearest,
         oid::Oid,
+        repo_url::without_credentials,
+        text::shell_word,
     },
     ops::{
         ctx::{ActingRepo, Ctx},
@@ -257,8 +259,17 @@ pub fn refused_url(found: &Found<'_>) -> Result<Option<Finding>, OpError> {
 /// # Errors
 /// Returns an error if the file cannot be read.
 pub fn shared_elsewhere(found: &Found<'_>, typed: &str) -> Result<Option<Finding>, OpError> {
-    let message = found.config()?.and_then(|(_, config)| config::shared_elsewhere(&config, typed));
-    Ok(message.map(|message| Finding::warning("other-url", message).repo(&found.repo).at(CONFIG, None)))
+    let Some((_, config)) = found.config()? else { return Ok(None) };
+    let warning = |message| Finding::warning("other-url", message).notes(mirror(&config, typed)).repo(&found.repo);
+    Ok(config::shared_elsewhere(&config, typed).map(|message| warning(message).at(CONFIG, None)))
+}
+
+/// Returns how to read a mirror of the realm at the URL that `.blue/config.yaml` has.
+fn mirror(config: &Config, typed: &str) -> Option<String> {
+    let url = shell_word(&without_credentials(config.realm.url.as_ref()?));
+    let key = format!("url.{}.insteadOf", without_credentials(typed));
+    let key = shell_word(&key);
+    Some(format!("if that is a mirror: git config --global {key} {url} lets git read it; then pass {url}"))
 }
 
 /// Returns the repository's name in the judged commit, the base or an ancestor, with the commit that has it, so that a
@@ -306,6 +317,15 @@ pub fn not_in_the_realm<'r>(
             .next(format!("git blue init --realm {realm}  # in a clone of it; then git blue sync"))
             .next(NextStep::option(CliOption::Repo, "pass --repo NAME, with its name in the realm")),
     })
+}
+
+/// Returns the error without the command that needs the realm, which is not kept.
+pub fn in_a_temporary_realm(mut error: OpError) -> OpError {
+    let command = NextStep::from(CHECK_ONLY_THE_REALM);
+    for step in error.next_steps.iter_mut().filter(|step| **step == command) {
+        *step = NextStep::advice("pass --published too, to check only the realm");
+    }
+    error
 }
 
 fn outside(ctx: &Ctx, repo: &RepoName) -> OpError {

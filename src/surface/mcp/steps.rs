@@ -39,6 +39,8 @@ impl FollowUp {
     /// no client can take.
     pub fn rewrite(&self, step: &NextStep) -> Option<NextStep> {
         match step {
+            // A session records changes, and a read-only server makes none.
+            NextStep::Command { command, .. } if !self.may_write && command.starts_with("git blue session ") => None,
             NextStep::Command { command, reason } => Some(self.instead_of(command, reason)),
             NextStep::Advice { option: Some(CliOption::Folder), .. } => {
                 Some(NextStep::advice("pass cwd: the absolute path of a directory in the repository"))

@@ -1,5 +1,7 @@
 //! Builds the report on a check.
 
+use std::collections::BTreeMap;
+
 use super::{Case, Entry, Level, Outcome, Place, Related, RelatedFile, Report, below, fingerprint};
 use crate::{
     model::{
@@ -7,11 +9,14 @@ use crate::{
         text::count,
         verdict::{self, Basis, Verdict},
     },
-    wire::RealmCheck,
+    surface::escape::clean,
+    wire::{Elsewhere, RealmCheck},
 };
 
 /// The test case for findings that concern no contract.
 const REPOSITORY: &str = "repository";
+/// The start of texts about problems that this repository does not have.
+const ELSEWHERE: &str = "Elsewhere in the realm, not counted here";
 /// The file that is shown for findings without a file.
 pub(super) const CONFIG: &str = ".blue/config.yaml";
 
@@ -22,7 +27,7 @@ pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
     let warnings = count(body.warnings.len(), "warning", "warnings");
     let findings = body.errors.iter().chain(&body.warnings);
     let elsewhere = &body.elsewhere;
-    let note = format!("Elsewhere in the realm, not counted here: {}", count(elsewhere.errors, "error", "errors"));
+    let note = format!("{ELSEWHERE}: {}", count(elsewhere.errors, "error", "errors"));
     let cases = body.schema_hashes.iter().flat_map(|one| {
         let subject = format!("{}/{}", one.domain, one.contract);
         let promised = one.promised.iter().map(|direction| format!("{subject} {}", direction.word()));
@@ -36,10 +41,21 @@ pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
         notes: (elsewhere.errors > 0).then_some(note).into_iter().collect(),
         home: below(prefix, CONFIG),
         cases: cases.collect(),
+        elsewhere: cases_elsewhere(elsewhere),
         entries: findings.map(|finding| entry(finding, prefix)).chain(body.missing_base.as_deref().map(base)).collect(),
         strict,
     };
     report.finished()
+}
+
+/// Returns the contracts that are broken in other repositories.
+fn cases_elsewhere(elsewhere: &Elsewhere) -> BTreeMap<Case, String> {
+    let errors = elsewhere.findings.iter().rev().filter(|finding| finding.severity == Severity::Error);
+    let cases = errors.filter_map(|finding| {
+        let subject = format!("{}/{}", finding.domain.as_ref()?, finding.contract.as_ref()?);
+        Some((case(Some(&subject), None), clean(&format!("{ELSEWHERE}: {}", finding.text())).into_owned()))
+    });
+    cases.collect()
 }
 
 /// Returns the remark that the commit to compare with is missing.

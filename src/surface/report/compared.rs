@@ -79,6 +79,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
         notes: vec![format!("Needs {}", body.bump.phrase([&body.backwards, &body.forwards]))],
         home: comparison.home(),
         cases: asked().map(|(direction, ..)| comparison.case(Some(*direction))).collect(),
+        elsewhere: BTreeMap::new(),
         entries,
         strict,
     };
@@ -125,6 +126,7 @@ pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
         notes: needs(body).map(|needs| format!("Needs {needs}")).into_iter().collect(),
         home: comparison.home(),
         cases,
+        elsewhere: BTreeMap::new(),
         entries,
         strict: false,
     };

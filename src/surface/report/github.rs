@@ -9,7 +9,7 @@ use crate::error::OpError;
 /// The maximum number of findings of a level that are annotated.
 const MAX: usize = 9;
 
-/// Returns the annotations, one per line, and the outcome as the last line of the log.
+/// Returns the annotations, one per line, the notes, and the outcome as the last line of the log.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
     for level in Level::ALL {
@@ -21,6 +21,7 @@ pub fn render(report: &Report) -> String {
             text += &format!("::{}::and {more} more: {all} lists them\n", command(level));
         }
     }
+    report.notes.iter().for_each(|note| text += &format!("{note}\n"));
     format!("{text}{}: {}\n", report.outcome.word(), report.counts)
 }
 

@@ -24,6 +24,9 @@ pub fn render(report: &Report) -> String {
                 @for (case, found) in &cases {
                     (test_case(report, case, found))
                 }
+                @for note in &report.notes {
+                    system-out { (note) }
+                }
             }
         }
     };
@@ -43,7 +46,7 @@ fn test_case(report: &Report, case: &Case, found: &[&Entry]) -> Markup {
                 failure type=(first.rule) message=(first.message) { (lines(&failures)) }
             }
             @if let Some(reason) = reason_to_skip(report, case, found) {
-                skipped message=(reason.message) {}
+                skipped message=(reason) {}
             }
             @if !remarks.is_empty() {
                 system-out { (lines(&remarks)) }
@@ -52,15 +55,16 @@ fn test_case(report: &Report, case: &Case, found: &[&Entry]) -> Markup {
     }
 }
 
-/// Returns why a case neither passes nor fails: something in it is undecided, or it was not checked and has only
-/// remarks.
-fn reason_to_skip<'e>(report: &Report, case: &Case, found: &[&'e Entry]) -> Option<&'e Entry> {
+/// Returns why a case neither passes nor fails: something in it is undecided, it was not checked and has only remarks,
+/// or its errors are in other repositories.
+fn reason_to_skip<'r>(report: &'r Report, case: &Case, found: &[&'r Entry]) -> Option<&'r str> {
     if found.iter().any(|entry| report.fails(entry)) {
         return None;
     }
     let undecided = found.iter().find(|entry| entry.is_undecided).copied();
     let is_remark = !report.cases.contains(case) && found.iter().all(|entry| entry.level == Level::Note);
-    undecided.or_else(|| found.first().copied().filter(|_| is_remark))
+    let entry = undecided.or_else(|| found.first().copied().filter(|_| is_remark));
+    entry.map(|entry| &entry.message).or_else(|| report.elsewhere.get(case)).map(String::as_str)
 }
 
 fn lines(found: &[&Entry]) -> String {

@@ -53,6 +53,8 @@ pub struct Report {
     home: String,
     /// The group and name of each test case that was checked, with or without findings.
     cases: Vec<Case>,
+    /// The test cases that have errors in other repositories, each with the first of them.
+    elsewhere: BTreeMap<Case, String>,
     /// The findings, errors first.
     entries: Vec<Entry>,
     /// Whether warnings are failures.
@@ -183,6 +185,7 @@ impl Report {
             notes: Vec::new(),
             home: check::CONFIG.to_owned(),
             cases: Vec::new(),
+            elsewhere: BTreeMap::new(),
             entries: vec![entry],
             strict: false,
         };

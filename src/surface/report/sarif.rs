@@ -39,6 +39,11 @@ pub fn render(report: &Report) -> String {
         let text = "The realm: `git blue contract get DOMAIN/CONTRACT --version VERSION` shows DOMAIN/CONTRACT/VERSION";
         run["originalUriBaseIds"] = json!({ REALM: { "description": { "text": text } } });
     }
+    if !report.notes.is_empty() {
+        let note = |note: &String| json!({ "level": "note", "message": { "text": note } });
+        let notes: Vec<_> = report.notes.iter().map(note).collect();
+        run["invocations"] = json!([{ "executionSuccessful": true, "toolExecutionNotifications": notes }]);
+    }
     document(&run)
 }
 

@@ -1,6 +1,6 @@
 //! Reviews one import: the differences that concern it, and the next step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 
@@ -82,7 +82,15 @@ impl<'a> BindingFiles<'a> {
         let bytes = files.read(&handle)?.unwrap_or_default();
         let checkout = self.code.filter(|code| code.workdir().is_some());
         let checkout = checkout.map(|code| Checkout::of(self.ctx, code, &path)).transpose()?;
-        Ok(Some(BindingFile { imports: imports(&bytes), lines: codec::binding_lines(&bytes), path, checkout }))
+        let imports = imports(&bytes);
+        let used = imports.iter().flat_map(BTreeMap::values).flat_map(|import| import.binding.files());
+        let mut gone = BTreeSet::new();
+        for file in used {
+            if !files.exists(file)? {
+                gone.insert(file.clone());
+            }
+        }
+        Ok(Some(BindingFile { imports, gone, lines: codec::binding_lines(&bytes), path, checkout }))
     }
 }
 
@@ -116,6 +124,8 @@ pub struct BindingFile {
     path: String,
     /// The imports as they are in the file; `None` if the binding is invalid.
     imports: Option<BTreeMap<ContractName, Import>>,
+    /// The files that the imports name as their code, but that do not exist.
+    gone: BTreeSet<String>,
     lines: BTreeMap<String, u32>,
     /// `None` if there is no working tree.
     checkout: Option<Checkout>,
@@ -162,15 +172,6 @@ impl BindingFile {
             Some(branch) => format!("{} has \"{range}\", which is published once it is on {branch}", self.path),
             None => format!("git blue status  # {} has \"{range}\": see why it is not published yet", self.path),
         })
-    }
-}
-
-/// Names the code that uses a contract.
-fn code(used: &UsedIn) -> String {
-    match used.files() {
-        [] => "the code".to_owned(),
-        files if files.iter().all(|file| is_plain(file)) => used.to_string(),
-        _ => "the code".to_owned(),
     }
 }
 
@@ -263,10 +264,23 @@ impl Domain<'_> {
         }
     }
 
+    /// Names the code that uses a contract.
+    fn code(&self, used: &UsedIn) -> String {
+        let files = used.files();
+        let is_gone = |path: &String| self.file.as_ref().is_some_and(|file| file.gone.contains(path));
+        if files.is_empty() || !files.iter().all(|file| is_plain(file)) {
+            "the code".to_owned()
+        } else if files.iter().all(is_gone) {
+            format!("the code, which is no longer in {used},")
+        } else {
+            used.to_string()
+        }
+    }
+
     /// Returns the command to run next for an import whose contract is withdrawn.
     fn way_out(&self, body: &ImportReview) -> String {
         let (domain, contract) = (&body.domain, &body.contract);
-        let code = code(&body.binding);
+        let code = self.code(&body.binding);
         let is_imported = |name: &ContractName| self.file.as_ref().is_some_and(|file| file.may_have(name));
         match self.summary.successor(contract) {
             Some(Successor::Last(name)) if self.summary.contracts.contains_key(name) && is_imported(name) => {
@@ -339,7 +353,7 @@ impl Domain<'_> {
         if body.old_version.is_none() && body.version_req.is_above(new) {
             return format!("wait for a version in {}, the range in {place}: none is published yet", body.version_req);
         }
-        let code = code(&body.binding);
+        let code = self.code(&body.binding);
         let code = expects.map_or(code.clone(), |expects| format!("{code} and {expects}"));
         let outcome = body.verdict.as_ref().map(|verdict| verdict.verdict);
         let removed: Vec<_> = body.fields.iter().filter(|field| field.change == FieldChange::Removed).collect();
