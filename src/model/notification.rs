@@ -152,15 +152,11 @@ impl<T> Delta<T> {
         (self.old.as_ref().map(|(_, old)| old), self.new.as_ref().map(|(_, new)| new))
     }
 
-    fn id(&self, domain: &DomainName, path: &str) -> String {
-        let oid = |side: &Option<(Oid, T)>| side.as_ref().map(|(oid, _)| oid.to_string()).unwrap_or_default();
-        format!("notif-{}", hash::short_id(&[domain.as_str(), path, &oid(&self.old), &oid(&self.new)]))
-    }
-
     /// Returns the change to a path of a domain, which belongs to the repository `from`.
     fn change(&self, domain: &DomainName, path: &str, kind: ChangeType, from: &RepoName) -> Change {
+        let oid = |side: &Option<(Oid, T)>| side.as_ref().map(|(oid, _)| oid.to_string()).unwrap_or_default();
         Change {
-            id: self.id(domain, path),
+            id: id(domain, path, [oid(&self.old), oid(&self.new)]),
             kind,
             also: Vec::new(),
             domain: domain.clone(),
@@ -176,6 +172,19 @@ impl<T> Delta<T> {
             is_mine: false,
         }
     }
+}
+
+/// Returns the id of the change of a path between two states.
+fn id(domain: &DomainName, path: &str, [old, new]: [String; 2]) -> String {
+    format!("notif-{}", hash::short_id(&[domain.as_str(), path, &old, &new]))
+}
+
+/// Returns what a notification may be about, as text. Descriptive text is left out, so that correcting it does not make
+/// another notification of a pending one.
+fn fingerprint(contract: &Contract) -> String {
+    let Contract { version, content_hash, owner, retired, yanked, deprecated, supported, .. } = contract;
+    let yanked: Vec<_> = yanked.iter().map(|one| &one.version).collect();
+    serde_json::json!([version, content_hash, owner, retired.is_some(), yanked, deprecated, supported]).to_string()
 }
 
 /// Returns the change of a contract as seen by `me`, or by anyone. Returns `None` if only descriptive text changed.
@@ -217,6 +226,7 @@ pub fn contract_change(
         new_version,
         rollback,
         yanked: if kinds.contains(&ChangeType::VersionYanked) { yanked } else { Vec::new() },
+        id: id(domain, path, [old, new].map(|contract| contract.map(fingerprint).unwrap_or_default())),
         deprecated: new.filter(|_| is_deprecated).and_then(|new| new.deprecated.clone()),
         is_mine: me == Some(&known.owner),
         ..delta.change(domain, path, kind, &known.owner)

@@ -57,7 +57,7 @@ pub struct Notification {
     #[serde(skip)]
     pub former: Option<Oid>,
     /// Whether the new owner created the contract too, so that it did not take it over.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub also_created: bool,
     /// Whether the version went down.
     pub rollback: bool,

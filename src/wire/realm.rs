@@ -13,7 +13,7 @@ use crate::model::{
     publish_policy::{Policy, PolicySource},
     range::Range,
     rank::Rank,
-    text::comma_separated_at_most,
+    text::{comma_separated_at_most, count},
     verdict::{Outcome, Verdict},
     version::Version,
 };
@@ -81,6 +81,10 @@ pub struct RealmStatus {
     pub bindings_changed: Option<BindingsChanged>,
     /// The number of further notifications, which are not listed.
     pub more_notifications: usize,
+    /// The number of changes that this reader has not seen and that are too old to be listed here;
+    /// `git blue notifications list` lists those of the last 30 days.
+    #[serde(default)]
+    pub expired_notifications: usize,
 }
 
 impl RealmStatus {
@@ -89,6 +93,13 @@ impl RealmStatus {
     pub fn not_judged(&self) -> &[String] {
         let is_unknown = self.imports.iter().any(|import| import.state == ImportStanding::Unknown);
         if is_unknown { &self.unreadable } else { &self.unreadable_domains }
+    }
+
+    /// Returns the line about changes that this reader has not seen and that are not listed, if there are any.
+    pub fn expired_line(&self) -> Option<String> {
+        let changes = count(self.expired_notifications, "older change", "older changes");
+        let commands = "git blue notifications list --state expired, git blue notifications ack --all";
+        (self.expired_notifications > 0).then(|| format!("{changes} not seen ({commands})"))
     }
 
     /// Returns the number of changes that this reader has not seen.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::world::{DOMAIN_REF, World};
+use crate::world::{BINDING_FILE, DOMAIN_REF, World, contract, importing};
 
 const MANY: usize = 10_000;
 
@@ -50,4 +50,31 @@ fn first_page_of_ten_thousand_changes() {
     assert_eq!(second["total"], MANY);
     world.ok(&consumer, &["status"]);
     assert_eq!(list(&["--state", "pending"])["total"], MANY - 6);
+}
+
+/// A break is told first, however many compatible changes came after it.
+#[test]
+fn break_comes_first_among_hundreds_of_changes() {
+    let world = World::pair();
+    let access = world.path("access");
+    let names: Vec<_> = (0..210).map(|number| format!("paths-{number:03}")).collect();
+    let publish = |names: &[String], version: &str, other: &str| {
+        for name in names {
+            let text = contract(version).replace("s3-permissions", name).replace("read", other);
+            let text = format!("{text}compatibility: {{ backwards: false, forwards: false }}\n");
+            world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text);
+        }
+        world.commit("fungal", version);
+    };
+    publish(&names, "1.0.0", "read");
+    let imports = names.iter().map(|name| importing(">=1.0.0, <2.0.0").replace("s3-permissions", name));
+    let lists: Vec<_> = imports.map(|text| text.split_once("imports:\n").unwrap().1.to_owned()).collect();
+    world.write(&format!("access/{BINDING_FILE}"), &format!("role: consumer\nimports:\n{}", lists.concat()));
+    world.commit("access", "Import them");
+    world.ok(&access, &["notifications", "ack", "--all"]);
+    publish(&names[..1], "1.1.0", "input");
+    world.pass_days(1);
+    publish(&names[1..], "1.1.0", "read");
+    let told = world.json(&access, &["status"])["notifications"][0].clone();
+    assert_eq!([&told["contract"], &told["import_state"]], ["paths-000", "broken"], "{told}");
 }

@@ -16,6 +16,11 @@ fn expired_notifications_are_listed_but_not_shown() {
     assert_eq!(status["notifications"], json!([]));
     let expired = listed(&world, "access", "expired");
     assert_eq!((expired.len(), &expired[0]["state"]), (1, &json!("expired")));
+    // They are counted until the reader has seen them.
+    for args in [&["status"][..], &[]] {
+        let run = world.ok(&world.path("access"), args);
+        assert!(run.stdout.contains("1 older change not seen"), "{run}");
+    }
     world.pass_days(30);
     assert_eq!(listed(&world, "access", "all"), Vec::<Value>::new());
 }
@@ -39,6 +44,10 @@ fn expired_notification_of_a_break_says_so() {
     assert_eq!([of("import_state"), of("judged_by"), of("rank")], ["broken", "schemas", "broken"].map(Value::from));
     let list = world.ok(&access, &["notifications", "list"]);
     assert!(list.stdout.contains("your import is broken"), "{list}");
+    world.ok(&access, &["notifications", "ack", "--all"]);
+    let seen = world.ok(&access, &["notifications", "list"]);
+    assert!(seen.stdout.contains("your import is broken"), "{seen}");
+    assert!(!world.ok(&access, &["status"]).stdout.contains("not seen"));
     assert!(world.next_steps(&list).iter().any(|step| step.starts_with("git blue review")), "{list}");
 }
 

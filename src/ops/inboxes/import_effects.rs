@@ -16,6 +16,15 @@ use crate::{
     wire::{JudgedBy, Notification},
 };
 
+/// What a notification is to say about its effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Whether the import still holds.
+    Effect,
+    /// Also the verdict, with the values that show it.
+    Verdict,
+}
+
 /// Sets the effect of each notification on the import of the current repository.
 ///
 /// # Errors
@@ -24,6 +33,7 @@ pub fn judge<'n>(
     acting: ActingRepo<'_>,
     overview: &Overview<'_>,
     judge: &Judge<'_>,
+    detail: Detail,
     shown: impl Iterator<Item = &'n mut Notification>,
 ) -> Result<(), OpError> {
     let mut by_domain: BTreeMap<_, Vec<&mut Notification>> = BTreeMap::new();
@@ -33,7 +43,7 @@ pub fn judge<'n>(
     for (name, notifications) in by_domain {
         let Some(line) = overview.domains_of(acting.repo).find(|line| line.name == name) else { continue };
         let summary = overview.summary(line)?;
-        in_domain(acting, &summary, &line.tree, judge, notifications.into_iter())?;
+        in_domain(acting, &summary, &line.tree, (judge, detail), notifications.into_iter())?;
     }
     Ok(())
 }
@@ -46,7 +56,7 @@ pub fn in_domain<'n>(
     acting: ActingRepo<'_>,
     domain: &DomainSummary,
     tree: &Oid,
-    judge: &Judge<'_>,
+    (judge, detail): (&Judge<'_>, Detail),
     shown: impl Iterator<Item = &'n mut Notification>,
 ) -> Result<(), OpError> {
     let documents = Documents::of(acting.store, tree);
@@ -64,6 +74,9 @@ pub fn in_domain<'n>(
         one.judged_by = Some(JudgedBy::of(&state));
         let offered = domain.contracts.get(&import.contract);
         one.rank = Rank::of_import(import, &state, offered.is_some_and(|offered| offered.is_discouraged_for(import)));
+        if detail == Detail::Effect {
+            continue;
+        }
         one.verdict = if former.is_some() { state.verdict.as_ref() } else { state.between_versions() }
             .filter(|one| one.verdict != Outcome::Compatible || state.lacks_properties())
             .cloned();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     arrival::{Arrivals, FirstSeen, Paths},
     found::{Audience, Found, KnownState},
-    import_effects,
+    import_effects::{self, Detail},
     inbox::{self, Baseline, Inbox, Receipt},
     notification::{notification, orphaned},
     writer::{Writer, farthest},
@@ -42,9 +42,8 @@ pub fn cli_reader() -> ReaderName {
 
 /// The maximum number of notifications in one answer.
 pub const MAX_DELIVERED: usize = 20;
-/// The maximum number of imports whose schemas are compared before sorting. The others are ranked by their version
-/// ranges only.
-const MAX_JUDGED: usize = 200;
+/// The maximum number of notifications that keep their verdict. Thousands may be pending, of which few are shown.
+const MAX_DETAILED: usize = 200;
 /// The maximum number of binding changes that are listed individually. If there are more, they are counted.
 const MAX_BINDINGS: usize = 3;
 
@@ -279,8 +278,14 @@ impl Pending {
         overview: &Overview<'_>,
         judge: &Judge<'_>,
     ) -> Result<(), OpError> {
-        let shown = self.notifications_mut().filter(|one| one.affects_me && one.state == state);
-        import_effects::judge(acting, overview, judge, shown.take(MAX_JUDGED))?;
+        let is_due = |one: &Notification| one.affects_me && one.state == state;
+        if self.notifications().filter(|one| is_due(one)).count() > MAX_DETAILED {
+            let due = self.notifications_mut().filter(|one| is_due(one));
+            import_effects::judge(acting, overview, judge, Detail::Effect, due)?;
+            self.sort();
+        }
+        let due = self.notifications_mut().filter(|one| is_due(one)).take(MAX_DETAILED);
+        import_effects::judge(acting, overview, judge, Detail::Verdict, due)?;
         self.sort();
         Ok(())
     }
@@ -300,7 +305,8 @@ impl Pending {
             (is_folded && one.rank == Rank::Binding && one.state == State::Pending)
                 || notifications.iter().any(|told| told.id == one.id)
         });
-        NotificationBatch { bindings_changed: is_folded.then_some(counted), notifications, more, receipt }
+        let expired = self.notifications().filter(|one| one.state == State::Expired).count() + self.forgotten;
+        NotificationBatch { bindings_changed: is_folded.then_some(counted), notifications, more, expired, receipt }
     }
 
     /// Returns the receipt for the notifications that `tells` accepts.
@@ -337,6 +343,8 @@ pub struct NotificationBatch {
     pub bindings_changed: Option<BindingsChanged>,
     /// The number of notifications that are pending for later answers.
     pub more: usize,
+    /// The number of unseen notifications that are too old to be delivered.
+    pub expired: usize,
     /// The receipt to record once the answer has reached its reader.
     pub receipt: Receipt,
 }

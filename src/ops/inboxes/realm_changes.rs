@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     arrival,
     found::{Audience, KnownState},
-    import_effects,
+    import_effects::{self, Detail},
     inbox::Inbox,
     pending::{self, Pending},
 };
@@ -158,7 +158,7 @@ impl<'c> RealmChanges<'c> {
         after.retain(|one| !before.contains(&one.id));
         let judge = self.ctx.quick_judge();
         if let Some((_, domain)) = self.domain(&step.name, step.to)? {
-            import_effects::in_domain(acting, domain, &tree, &judge, after.notifications_mut())?;
+            import_effects::in_domain(acting, domain, &tree, (&judge, Detail::Verdict), after.notifications_mut())?;
         }
         Ok(after.into_notifications().collect())
     }

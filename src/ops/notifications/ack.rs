@@ -56,7 +56,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpE
     let acting = ctx.require_reader()?;
     let overview = Overview::open(acting.store)?;
     // The notifications are recorded with their effect, which is therefore judged here.
-    let pending = Pending::of(ctx, acting, &request.reader, &overview, &ctx.quick_judge())?;
+    let judge = ctx.quick_judge();
+    let mut pending = Pending::of(ctx, acting, &request.reader, &overview, &judge)?;
+    pending.judge_expired(acting, &overview, &judge)?;
     let wanted: BTreeSet<_> = request.ids.iter().collect();
     let is_meant = |id: &String| wanted.is_empty() || wanted.contains(id);
     let mut acknowledged: Vec<_> =

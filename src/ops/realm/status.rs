@@ -128,7 +128,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         overview = Overview::open(&*here.store)?;
     }
     let judge = ctx.quick_judge();
-    let NotificationBatch { notifications, bindings_changed, more: more_notifications, receipt } = if joined {
+    let NotificationBatch { notifications, bindings_changed, more: more_notifications, expired, receipt } = if joined {
         first_notifications(ctx, request, &overview, &judge, writing.is_ok())?
     } else {
         Default::default()
@@ -181,6 +181,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         notifications,
         bindings_changed,
         more_notifications,
+        expired_notifications: expired,
     };
     let mut answer = Answer::new(body);
     if let (Some(_), Err(error)) = (&here.repo, &writing) {

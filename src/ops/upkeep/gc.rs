@@ -3,7 +3,7 @@
 use crate::ops::{
     Operation,
     ctx::{ActingRepo, Ctx},
-    inboxes::inbox,
+    inboxes::{inbox, pending},
     runs, session,
 };
 use crate::{
@@ -91,8 +91,8 @@ enum Forgotten {
     Notifications(usize),
 }
 
-/// Removes old notifications from an inbox. A reader without deliveries for 30 days is removed entirely; when it
-/// returns, it starts from the repository's shared inbox.
+/// Removes old notifications from an inbox. An agent without deliveries for 30 days is removed entirely; when it returns,
+/// it starts from the repository's shared inbox. The person at the command line stays, since looking leaves no trace.
 fn forget(ctx: &Ctx, store: &dyn Store, name: &StoreRef) -> Result<Forgotten, OpError> {
     let now = ctx.env.now_here();
     let _lease = store.lock(name)?;
@@ -100,6 +100,7 @@ fn forget(ctx: &Ctx, store: &dyn Store, name: &StoreRef) -> Result<Forgotten, Op
         return Ok(Forgotten::Notifications(0));
     };
     if let StoreRef::Inbox(repo, Some(reader)) = name
+        && *reader != pending::cli_reader()
         && inbox::is_forgotten(store.commit(&tip)?.time, now.timestamp())
     {
         store.forget(name, tip)?;

@@ -61,7 +61,9 @@ fn in_realm(answer: &Answer<RealmStatus>, text: &mut Text) {
         (without_file, Style::Yellow, format!("{} without a file", count(without_file, "contract", "contracts"))),
         (body.pending(), Style::Plain, format!("pending changes by other repositories: {}", body.pending())),
     ];
-    let shown: Vec<_> = rows.into_iter().filter(|(count, ..)| *count > 0).collect();
+    let rows =
+        rows.into_iter().chain([(body.expired_notifications, Style::Yellow, body.expired_line().unwrap_or_default())]);
+    let shown: Vec<_> = rows.filter(|(count, ..)| *count > 0).collect();
     for (_, color, line) in &shown {
         text.line(&[plain(" "), styled(line, *color)]);
     }

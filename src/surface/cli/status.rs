@@ -65,6 +65,9 @@ pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
     render_unreadable(&body.unreadable, most(MAX_FILES), text);
     let (listed, bindings) = (&body.notifications, body.bindings_changed.as_ref());
     notifications::render(listed, bindings, body.more_notifications, &body.imports, text);
+    if let Some(line) = body.expired_line() {
+        text.gap().line(&[styled(line, Style::Yellow)]);
+    }
     own_contracts(&body.own_contracts, body.more_own_contracts, most(MAX_OWN), text);
     offers(body, most(MAX_OWN), text);
     let sessions = &body.sessions[..body.sessions.len().min(most(MAX_SESSIONS))];

@@ -189,7 +189,7 @@ mod tests {
             "realm": "aperture", "repos": [{"name": "fungal", "path": EVIL, "is_current": false}], "total": 1,
             "conflicts": conflicts, "remotes": remotes, "domains": [], "imports": [], "sessions": [],
             "more_sessions": 0, "unreadable_domains": [], "unreadable": [], "published": [], "removed_files": [],
-            "notifications": [], "more_notifications": 0,
+            "notifications": [], "more_notifications": 0, "expired_notifications": 0,
         });
         let seen = Seen {
             status: serde_json::from_value(status).unwrap(),
