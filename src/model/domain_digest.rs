@@ -11,6 +11,7 @@ use memchr::memmem;
 
 use super::{
     binding::{Binding, Import, Role},
+    contract::Deprecated,
     domain_summary::{ContractSummary, DomainSummary},
     name::{ContractName, RepoName},
     verdict::needed_versions,
@@ -73,6 +74,8 @@ pub struct Imported {
     pub version: Version,
     /// Whether its current version was yanked.
     pub yanked: bool,
+    /// Set if consumers should stop using it.
+    pub deprecated: Option<Deprecated>,
     /// The importers that the version breaks, judged by ranges.
     pub broken: Vec<RepoName>,
     /// The other importers.
@@ -116,12 +119,14 @@ impl From<&DomainSummary> for DomainDigest {
             let own = own.into_iter().map(|(name, contract)| imported(summary, name, contract, of(name)));
             let mut own: Vec<_> = own.collect();
             own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
-            for Imported { name, version, yanked, broken, importers, more, is_moved } in own.iter().take(MAX_CONTRACTS)
-            {
+            for one in own.iter().take(MAX_CONTRACTS) {
+                let Imported { name, version, yanked, deprecated, broken, importers, more, is_moved } = one;
                 let (broken_names, names) = (listed(broken), listed(importers));
                 let (broken, importers) = (broken.len(), importers.len());
                 let marks = [if *yanked { YANKED } else { NONE }, if *is_moved { MOVED } else { NONE }].join(" ");
-                text += &format!("own {broken} {importers} {name} {version} {broken_names} {names} {more} {marks}\n");
+                let end = end(deprecated.as_ref());
+                text +=
+                    &format!("own {broken} {importers} {name} {version} {broken_names} {names} {more} {marks} {end}\n");
             }
         }
         Self(text)
@@ -153,8 +158,17 @@ fn imported(
     broken.truncate(MAX_IMPORTERS);
     importers.truncate(MAX_IMPORTERS);
     let more = all.len() - broken.len() - importers.len();
-    let (version, yanked) = (contract.version.clone(), contract.is_yanked());
-    Imported { name: name.clone(), version, yanked, broken, importers, more, is_moved }
+    let (version, yanked, deprecated) = (contract.version.clone(), contract.is_yanked(), contract.deprecated.clone());
+    Imported { name: name.clone(), version, yanked, deprecated, broken, importers, more, is_moved }
+}
+
+/// Returns the end of a contract's support as three words: since when, until when, and the replacement.
+fn end(deprecated: Option<&Deprecated>) -> String {
+    let word = |part: Option<String>| part.unwrap_or_else(|| NONE.to_owned());
+    let since = word(deprecated.map(|one| one.since.to_string()));
+    let sunset = word(deprecated.and_then(|one| one.sunset).map(|day| day.to_string()));
+    let replacement = word(deprecated.and_then(|one| one.replaced_by.as_ref()).map(ToString::to_string));
+    format!("{since} {sunset} {replacement}")
 }
 
 /// Appends a line that consists of a key and names, none of which contains a space.
@@ -298,11 +312,18 @@ impl<'g> Ranked<'g> {
 
     /// Returns the contract.
     pub fn imported(&self) -> Option<Imported> {
-        let [name, version, broken, importers, more, yanked, moved] = words(self.rest)?;
+        let [name, version, broken, importers, more, yanked, moved, since, sunset, replacement] = words(self.rest)?;
         let (name, version, more) = (parsed(name)?, parsed(version)?, parsed(more)?);
+        let (yanked, is_moved) = (yanked == YANKED, moved == MOVED);
+        let end = |since| Deprecated {
+            since,
+            sunset: parsed(sunset),
+            replaced_by: parsed(replacement).filter(|_| replacement != NONE),
+        };
         let repos = |list: &str| list.split(',').filter(|_| list != NONE).filter_map(parsed).collect();
         let (broken, importers) = (repos(broken), repos(importers));
-        Some(Imported { name, version, yanked: yanked == YANKED, broken, importers, more, is_moved: moved == MOVED })
+        let deprecated = parsed(since).map(end);
+        Some(Imported { name, version, yanked, deprecated, broken, importers, more, is_moved })
     }
 }
 

@@ -301,6 +301,12 @@ pub struct OwnContract {
     pub version: Version,
     /// Whether the current version was yanked.
     pub yanked: bool,
+    /// The end of the contract's support, and its replacement; missing if it is not deprecated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<Deprecated>,
+    /// Whether the last day that the deprecated contract is served is past.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub past_sunset: bool,
     /// The repositories that it breaks: their range accepts no served version, or their code does not accept all values.
     pub broken: Vec<RepoName>,
     /// The other repositories that import the contract.

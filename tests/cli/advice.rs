@@ -365,6 +365,9 @@ fn schema_outside_of_the_commit_is_not_referred_to() {
         assert!(refused.stderr.contains("pass --inline to copy the schema"), "{refused}");
         assert!(!fungal.join(".blue/contracts/s3-access/x.yaml").exists());
     }
+    let new = ["blue", "contract", "new", "s3-access/x", "--schema", "-"];
+    let refused = world.feed("git", &fungal, &new, "{}").exits(129);
+    assert!(refused.stderr.contains("cannot refer to standard input\nhint: pass --inline"), "{refused}");
     world.ok(&fungal, &["contract", "new", "s3-access/x", "--schema", "lib/s.json", "--inline"]);
 }
 

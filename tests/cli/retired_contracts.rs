@@ -116,6 +116,8 @@ fn import_of_a_deprecated_contract_names_its_successor() {
             shown(&["review"])
         );
         assert!(shown(&["status"]).contains(&terms(was)), "{}", shown(&["status"]));
+        let owner = world.ok(&world.path("fungal"), &["status"]).stdout;
+        assert!(owner.contains(&format!("imported by access  ({})", terms(was))), "{owner}");
         let prime = shown(&["prime"]);
         assert!(prime.contains(&format!("s3-permissions ({was}served until 2026-02-28)")), "{prime}");
         world.pass_days(60);

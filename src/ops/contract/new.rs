@@ -313,6 +313,9 @@ fn reference(ctx: &Ctx, request: &Request) -> Result<Option<Reference>, OpError>
         return Ok(None);
     };
     let outside = |error: OpError| error.next("pass --inline to copy the schema");
+    if source.name == documents::STANDARD_INPUT {
+        return Err(outside(OpError::usage("a contract cannot refer to standard input")));
+    }
     let file = own_path(ctx, Path::new(&source.name)).map_err(outside)?;
     if let Some(files) = Files::checkout(ctx.code()?) {
         let unread = |error: BundleError| outside(OpError::no(ErrorCode::UnreadableSchema, error.to_string()));

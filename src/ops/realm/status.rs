@@ -143,7 +143,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let digests = digests(&overview, lines.iter().chain(mine))?;
     let of_repo =
         here.repo.as_ref().map(|repo| imports::of((ctx, here), &overview, &digests, repo, &judge)).transpose()?;
-    let own = here.repo.as_ref().map(|repo| own_contracts::of(here, &overview, &digests, repo, &judge)).transpose()?;
+    let judging = (&judge, ctx.env.today());
+    let own = here.repo.as_ref().map(|repo| own_contracts::of(here, &overview, &digests, repo, judging)).transpose()?;
     let (own_contracts, more_own_contracts) = own.unwrap_or_default();
     let conflicts = conflicts::of(ctx, here, &overview, &digests)?;
     // The other repository of this name may have the files.

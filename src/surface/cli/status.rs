@@ -146,6 +146,9 @@ fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut T
         if one.broken.is_empty() && one.importers.is_empty() {
             row.push(styled("no importers", Style::Dim));
         }
+        if let Some(deprecated) = &one.deprecated {
+            row.push(styled(format!("({})", deprecated.terms(one.past_sunset)), Style::Yellow));
+        }
         row
     });
     text.table("  ", &rows.collect::<Vec<_>>());

@@ -323,7 +323,8 @@ mod tests {
                 "git blue check --published  # check only the realm",
                 tool("realm_check", json!({"scope": "published"}), "check only the realm"),
             ),
-            ("git blue session start  # track your work", command("git blue session start", "track your work")),
+            ("git blue realm worktree create x  # y", command("git blue realm worktree create x", "y")),
+            ("git blue session start  # track your work", Value::Null),
         ] {
             assert_eq!(of(line), expected, "{line}");
         }

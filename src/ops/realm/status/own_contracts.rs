@@ -7,6 +7,8 @@ use std::{
     sync::Arc,
 };
 
+use jiff::civil::Date;
+
 use super::Digests;
 use crate::{
     error::OpError,
@@ -27,7 +29,7 @@ pub(super) fn of(
     overview: &Overview<'_>,
     digests: &Digests<'_>,
     repo: &RepoName,
-    judge: &Judge<'_>,
+    (judge, today): (&Judge<'_>, Date),
 ) -> Result<(Vec<OwnContract>, usize), OpError> {
     let (mut count, mut lists) = (0, Vec::new());
     for (domain, (_, digest)) in digests {
@@ -43,7 +45,7 @@ pub(super) fn of(
         && let Some((_, _, Reverse(at))) = next.pop()
     {
         let (domain, list) = &mut lists[at];
-        if let Some((mut one, is_moved)) = list.next().and_then(|one| own_contract(domain, one)) {
+        if let Some((mut one, is_moved)) = list.next().and_then(|one| own_contract(domain, one, today)) {
             if is_moved {
                 judging.judge(digests[domain].0, &mut one)?;
             }
@@ -94,9 +96,18 @@ fn rank<'g>(
 }
 
 /// Returns a contract with its importers judged by their ranges, and whether verdicts may differ from that.
-fn own_contract(domain: &DomainName, one: Ranked<'_>) -> Option<(OwnContract, bool)> {
-    let Imported { name: contract, version, yanked, broken, importers, more, is_moved } = one.imported()?;
-    let own =
-        OwnContract { domain: domain.clone(), contract, version, yanked, broken, importers, more_importers: more };
+fn own_contract(domain: &DomainName, one: Ranked<'_>, today: Date) -> Option<(OwnContract, bool)> {
+    let Imported { name: contract, version, yanked, deprecated, broken, importers, more, is_moved } = one.imported()?;
+    let own = OwnContract {
+        domain: domain.clone(),
+        contract,
+        version,
+        yanked,
+        past_sunset: deprecated.as_ref().is_some_and(|deprecated| deprecated.is_over(today)),
+        deprecated,
+        broken,
+        importers,
+        more_importers: more,
+    };
     Some((own, is_moved))
 }

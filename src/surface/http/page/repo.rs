@@ -159,7 +159,7 @@ fn import_now(site: &Site, import: &ImportStatus) -> Markup {
         }
         @if let Some(deprecated) = &import.deprecated {
             " " (badge(Tone::Warn, "deprecated"))
-            @if let Some(sunset) = &deprecated.sunset { p.note { "served until " (sunset) } }
+            @if let Some(service) = deprecated.service(import.past_sunset) { p.note { (service) } }
             @if let Some(next) = &deprecated.replaced_by {
                 p.note { "replaced by " (components::contract(site, &import.domain, next)) }
             }
@@ -207,6 +207,7 @@ fn own_row(site: &Site, one: &OwnContract) -> Markup {
             td.version data-column="Version" {
                 (one.version)
                 @if one.yanked { " " (badge(Tone::Bad, "yanked")) }
+                @if one.deprecated.is_some() { " " (badge(Tone::Warn, "deprecated")) }
             }
             (cell("Consumers", &html! {
                 @if !broken.is_empty() { (badge(Tone::Bad, "breaks")) " " (names(site, &broken)) }
