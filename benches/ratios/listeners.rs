@@ -11,7 +11,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{http::Server, place::Place};
 
-/// The number of listeners, and the maximum time in milliseconds until 99% of them have received a change.
+/// The number of listeners, and the maximum time in milliseconds until 99% of them have received a change, without that of
+/// the publisher. Some hear of it before the publisher exits, so all times start with the publisher.
 const ROWS: [(usize, f64); 2] = [(1, 50.0), (1_000, 250.0)];
 /// The number of changes.
 const ROUNDS: usize = 20;
@@ -37,7 +38,7 @@ fn row(place: &Place, name: &str, count: usize, budget: f64, out: &mut impl Writ
     let before = daemon.memory();
     let mut listeners: Vec<_> = (0..count).map(|_| Listener::open(&daemon)).collect();
     let each = (daemon.memory() - before) * 1024.0 / count as f64;
-    let (mut after, mut writes) = (Vec::new(), Vec::new());
+    let (mut times, mut writes) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         place.shell("sh change.sh");
         listeners.iter_mut().for_each(Listener::forget);
@@ -50,15 +51,15 @@ fn row(place: &Place, name: &str, count: usize, budget: f64, out: &mut impl Writ
         let heard = hear(&mut listeners);
         let end = publish.join().unwrap();
         writes.push((end - start).as_secs_f64() * 1e3);
-        after.extend(heard.into_iter().map(|at| at.saturating_duration_since(end).as_secs_f64() * 1e3));
+        times.extend(heard.into_iter().map(|at| (at - start).as_secs_f64() * 1e3));
         // Changes in quick succession are reported together.
         std::thread::sleep(Duration::from_millis(200));
     }
-    let (half, most, write) = (percentile(&mut after, 50), percentile(&mut after, 99), percentile(&mut writes, 50));
-    let verdict = if most > budget { "OVER the budget of" } else { "within" };
+    let (half, most, write) = (percentile(&mut times, 50), percentile(&mut times, 99), percentile(&mut writes, 50));
+    let verdict = if most > write + budget { "OVER the budget of" } else { "within" };
     writeln!(
         out,
-        "  {name:34} {half:8.2} ms p50 {most:8.2} ms p99 after {write:8.2} ms of writing  {verdict} {budget} ms"
+        "  {name:34} {half:8.2} ms p50 {most:8.2} ms p99, {write:8.2} ms of it writing  {verdict} {budget} ms more"
     )
     .unwrap();
     if count > 1 {

@@ -381,6 +381,8 @@ mod tests {
             let offered = Transfers::of(contract.clone()).offering(&name("a"), Some(&name(to)));
             view.transfers.insert(contract, offered);
         }
+        let versions = ["1.0.0".parse().unwrap()];
+        view.conflicts.contracts.insert("c07".parse().unwrap(), versions.into());
         DomainSummary::from(&view)
     }
 
@@ -389,7 +391,9 @@ mod tests {
         let summary = summary();
         let digest = DomainDigest::with_text(DomainDigest::from(&summary).as_text().to_owned());
         assert_eq!(digest.members(), summary.info.members.iter().cloned().collect::<Vec<_>>());
-        assert_eq!((digest.contracts(), digest.conflicts()), (60, 0));
+        assert_eq!((digest.contracts(), digest.conflicts()), (60, 1));
+        let contested = digest.contested().map(|(name, owner)| format!("{name} {owner}"));
+        assert_eq!(contested.collect::<Vec<_>>(), ["c07 b"]);
         // The owner of c07 is another one.
         let offers = digest.offers().map(|(name, from, to)| format!("{name} {from} {to}"));
         assert_eq!(offers.collect::<Vec<_>>(), ["c03 a b", "c09 a m001"]);

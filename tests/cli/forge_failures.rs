@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::pull_requests::{create, of, status};
 use crate::{
     github::{HOST, TOKEN, on_forge, tree},
+    receiver::deaf_address,
     worktrees::{five, work},
     world::World,
 };
@@ -104,10 +105,11 @@ fn misbehaving_forge_is_reported_without_secrets() {
         assert!(start.elapsed() < Duration::from_secs(10));
     }
     // Nothing listens.
-    let config = world.read("home/gitconfig").replace(&forge.url, "http://127.0.0.1:9");
+    let nowhere = format!("http://{}", deaf_address());
+    let config = world.read("home/gitconfig").replace(&forge.url, &nowhere);
     world.write("home/gitconfig", &config);
     assert!(ask().stdout.contains("cannot be reached"));
-    world.write("home/gitconfig", &config.replace("http://127.0.0.1:9", "http://forge.test"));
+    world.write("home/gitconfig", &config.replace(&nowhere, "http://forge.test"));
     assert!(ask().stdout.contains("tokens are only sent encrypted"));
     let log =
         world.blue_with(&world.path("aperture"), &["realm", "pr", "status"], &[("GIT_BLUE_LOG", "trace".as_ref())]);

@@ -1,6 +1,10 @@
 //! What notifications say about an import.
 
-use crate::world::{World, contract};
+use crate::{
+    teamwork::{push, team},
+    two_machines::name_user,
+    world::{World, contract},
+};
 
 #[test]
 fn a_yanked_older_version_is_not_what_an_import_relies_on() {
@@ -106,4 +110,26 @@ fn retired_contract_that_comes_back_by_another_owner_is_told_with_what_else_chan
     let text =
         "access took over s3-access/s3-permissions, which is back as 1.1.0 and had 1.0.0 yanked and is deprecated now";
     assert!(list.contains(text), "{list}");
+}
+
+/// This clone published it, although its user never looked since, so only what the other clone changed is new.
+#[test]
+fn contract_that_this_clone_published_is_not_new_to_it() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let file = ".blue/contracts/s3-access/s3-paths.yaml";
+    let text = contract("1.0.0").replace("s3-permissions", "s3-paths");
+    world.write(&format!("fungal/{file}"), &text);
+    world.commit("fungal", "Paths");
+    push(&world);
+    name_user(&world, &mate, "mate");
+    world.on("second").git(&mate, &["pull", "--quiet"]);
+    world.ok(&mate, &["sync"]);
+    world.write(&format!("mate/{file}"), &format!("{text}deprecated: {{ since: 1.0.0 }}\n"));
+    world.commit("mate", "Deprecate it");
+    world.ok(&mate, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    let told = world.ok(&fungal, &["status"]).stdout;
+    let line = "fungal deprecated s3-access/s3-paths  by mate <mate@example.com>, in another clone of fungal";
+    assert!(told.contains(line), "{told}");
 }

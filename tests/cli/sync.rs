@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, World, contract, importing, snapshot};
+use crate::{
+    receiver::deaf_address,
+    world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, World, contract, importing, snapshot},
+};
 
 /// A realm that the machine `home` shares at a bare repository, with `fungal`, which has published s3-permissions
 /// 1.0.0.
@@ -298,8 +301,8 @@ fn ci_checks_against_a_realm_by_url() {
     assert!(nothing.stderr.contains("contains no realm"), "{nothing:?}");
     let unreachable = world.blue(&runner, &["check", "--realm-url", "./nowhere.git"]).exits(128);
     assert!(unreachable.stderr.contains(" ls-remote "));
-    let url = "https://127.0.0.1:9/realm.git";
-    let elsewhere = world.blue(&runner, &["check", "--realm-url", url]).exits(128);
+    let url = format!("https://{}/realm.git", deaf_address());
+    let elsewhere = world.blue(&runner, &["check", "--realm-url", &url]).exits(128);
     assert!(elsewhere.stderr.contains(&format!("hint: git -C / ls-remote {url}  # must work there")), "{elsewhere}");
     assert!(!unreachable.stderr.contains("git blue sync"), "a runner has nothing to sync: {unreachable}");
     world.blue(&runner, &["check", "--realm-url", "ext::sh -c id"]).exits(129);

@@ -61,6 +61,11 @@ pub struct Receiver {
     pub url: String,
 }
 
+/// Returns an address of this machine on which nothing listens.
+pub fn deaf_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
 impl Receiver {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

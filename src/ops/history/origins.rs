@@ -41,7 +41,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    fn new(commit: &CommitInfo, blob: Option<Oid>) -> Self {
+    /// Describes a commit that introduced this content.
+    pub fn new(commit: &CommitInfo, blob: Option<Oid>) -> Self {
         let (_, repo, source_commit) = message::parse(&commit.message);
         let (author, committer) = (commit.author.clone(), commit.committer.clone());
         Self { time: commit.time, author, committer, repo, source_commit, blob }

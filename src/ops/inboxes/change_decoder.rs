@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::renamed;
+use super::{own_publications, renamed};
 use crate::{
     error::OpError,
     locate::renamed::newer as renamed_to,
@@ -192,19 +192,28 @@ pub(super) fn since_adapted(
 }
 
 /// Treats a contract without a baseline as changed since the version that the repository's code is adapted to, or, if
-/// it is the repository's own, since the version before the current one.
+/// it is the repository's own, since this clone last published it, or else since the version before the current one.
 pub(super) fn with_adapted(
     acting: ActingRepo<'_>,
-    domain: &DomainSummary,
+    (domain, tip): (&DomainSummary, &Oid),
     published: &Published<'_>,
     mut differences: Vec<Difference>,
 ) -> Result<Vec<Difference>, OpError> {
     let imports = domain.bindings.get(acting.repo).map(Binding::by_contract).unwrap_or_default();
+    let is_own = |name: &ContractName| domain.contracts.get(name).is_some_and(|one| one.owner == *acting.repo);
+    let new = differences.iter().filter(|one| one.old.is_none() && one.new.is_some());
+    let own = new.filter_map(|one| match &one.of {
+        PathContent::Contract(name) if is_own(name) => Some(name.clone()),
+        _ => None,
+    });
+    let here = own_publications::last(acting, tip, own.collect())?;
     for difference in differences.iter_mut().filter(|one| one.old.is_none() && one.new.is_some()) {
         let PathContent::Contract(name) = &difference.of else { continue };
         if let Some(version) = imports.get(name).and_then(|import| behind(domain, import)) {
             difference.old = published.document(name, version)?;
-        } else if let Some(own) = domain.contracts.get(name).filter(|one| one.owner == *acting.repo) {
+        } else if let Some(blob) = here.get(name) {
+            difference.old = Some(*blob);
+        } else if let Some(own) = domain.contracts.get(name).filter(|_| is_own(name)) {
             let versions = published.of(name)?;
             let mut older = versions.range(..own.version.clone()).rev().filter(|version| !version.is_prerelease());
             difference.old = older.next().map(|version| published.document(name, version)).transpose()?.flatten();

@@ -159,7 +159,7 @@ impl Found {
                 let differences = differences(store, Some(&known), &line.tree)?;
                 let differences = renamed::pair_bindings(store, differences)?;
                 match audience {
-                    Audience::Repo(acting) => with_adapted(acting, domain, &published, differences)?,
+                    Audience::Repo(acting) => with_adapted(acting, (domain, &line.tip), &published, differences)?,
                     Audience::Anyone { .. } => differences,
                 }
             }

@@ -10,6 +10,7 @@ pub mod found;
 pub mod import_effects;
 pub mod inbox;
 mod notification;
+mod own_publications;
 pub mod pending;
 pub mod realm_changes;
 pub mod renamed;

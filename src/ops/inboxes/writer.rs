@@ -27,7 +27,8 @@ pub enum Writer {
 }
 
 impl Writer {
-    fn of(acting: ActingRepo<'_>, origin: &Origin) -> Self {
+    /// Returns the writer of a commit.
+    pub(super) fn of(acting: ActingRepo<'_>, origin: &Origin) -> Self {
         if !origin.repo.as_deref().is_some_and(|repo| is_own_name(acting, repo)) {
             return Self::Other;
         }
