@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::VersionChange;
 use crate::model::{
     binding::UsedIn,
+    contract::is_default,
     name::{ContractName, DomainName, ReaderName, RealmName, RepoName},
     notification::ChangeType,
     oid::Oid,
@@ -82,6 +83,10 @@ pub struct EventChange {
     pub created_at: jiff::Timestamp,
     /// The repositories whose imports the change concerns.
     pub imports: Vec<ConcernedImport>,
+    /// The number of further imports that are not listed; those that the change breaks are listed first. It is counted only
+    /// in domains with many repositories.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub more_imports: usize,
 }
 
 /// The effect of a change on the import of one repository.

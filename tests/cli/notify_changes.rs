@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, contract};
+use crate::world::{BINDING_FILE, DOMAIN_REF, World, contract, importing};
 
 /// Adds the receiver `team`, which has looked once, so that later changes are new to it.
 fn follow(world: &World, keys: &[(&str, &str)]) {
@@ -131,4 +131,30 @@ fn new_receiver_gets_the_next_change() {
     crate::wait::eventually("it is sent", || {
         std::fs::read_to_string(world.path("news")).is_ok_and(|news| news.contains("1.0.0 -> 2.0.0"))
     });
+}
+
+/// A break is sent although it is that of the last of hundreds of importers, by name.
+#[test]
+fn break_of_one_of_many_importers_is_sent() {
+    let world = World::pair();
+    let file = "bindings/access.json";
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));
+    world.commit("access", "Take any version");
+    let holding = world.git(&world.store(), &["show", &format!("{DOMAIN_REF}:{file}")]).stdout;
+    let broken = holding.replace("\">=1.0.0\"", "\"=1.0.0\"");
+    let mut stream = format!("commit {DOMAIN_REF}\ncommitter Ada <ada@example.com> 1769250000 +0000\ndata 4\nmany\n");
+    stream += &format!("from {DOMAIN_REF}^0\n");
+    for number in 0..205 {
+        let text = if number == 204 { &broken } else { &holding };
+        stream += &format!("M 100644 inline bindings/r{number:03}.json\ndata {}\n{text}\n", text.len());
+    }
+    world.feed("git", &world.store(), &["fast-import", "--quiet"], &stream).exits(0);
+    follow(&world, &[("rank", "broken")]);
+    world.bump("2.0.0");
+    world.ok(&world.path("fungal"), &["notify", "send"]);
+    let event: Value = serde_json::from_str(&world.read("news")).unwrap();
+    let [change] = &event["data"]["changes"].as_array().unwrap()[..] else { panic!("{event}") };
+    let imports = change["imports"].as_array().unwrap();
+    let broken: Vec<_> = imports.iter().filter(|one| one["state"] == "broken").map(|one| &one["repo"]).collect();
+    assert_eq!((broken, imports.len(), &change["more_imports"]), (vec![&json!("r204")], 200, &json!(6)));
 }

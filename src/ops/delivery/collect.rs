@@ -18,6 +18,7 @@ use crate::{
         rank::Rank,
     },
     ops::{
+        contract::verdict::Documents,
         ctx::{ActingRepo, Ctx},
         inboxes::{
             arrival,
@@ -34,7 +35,7 @@ use crate::{
 
 /// The maximum number of changes in one event.
 const MAX_CHANGES: usize = 100;
-/// The maximum number of repositories whose imports are judged for one event.
+/// The maximum number of repositories whose imports are listed in one event. Those that need the most attention are.
 const MAX_REPOS: usize = 200;
 
 /// A realm and the receiver that changes are collected for.
@@ -127,10 +128,7 @@ impl ChangeCollector<'_> {
             // Every change is found once, whoever made it. The importers only add what it means for them.
             let anyone = Audience::Anyone { ctx: self.ctx, realm: self.realm, store: self.store };
             found.add(self.pending(anyone, known, domain, line)?);
-            let changed = found.contracts(domain);
-            let imports = |binding: &Binding| binding.imports.iter().any(|import| changed.contains(&import.contract));
-            let importers = domain.bindings.iter().filter(|(_, binding)| imports(binding));
-            importers.map(|(repo, _)| repo).take(MAX_REPOS).collect()
+            self.importers(line, domain, &found.contracts(domain))?
         } else {
             domain.repos().into_iter().filter(|repo| wanted.contains(repo)).collect()
         };
@@ -144,7 +142,31 @@ impl ChangeCollector<'_> {
             pending.retain(|one| !one.by_other_clone);
             found.add_for(repo, pending);
         }
-        Ok(found.changes())
+        Ok(found.changes(domain))
+    }
+
+    /// Returns the repositories that import `changed` contracts, those whose imports need the most attention first.
+    fn importers<'d>(
+        &self,
+        line: &Line,
+        domain: &'d DomainSummary,
+        changed: &BTreeSet<ContractName>,
+    ) -> Result<Vec<&'d RepoName>, OpError> {
+        let (documents, judge) = (Documents::of(self.store, &line.tree), self.ctx.judge());
+        let mut importers = Vec::new();
+        for (repo, binding) in &domain.bindings {
+            let imports = binding.imports.iter().filter(|import| changed.contains(&import.contract));
+            let ranks = imports.map(|import| {
+                let state = documents.state(domain, (repo, import), &judge)?;
+                let offered = domain.contracts.get(&import.contract);
+                let is_discouraged = offered.is_some_and(|offered| offered.is_discouraged_for(import));
+                Ok::<_, OpError>(Rank::of_import(import, &state, is_discouraged))
+            });
+            let rank = ranks.collect::<Result<Vec<_>, _>>()?.into_iter().min();
+            importers.extend(rank.map(|rank| (rank, repo)));
+        }
+        importers.sort_by_key(|(rank, _)| *rank);
+        Ok(importers.into_iter().map(|(_, repo)| repo).take(MAX_REPOS).collect())
     }
 
     /// Returns the changes that an audience would be notified of.
@@ -210,10 +232,12 @@ impl Found {
     }
 
     /// Returns the changes, the most important first.
-    fn changes(self) -> Vec<EventChange> {
+    fn changes(self, domain: &DomainSummary) -> Vec<EventChange> {
+        let is_cut = domain.bindings.len() > MAX_REPOS;
         let mut found: Vec<_> = self.0.into_values().collect();
         found.sort_by_cached_key(|(one, _)| pending::key(one));
-        found.into_iter().map(|(one, imports)| change(one, imports)).collect()
+        let changes = found.into_iter().map(|(one, imports)| change(one, imports));
+        changes.map(|change| if is_cut { with_more_imports(change, domain) } else { change }).collect()
     }
 }
 
@@ -245,6 +269,14 @@ pub fn test(ctx: &Ctx, realm: &RealmName, receiver: &Receiver) -> Event {
     event(id(&parts), "git-blue.test", data, now)
 }
 
+/// Counts the imports of the contract that are not listed.
+fn with_more_imports(change: EventChange, domain: &DomainSummary) -> EventChange {
+    let imports =
+        |binding: &&Binding| binding.imports.iter().any(|import| Some(&import.contract) == change.contract.as_ref());
+    let importers = domain.bindings.values().filter(imports).count();
+    EventChange { more_imports: importers.saturating_sub(change.imports.len()), ..change }
+}
+
 fn change(one: Notification, imports: Vec<ConcernedImport>) -> EventChange {
     EventChange {
         text: one.phrase(),
@@ -259,5 +291,6 @@ fn change(one: Notification, imports: Vec<ConcernedImport>) -> EventChange {
         version_count: one.version_count,
         created_at: one.created_at,
         imports,
+        more_imports: 0,
     }
 }
