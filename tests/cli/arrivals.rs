@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     notifications::{listed, pending, told},
-    world::World,
+    world::{CONTRACT_FILE, World, contract},
 };
 
 /// Imports a change that another machine made now, this many days later, with plain git.
@@ -97,4 +97,17 @@ fn a_change_that_follows_one_from_the_future_expires() {
     assert!(listed(&world, "access", "pending")[0]["arrived_at"].as_str().unwrap().starts_with("2026-03-01"));
     world.set("GIT_BLUE_NOW", "2026-03-09T00:00:00Z");
     assert_eq!(pending(&world, "access"), 0);
+}
+
+/// Descriptive text is no news, so it does not turn a pending notification into another one.
+#[test]
+fn corrected_description_keeps_the_notification() {
+    let world = World::pair();
+    told(&world, "access");
+    world.bump("1.1.0");
+    let before = listed(&world, "access", "pending");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("others read", "others rely on"));
+    world.commit("fungal", "Correct the description");
+    let after = listed(&world, "access", "pending");
+    assert_eq!((after.len(), &after[0]["id"]), (1, &before[0]["id"]), "{after:?}");
 }

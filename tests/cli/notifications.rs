@@ -494,16 +494,3 @@ fn others_are_told_less_of_a_repository_that_left() {
     let left = pending.iter().find(|one| one["type"] == "repo_left").unwrap();
     assert_eq!((&left["rank"], &left["affects_me"]), (&json!("contract"), &json!(false)));
 }
-
-/// Descriptive text is no news, so it does not turn a pending notification into another one.
-#[test]
-fn corrected_description_keeps_the_notification() {
-    let world = World::pair();
-    told(&world, "access");
-    world.bump("1.1.0");
-    let before = listed(&world, "access", "pending");
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("others read", "others rely on"));
-    world.commit("fungal", "Correct the description");
-    let after = listed(&world, "access", "pending");
-    assert_eq!((after.len(), &after[0]["id"]), (1, &before[0]["id"]), "{after:?}");
-}
