@@ -262,6 +262,23 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
     Ok(Decision { changes: keep.into_iter().chain([current]).collect(), events: vec![event] })
 }
 
+/// Returns the version that the code of an import is adapted to once it is published. `before` is the import that was
+/// published before.
+pub fn adapted(domain: &DomainView, import: &Import, before: Option<&Import>) -> Option<Version> {
+    let resolved = domain.resolve_import(import).resolved().cloned();
+    let adapted = before.and_then(Import::adapted).cloned();
+    let current = domain.contracts.get(&import.contract);
+    if before.is_some_and(|before| before.version.has_same_versions(&import.version)) {
+        adapted.or(resolved)
+    } else if current.is_some_and(|current| import.version.is_above(&current.version)) {
+        // The code was adapted to a version that is still to come.
+        None
+    } else {
+        let first = || import.first_of(domain.versions.get(&import.contract)?).cloned();
+        resolved.or(adapted).or_else(first)
+    }
+}
+
 /// Decides on the binding of `repo`, and resolves its imports against the domain.
 ///
 /// # Errors
@@ -287,19 +304,7 @@ pub fn binding(
     for import in &mut wanted.imports {
         let resolved = domain.resolve_import(import).resolved().cloned();
         let before = known.get(&import.contract).copied();
-        let adapted = before.and_then(Import::adapted);
-        let is_same_range = before.is_some_and(|before| before.version.has_same_versions(&import.version));
-        let current = domain.contracts.get(&import.contract);
-        let adapted = if is_same_range {
-            adapted.or(resolved.as_ref())
-        } else if current.is_some_and(|current| import.version.is_above(&current.version)) {
-            // The code was adapted to a version that is still to come.
-            None
-        } else {
-            let first = || import.first_of(domain.versions.get(&import.contract)?);
-            resolved.as_ref().or(adapted).or_else(first)
-        };
-        import.adapted_version = adapted.cloned();
+        import.adapted_version = adapted(domain, import, before);
         let unchanged = before.is_some_and(|before| before.resolved_version == resolved);
         import.resolved_at =
             if unchanged { before.and_then(|before| before.resolved_at) } else { resolved.as_ref().map(|_| now) };

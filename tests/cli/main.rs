@@ -77,6 +77,7 @@ mod keyword_warnings;
 mod large_numbers;
 mod locate;
 mod many_changes;
+mod merge_orders;
 mod merge_steps;
 mod missing_objects;
 mod moved_realms;

@@ -39,12 +39,12 @@ fn status(world: &World) -> Value {
     world.json(&world.path("fungal"), &["realm", "pr", "status", "--rfc", RFC])
 }
 
-fn of<'v>(answer: &'v Value, repo: &str) -> &'v Value {
+pub fn of<'v>(answer: &'v Value, repo: &str) -> &'v Value {
     answer["repos"].as_array().unwrap().iter().find(|one| one["name"] == *repo).unwrap()
 }
 
 /// Executes one step.
-fn follow(world: &World, step: &Value) {
+pub fn follow(world: &World, step: &Value) {
     let text = |key: &str| step[key].as_str().unwrap();
     if step["action"] == "merge" {
         let mut command = world.command("sh", &world.root());

@@ -19,8 +19,11 @@ pub type Before = BTreeMap<RepoName, BTreeSet<RepoName>>;
 pub struct Order {
     /// All repositories, in merge order.
     pub repos: Vec<RepoName>,
-    /// Repositories that are part of a cycle or rely on one. No order is right for them.
+    /// Repositories that must wait for each other, or for such repositories. No order is right for them.
     pub cyclic: Vec<RepoName>,
+    /// The repositories that each one waits for: those that must be merged first, and those that it relies on and that
+    /// come before it in this order.
+    pub before: Before,
 }
 
 impl Dependencies {
@@ -46,28 +49,26 @@ impl Dependencies {
             .collect()
     }
 
-    /// Returns the repositories in `repos` that come before `repo`: those that must, and those that it relies on
+    /// Returns the repositories in `repos` that should come before `repo`: those that must, and those that it relies on
     /// unless they must come later.
-    pub fn before(&self, repo: &RepoName, repos: &BTreeSet<RepoName>, must: &Before) -> BTreeSet<RepoName> {
-        let relied_on = self.of(repo, repos).into_iter().filter(|provider| !comes_after(provider, repo, must));
+    fn wanted_before(&self, repo: &RepoName, repos: &BTreeSet<RepoName>, must: &Before) -> BTreeSet<RepoName> {
+        let relied_on = self.of(repo, repos).into_iter().filter(|provider| !reached(provider, must).contains(repo));
         let needed = must.get(repo).into_iter().flatten().filter(|needed| repos.contains(*needed)).cloned();
         relied_on.chain(needed).collect()
     }
 
-    /// Returns the repositories in merge order. Ties are broken by name.
+    /// Returns the repositories in merge order. Ties are broken by name. What a repository relies on gives way to `must`.
     pub fn order(&self, repos: &BTreeSet<RepoName>, must: &Before) -> Order {
-        let mut left: BTreeMap<&RepoName, BTreeSet<RepoName>> =
-            repos.iter().map(|repo| (repo, self.before(repo, repos, must))).collect();
-        let mut order = Order::default();
-        while !left.is_empty() {
-            let free = left.iter().find(|(_, waits)| waits.is_empty()).map(|(repo, _)| (*repo).clone());
-            if free.is_none() && order.cyclic.is_empty() {
-                order.cyclic = left.keys().map(|repo| (*repo).clone()).collect();
+        let mut left: Before = repos.iter().map(|repo| (repo.clone(), self.wanted_before(repo, repos, must))).collect();
+        let mut order = Order { before: left.clone(), ..Order::default() };
+        while let Some(next) = next(&left, must) {
+            if order.cyclic.is_empty() && must_wait(&next, &left, must) {
+                order.cyclic = left.keys().cloned().collect();
             }
-            // In a cycle, the repository that waits for the fewest others comes first.
-            let fewest = || left.iter().min_by_key(|(_, waits)| waits.len()).map(|(repo, _)| (*repo).clone());
-            let Some(next) = free.or_else(fewest) else { break };
-            left.remove(&next);
+            let late = left.remove(&next).unwrap_or_default();
+            if let Some(before) = order.before.get_mut(&next) {
+                before.retain(|repo| !late.contains(repo) || is_required(repo, &next, must));
+            }
             for waits in left.values_mut() {
                 waits.remove(&next);
             }
@@ -77,18 +78,32 @@ impl Dependencies {
     }
 }
 
-/// Returns whether `later` must be merged after `repo`, directly or indirectly.
-fn comes_after(later: &RepoName, repo: &RepoName, must: &Before) -> bool {
-    let (mut seen, mut left) = (BTreeSet::new(), vec![later]);
+/// Returns the repository to merge next. In a cycle, it is one that nothing must precede, if there is any, with the
+/// fewest others before it: a repository outside of the cycle that waits for it has more.
+fn next(left: &Before, must: &Before) -> Option<RepoName> {
+    let free = left.iter().find(|(_, waits)| waits.is_empty());
+    let in_cycle = || {
+        left.iter().min_by_key(|(repo, waits)| (must_wait(repo, left, must), reached(repo, left).len(), waits.len()))
+    };
+    free.or_else(in_cycle).map(|(repo, _)| repo.clone())
+}
+
+fn is_required(earlier: &RepoName, later: &RepoName, must: &Before) -> bool {
+    must.get(later).is_some_and(|required| required.contains(earlier))
+}
+
+/// Returns whether a repository that is left must come before `repo`.
+fn must_wait(repo: &RepoName, left: &Before, must: &Before) -> bool {
+    must.get(repo).into_iter().flatten().any(|earlier| left.contains_key(earlier))
+}
+
+/// Returns `repo`, and the repositories before it, directly or indirectly.
+pub(super) fn reached<'a>(repo: &'a RepoName, before: &'a Before) -> BTreeSet<&'a RepoName> {
+    let (mut seen, mut left) = (BTreeSet::from([repo]), vec![repo]);
     while let Some(one) = left.pop() {
-        for earlier in must.get(one).into_iter().flatten().filter(|earlier| seen.insert(*earlier)) {
-            if earlier == repo {
-                return true;
-            }
-            left.push(earlier);
-        }
+        left.extend(before.get(one).into_iter().flatten().filter(|earlier| seen.insert(*earlier)));
     }
-    false
+    seen
 }
 
 #[cfg(test)]
@@ -112,10 +127,19 @@ mod tests {
         reliance
     }
 
+    /// Parses pairs: `a<b` means that a must be merged before b.
+    fn required(edges: &str) -> Before {
+        reliance(edges).providers
+    }
+
+    fn ordered(relies: &str, must: &str, repos: &str) -> (Vec<RepoName>, Vec<RepoName>) {
+        let order = reliance(relies).order(&names(repos).into_iter().collect(), &required(must));
+        (order.repos, order.cyclic)
+    }
+
     #[test]
     fn providers_come_first_and_ties_are_broken_by_name() {
-        let order = reliance("z<a y<z").order(&names("a b y z").into_iter().collect(), &Before::new());
-        assert_eq!(order, Order { repos: names("b y z a"), cyclic: vec![] });
+        assert_eq!(ordered("z<a y<z", "", "a b y z"), (names("b y z a"), vec![]));
     }
 
     #[test]
@@ -126,42 +150,60 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_reported_and_still_ordered() {
-        let order = reliance("a<b b<a b<c").order(&names("a b c d").into_iter().collect(), &Before::new());
-        assert_eq!(order, Order { repos: names("d a b c"), cyclic: names("a b c") });
+    fn imports_alone_never_make_a_cycle() {
+        assert_eq!(ordered("a<b b<a b<c", "", "a b c d"), (names("d a b c"), vec![]));
+        // What waits for the cycle comes after it, whatever its name.
+        assert_eq!(ordered("y<z z<y z<b", "", "b y z"), (names("y z b"), vec![]));
+        let order = reliance("a<b b<a").order(&names("a b").into_iter().collect(), &Before::new());
+        assert_eq!(order.before, required("a<b").into_iter().chain([(names("a")[0].clone(), [].into())]).collect());
     }
 
     #[test]
     fn required_order_overrides_reliance() {
         // c and d rely on p; p must wait for d, because of x.
-        let must: Before = [("p", "x"), ("x", "d")]
-            .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
-            .into();
-        let order = reliance("p<c p<d").order(&names("c d p x").into_iter().collect(), &must);
-        assert_eq!(order, Order { repos: names("d x p c"), cyclic: vec![] });
+        assert_eq!(ordered("p<c p<d", "x<p d<x", "c d p x"), (names("d x p c"), vec![]));
+        // Imports and required edges together form a cycle, once directly and once through b, which requires nothing.
+        assert_eq!(ordered("y<z z<y a<z", "z<a", "a y z"), (names("y z a"), vec![]));
+        assert_eq!(ordered("a<b a<e b<e", "e<a", "a b e"), (names("b e a"), vec![]));
         // Two repositories that must wait for each other have no order.
-        let must: Before = [("a", "b"), ("b", "a")]
-            .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
-            .into();
-        assert_eq!(Dependencies::default().order(&names("a b").into_iter().collect(), &must).cyclic, names("a b"));
+        assert_eq!(ordered("", "a<b b<a", "a b").1, names("a b"));
+        assert_eq!(ordered("b<c", "a<b b<a a<d", "a b c d"), (names("c a b d"), names("a b d")));
+    }
+
+    fn edges(pairs: &[(u8, u8)]) -> String {
+        let different = pairs.iter().filter(|(a, b)| a != b);
+        different.map(|(a, b)| format!("r{a}<r{b} ")).collect()
     }
 
     proptest! {
         #[test]
-        fn every_repository_occurs_once(edges in proptest::collection::vec((0..6_u8, 0..6_u8), 0..15)) {
-            let name = |n: u8| format!("r{n}");
-            let text: Vec<_> = edges.iter().filter(|(a, b)| a != b).map(|(a, b)| format!("{}<{}", name(*a), name(*b))).collect();
-            let repos: BTreeSet<RepoName> = (0..6).map(|n| name(n).parse().unwrap()).collect();
-            let reliance = reliance(&text.join(" "));
-            let order = reliance.order(&repos, &Before::new());
+        fn order_respects_what_is_required(
+            relies in proptest::collection::vec((0..6_u8, 0..6_u8), 0..15),
+            must in proptest::collection::vec((0..6_u8, 0..6_u8), 0..10),
+            is_acyclic: bool,
+        ) {
+            let must: Vec<_> = must.into_iter().filter(|(a, b)| !is_acyclic || a < b).collect();
+            let (relies, must) = (reliance(&edges(&relies)), required(&edges(&must)));
+            let repos: BTreeSet<RepoName> = (0..6).map(|n| format!("r{n}").parse().unwrap()).collect();
+            let order = relies.order(&repos, &must);
             let mut sorted = order.repos.clone();
             sorted.sort();
-            prop_assert_eq!(sorted, repos.iter().cloned().collect::<Vec<_>>());
-            for (at, repo) in order.repos.iter().enumerate() {
-                for provider in reliance.of(repo, &repos) {
-                    let is_before = order.repos[..at].contains(&provider);
-                    prop_assert!(is_before || order.cyclic.contains(repo));
-                }
+            prop_assert_eq!(sorted, repos.iter().cloned().collect::<Vec<_>>(), "each repository occurs once");
+            prop_assert!(!is_acyclic || order.cyclic.is_empty());
+            let in_cycle = |repo: &RepoName| {
+                must.get(repo).into_iter().flatten().any(|earlier| reached(earlier, &must).contains(repo))
+            };
+            for repo in &repos {
+                let is_cyclic = reached(repo, &must).into_iter().any(in_cycle);
+                prop_assert_eq!(order.cyclic.contains(repo), is_cyclic);
+                let required = must.get(repo).cloned().unwrap_or_default();
+                let waits = &order.before[repo];
+                prop_assert!(required.is_subset(waits));
+                let at = order.repos.iter().position(|one| one == repo).unwrap();
+                let is_before = |earlier: &RepoName| order.repos[..at].contains(earlier);
+                prop_assert!(is_cyclic || waits.iter().all(is_before), "what it waits for comes before it");
+                let relied_on = relies.of(repo, &repos);
+                prop_assert!(is_cyclic || relied_on.iter().all(|one| !is_before(one) || waits.contains(one)));
             }
         }
     }

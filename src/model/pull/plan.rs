@@ -6,12 +6,13 @@ use std::{
     fmt,
 };
 
-use super::order::Before;
+use super::order::{Before, reached};
 use crate::model::{
     binding::Import,
     contract::Contract,
-    domain_view::{DomainView, ImportResolution},
+    domain_view::DomainView,
     name::{ContractName, ContractRef, DomainName, RepoName},
+    publish,
     range::Range,
     verdict::{ImportState, Judge},
     version::Version,
@@ -24,6 +25,8 @@ pub struct Proposed {
     pub published: DomainView,
     /// The domain with the branch of each repository.
     pub branches: BTreeMap<RepoName, DomainView>,
+    /// The contracts whose files the branches remove, with the repositories that remove them.
+    pub removed: BTreeSet<(RepoName, ContractName)>,
 }
 
 /// The order of the merges, and the edits that must come first.
@@ -31,43 +34,82 @@ pub struct Proposed {
 pub struct Plan {
     /// The repositories that must be merged before each repository.
     pub before: Before,
+    /// The imports that require this.
+    pub required: Vec<Required>,
     /// The imports that break in every order.
     pub conflicts: Vec<RangeConflict>,
-    /// The imports that break between the merges of their consumer and of the provider.
-    pub broken: Vec<BrokenBetween>,
+    /// The imports that their schemas break in the best order, or that are broken and stay so.
+    pub broken: Vec<BrokenImport>,
     /// The imports whose range accepts versions that are not served after the merges.
     pub to_narrow: Vec<RangeToNarrow>,
     /// Whether a merge changes an import, or a contract that another repository imports.
     pub changes_imports: bool,
 }
 
-/// An import whose range accepts the version after a provider's merge, although that version breaks its code, which is
-/// adapted to an older one.
+/// An import that is broken after a merge, although its consumer and its provider are merged in the best order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BrokenBetween {
+pub struct BrokenImport {
     /// The importer.
     pub consumer: RepoName,
-    /// The repository that changes the contract.
-    pub provider: RepoName,
     /// The contract.
     pub at: ContractRef,
-    /// The version that the import resolves to after the provider's merge.
+    /// The version that breaks it.
     pub new: Version,
+    /// The repository whose merge breaks it; `None` if it is broken already.
+    pub merged: Option<RepoName>,
     /// Whether the import has `expects`.
     pub has_expects: bool,
 }
 
-impl fmt::Display for BrokenBetween {
+impl BrokenImport {
+    /// Returns the repositories that must not be merged before the import was adapted.
+    pub fn blocked(&self) -> BTreeSet<&RepoName> {
+        self.merged.iter().chain([&self.consumer]).collect()
+    }
+}
+
+impl fmt::Display for BrokenImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { consumer, provider, at, new, has_expects } = self;
+        let Self { consumer, at, new, merged, has_expects } = self;
         let first = if *has_expects {
             "first adapt its code and its expects to both versions"
         } else {
             "add expects with what the code needs"
         };
+        match merged {
+            None => write!(f, "{new} of {at} breaks the import of {consumer}: adapt its code and its binding"),
+            Some(own) if own == consumer => {
+                write!(f, "once {own} is merged, {new} of {at} breaks its import: adapt its code and its binding")
+            }
+            Some(provider) => write!(
+                f,
+                "once {provider} is merged, {new} of {at} breaks the import of {consumer}: {first}, or merge both together"
+            ),
+        }
+    }
+}
+
+/// An import because of which one repository must be merged before another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Required {
+    /// The repository that must be merged first.
+    pub first: RepoName,
+    /// The repository that must be merged later.
+    pub then: RepoName,
+    /// The importer: one of the two.
+    pub consumer: RepoName,
+    /// The contract.
+    pub at: ContractRef,
+}
+
+impl fmt::Display for Required {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, then, consumer, at } = self;
+        let what = if first == consumer { "binding" } else { "contract" };
         write!(
             f,
-            "once {provider} is merged, {new} of {at} breaks the import of {consumer}: {first}, or merge both together"
+            "{then} and {first} wait for each other: once {then} is merged, the import of {at} in {consumer} is broken until \
+             {first} is merged; merge the {what} of {first} in a pull request of its own first"
         )
     }
 }
@@ -114,49 +156,153 @@ struct Edge<'a> {
     provider: &'a RepoName,
 }
 
+/// The merges of a consumer and a provider that have taken place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Merged {
+    Neither,
+    Provider,
+    Consumer,
+    /// Both, the consumer first.
+    ConsumerFirst,
+    /// Both, the provider first.
+    ProviderFirst,
+}
+
+impl Merged {
+    fn has_consumer(self) -> bool {
+        matches!(self, Self::Consumer | Self::ConsumerFirst | Self::ProviderFirst)
+    }
+
+    fn has_provider(self) -> bool {
+        matches!(self, Self::Provider | Self::ConsumerFirst | Self::ProviderFirst)
+    }
+}
+
+/// The state of an import after some merges.
+struct AfterMerges {
+    /// Whether its range accepts a version.
+    in_range: bool,
+    /// Whether its range or its schema is not satisfied.
+    is_broken: bool,
+    /// The version that it is judged by, if there is one.
+    version: Option<Version>,
+    has_expects: bool,
+}
+
+/// The states of an import before, between and after the merges of its consumer and its provider.
+struct States {
+    neither: AfterMerges,
+    provider: AfterMerges,
+    consumer: AfterMerges,
+    consumer_first: AfterMerges,
+    provider_first: AfterMerges,
+}
+
+impl States {
+    fn of(edge: &Edge<'_>, judge: &Judge<'_>) -> Self {
+        let after = |merged| edge.after(merged, judge);
+        Self {
+            neither: after(Merged::Neither),
+            provider: after(Merged::Provider),
+            consumer: after(Merged::Consumer),
+            consumer_first: after(Merged::ConsumerFirst),
+            provider_first: after(Merged::ProviderFirst),
+        }
+    }
+
+    /// Returns whether an import in use gets no version in its range in either order, as far as this is known from ranges.
+    fn is_out_of_range(&self) -> bool {
+        let between = self.provider.in_range || self.consumer.in_range;
+        self.neither.in_range && !(self.consumer_first.in_range && between)
+    }
+
+    /// Returns whether the import is broken on the way if the provider is merged first. What is broken before and repaired
+    /// by the consumer does not count.
+    fn breaks_provider_first(&self) -> bool {
+        (!self.neither.is_broken && self.provider.is_broken) || self.provider_first.is_broken
+    }
+
+    /// Returns whether the import is broken on the way if the consumer is merged first.
+    fn breaks_consumer_first(&self) -> bool {
+        self.consumer.is_broken || self.consumer_first.is_broken
+    }
+
+    /// Returns whether the provider goes first although the import breaks in both orders: the consumer's branch needs
+    /// the new version.
+    fn needs_provider(&self) -> bool {
+        self.consumer.is_broken && !self.provider_first.is_broken
+    }
+
+    /// Returns the first state on the way in which the import is broken, and the repository whose merge breaks it.
+    fn first_broken<'s>(&'s self, edge: &'s Edge<'_>) -> Option<(&'s AfterMerges, Option<&'s RepoName>)> {
+        let (consumer, provider) = (Some(edge.consumer), Some(edge.provider));
+        let way = match (self.neither.is_broken, self.needs_provider()) {
+            (true, _) => [(&self.provider_first, None), (&self.consumer_first, None)],
+            (false, true) => [(&self.provider, provider), (&self.provider_first, consumer)],
+            (false, false) => [(&self.consumer, consumer), (&self.consumer_first, provider)],
+        };
+        way.into_iter().find(|(state, _)| state.is_broken)
+    }
+}
+
 impl Plan {
     /// Plans the merges of `proposed`. `members` are the repositories that the work takes place in.
     pub fn of(proposed: &[Proposed], members: &BTreeSet<RepoName>, judge: &Judge<'_>) -> Self {
         let mut plan = Self::default();
         for domain in proposed {
             for (consumer, contract) in domain.imports() {
-                match domain.owner(contract) {
-                    Some(provider) if provider != consumer => {
-                        plan.add(&Edge { domain, contract, consumer, provider }, members, judge);
-                    }
-                    _ => {}
+                for provider in domain.providers(contract).into_iter().filter(|provider| *provider != consumer) {
+                    plan.add(&Edge { domain, contract, consumer, provider }, members, judge);
                 }
+            }
+            for (accepting, former) in domain.accepted() {
+                plan.before.entry(former.clone()).or_default().insert(accepting.clone());
+                plan.changes_imports = true;
             }
         }
         plan
     }
 
+    /// Returns the imports because of which repositories wait for each other.
+    pub fn deadlocks(&self) -> impl Iterator<Item = &Required> {
+        self.required.iter().filter(|one| reached(&one.first, &self.before).contains(&one.then))
+    }
+
     fn add(&mut self, edge: &Edge<'_>, members: &BTreeSet<RepoName>, judge: &Judge<'_>) {
-        self.changes_imports |= edge.is_changed();
-        let mut first = |repo: &RepoName, then: &RepoName| {
-            self.before.entry(then.clone()).or_default().insert(repo.clone());
-        };
-        let [[now, provider_alone], [consumer_alone, both]] =
-            [[edge.holds(false, false), edge.holds(false, true)], [edge.holds(true, false), edge.holds(true, true)]];
-        let breaks = now && !provider_alone;
         let (consumer, provider) = (edge.consumer, edge.provider);
-        let merges = |repo| edge.domain.branches.contains_key(repo);
-        let needs_both = (breaks && !(consumer_alone && both)) || (merges(consumer) && now && !consumer_alone && !both);
-        let conflict = if needs_both { edge.conflict() } else { None };
-        let is_judged = conflict.is_none() && members.contains(consumer) && merges(provider);
-        let broken = |is_merged| if is_judged { edge.broken(is_merged, judge) } else { None };
-        let needs_provider = !breaks && !consumer_alone && both && merges(provider);
-        let breaks = breaks || (!needs_provider && merges(consumer) && broken(false).is_some());
-        if breaks {
-            first(consumer, provider);
-        } else if needs_provider {
-            first(provider, consumer);
+        let is_changed = edge.is_changed();
+        self.changes_imports |= is_changed;
+        if !is_changed && !members.contains(consumer) {
+            return;
         }
-        self.broken.extend(broken(breaks));
+        let states = States::of(edge, judge);
+        let conflict = if states.is_out_of_range() { edge.conflict() } else { None };
+        let merges_both = [consumer, provider].iter().all(|repo| edge.domain.branches.contains_key(*repo));
+        match (states.breaks_provider_first(), states.breaks_consumer_first()) {
+            _ if conflict.is_some() => self.require(consumer, provider, edge),
+            (true, false) => self.require(consumer, provider, edge),
+            (false, true) => self.require(provider, consumer, edge),
+            (true, true) => {
+                if merges_both && states.needs_provider() {
+                    self.require(provider, consumer, edge);
+                } else if merges_both && !states.neither.is_broken {
+                    self.require(consumer, provider, edge);
+                }
+                self.broken.extend(edge.broken(&states, members));
+            }
+            _ => {}
+        }
         if members.contains(consumer) && members.contains(provider) {
-            self.to_narrow.extend(edge.range_to_narrow(conflict.as_ref()));
+            let narrowed = edge.range_to_narrow(conflict.as_ref());
+            self.to_narrow.extend(narrowed.filter(|narrowed| !self.to_narrow.contains(narrowed)));
         }
         self.conflicts.extend(conflict);
+    }
+
+    fn require(&mut self, first: &RepoName, then: &RepoName, edge: &Edge<'_>) {
+        self.before.entry(then.clone()).or_default().insert(first.clone());
+        let (first, then, consumer) = (first.clone(), then.clone(), edge.consumer.clone());
+        self.required.push(Required { first, then, consumer, at: edge.at() });
     }
 }
 
@@ -174,9 +320,25 @@ impl Proposed {
             .collect()
     }
 
-    fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
+    /// Returns the repositories whose branches change a contract: its owner, or one that accepts it. If there are none,
+    /// returns its owner.
+    fn providers(&self, contract: &ContractName) -> BTreeSet<&RepoName> {
+        let published = self.published.contracts.get(contract);
+        let changing = |(_, view): &(&RepoName, &DomainView)| view.contracts.get(contract) != published;
+        let changing: BTreeSet<_> = self.branches.iter().filter(changing).map(|(repo, _)| repo).collect();
+        if !changing.is_empty() {
+            return changing;
+        }
         let mut views = std::iter::once(&self.published).chain(self.branches.values());
-        views.find_map(|view| view.owner(contract))
+        views.find_map(|view| view.owner(contract)).into_iter().collect()
+    }
+
+    /// Returns the repositories that accept a contract, each with the former owner, whose branch removes it.
+    fn accepted(&self) -> impl Iterator<Item = (&RepoName, &RepoName)> {
+        self.removed.iter().flat_map(|(former, contract)| {
+            let accepting = self.providers(contract).into_iter().filter(move |repo| *repo != former);
+            accepting.filter(|repo| self.branches.contains_key(*repo)).map(move |repo| (repo, former))
+        })
     }
 }
 
@@ -194,24 +356,41 @@ impl Edge<'_> {
         self.import(false) != self.import(true) || self.contract(false) != self.contract(true)
     }
 
-    /// Returns whether the import is satisfied, given whether the branches of the consumer and of the provider are
-    /// merged.
-    fn holds(&self, consumer: bool, provider: bool) -> bool {
-        let Some(import) = self.import(consumer) else { return true };
-        let provided = self.domain.of(self.provider, provider);
-        matches!(provided.resolve_import(import), ImportResolution::Satisfied(_) | ImportResolution::Behind { .. })
+    /// Returns the import after some merges. If its range changes, its code counts as adapted to what its own merge finds.
+    fn import_after(&self, merged: Merged) -> Option<Import> {
+        let mut import = self.import(merged.has_consumer())?.clone();
+        if merged == Merged::ProviderFirst {
+            import.adapted_version = publish::adapted(self.domain.of(self.provider, true), &import, self.import(false));
+        }
+        Some(import)
     }
 
-    /// Returns the import, before or after the consumer's merge, if its range accepts the version after the provider's merge,
-    /// which breaks it by its schema.
-    fn broken(&self, is_merged: bool, judge: &Judge<'_>) -> Option<BrokenBetween> {
-        let (import, provided) = (self.import(is_merged)?, self.domain.of(self.provider, true));
+    /// Returns the state of the import after some merges. An import that is absent then is not broken.
+    fn after(&self, merged: Merged, judge: &Judge<'_>) -> AfterMerges {
+        let Some(import) = self.import_after(merged) else {
+            return AfterMerges { in_range: true, is_broken: false, version: None, has_expects: false };
+        };
+        let provided = self.domain.of(self.provider, merged.has_provider());
         let views = [provided, &self.domain.published];
         let document = |version: &Version| views.into_iter().find_map(|view| view.document(self.contract, version));
-        let state = ImportState::new(provided.resolve_import(import), import, document, judge);
-        let new = state.resolution.resolved().filter(|_| state.is_broken())?.clone();
-        let (consumer, provider) = (self.consumer.clone(), self.provider.clone());
-        Some(BrokenBetween { consumer, provider, at: self.at(), new, has_expects: import.expects.is_some() })
+        let state = ImportState::new(provided.resolve_import(&import), &import, document, judge);
+        let current = || provided.contracts.get(self.contract).map(|contract| &contract.version);
+        let resolved = state.resolution.resolved();
+        AfterMerges {
+            in_range: resolved.is_some(),
+            is_broken: resolved.is_none() || state.is_broken(),
+            version: resolved.or_else(current).cloned(),
+            has_expects: import.expects.is_some(),
+        }
+    }
+
+    /// Returns how the import breaks. That an import was broken before is said of members only.
+    fn broken(&self, states: &States, members: &BTreeSet<RepoName>) -> Option<BrokenImport> {
+        let (state, merged) = states.first_broken(self)?;
+        let is_told = merged.is_some() || members.contains(self.consumer);
+        let new = state.version.clone().filter(|_| is_told)?;
+        let (consumer, merged) = (self.consumer.clone(), merged.cloned());
+        Some(BrokenImport { consumer, at: self.at(), new, merged, has_expects: state.has_expects })
     }
 
     fn at(&self) -> ContractRef {

@@ -196,11 +196,10 @@ fn jobs(
     let heads: Vec<_> = jobs.values().filter_map(Job::head).collect();
     let planned = rfc::plan(ctx, here, &heads, &names)?;
     body.errors.extend(planned.errors);
-    let dependencies = dependencies(here)?;
+    let order = dependencies(here)?.order(&names, &planned.plan.before);
     for (name, job) in &mut jobs {
-        job.before = dependencies.before(name, &names, &planned.plan.before);
+        job.before = order.before.get(name).cloned().unwrap_or_default();
     }
-    let order = dependencies.order(&names, &planned.plan.before);
     Ok(order.repos.iter().filter_map(|name| jobs.remove(name)).collect())
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt::Display,
     path::Path,
 };
 
@@ -12,15 +13,15 @@ use crate::{
         check::Finding,
         contract::Contract,
         domain_view::DomainView,
-        name::{ContractName, DomainName, RepoName, RfcName},
+        name::{ContractName, ContractRef, DomainName, RepoName, RfcName},
         oid::Oid,
         publish::{self, Direction, Refusal},
-        pull::plan::{BrokenBetween, Plan, Proposed},
+        pull::plan::{BrokenImport, Plan, Proposed, Required},
         text::shell_path,
         version::Version,
     },
     ops::{
-        contract,
+        contract::{self, verdict::Upcoming},
         ctx::{ActingRepo, Ctx, RealmContext},
         domain::{self, Part},
         publish::{candidate, concurrent},
@@ -80,6 +81,12 @@ fn versions<'a>(candidate: &'a Candidate, name: &'a DomainName) -> impl Iterator
     declared.map(|(contract, declared)| (contract.clone(), declared.document.version.clone()))
 }
 
+/// Returns the contracts whose files a branch removes, each with its repository.
+fn removed<'a>(branch: &'a Judged<'_>, name: &'a DomainName) -> impl Iterator<Item = (RepoName, ContractName)> + 'a {
+    let removed = branch.candidate.removed_contracts.keys().filter(move |(domain, _)| domain == name);
+    removed.map(|(_, contract)| (branch.repo.clone(), contract.clone()))
+}
+
 /// Returns the branch of an RFC in each repository of the realm on this machine: the local one, or else the one of its
 /// remote as last fetched.
 ///
@@ -135,7 +142,9 @@ fn overlay(
         let imported = imported.flat_map(|(_, binding)| &binding.imports).map(|import| import.contract.clone());
         let contracts = branches.iter().flat_map(|branch| contracts(branch.candidate, name)).chain(imported).collect();
         let versions: Vec<_> = branches.iter().flat_map(|branch| versions(branch.candidate, name)).collect();
-        let part = Part { contracts: Some(&contracts), published: &versions, ..Part::default() };
+        let upcoming = Upcoming::of(branches.iter().map(|branch| branch.candidate), name);
+        let bases = Some(&contracts);
+        let part = Part { contracts: bases, published: &versions, bases, upcoming, ..Part::default() };
         let published = domain::load(&*here.store, name, &line.tip, &part)?;
         let mut after = BTreeMap::new();
         for branch in branches.iter().filter(|branch| branch.candidate.declares_in(name)) {
@@ -150,7 +159,8 @@ fn overlay(
                 }
             }
         }
-        laid.domains.push(Proposed { published, branches: after });
+        let removed = branches.iter().flat_map(|branch| removed(branch, name)).collect();
+        laid.domains.push(Proposed { published, branches: after, removed });
     }
     Ok(laid)
 }
@@ -186,8 +196,10 @@ pub struct Head<'a> {
 pub struct Planned {
     /// The order of merging, and the edits that are needed.
     pub plan: Plan,
-    /// Why branches could not be published, or what breaks after their merge.
+    /// Why branches could not be published.
     pub refused: Vec<(RepoName, String)>,
+    /// What breaks after the merge of a repository, or in it.
+    pub breaks: Vec<(RepoName, String)>,
     /// Branches that could not be read.
     pub errors: Vec<RepoProblem>,
 }
@@ -220,8 +232,14 @@ pub fn plan(
     let RealmWithBranches { domains, mut refused } = overlay(ctx, here, &overview, &judged, members)?;
     refused.extend(unreadable);
     let plan = Plan::of(&domains, members, &ctx.judge());
-    refused.extend(plan.broken.iter().map(|broken| (broken.consumer.clone(), broken.to_string())));
-    Ok(Planned { plan, refused, errors })
+    Ok(Planned { breaks: breaks(&plan), plan, refused, errors })
+}
+
+/// Returns what a plan cannot avoid to break, with the repositories that should not be merged because of it.
+fn breaks(plan: &Plan) -> Vec<(RepoName, String)> {
+    let told = |one| move |repo: &RepoName| (repo.clone(), BrokenImport::to_string(one));
+    let broken = plan.broken.iter().flat_map(|one| one.blocked().into_iter().map(told(one)));
+    broken.chain(plan.deadlocks().map(|one| (one.then.clone(), one.to_string()))).collect()
 }
 
 /// Returns warnings about imports that break between two merges, although the branches agree once all are merged. `found`
@@ -239,14 +257,17 @@ pub fn between_merges(
     let members = branches.iter().map(|branch| branch.repo.clone()).collect();
     let domains = overlay(ctx, here, overview, branches, &members)?.domains;
     let plan = Plan::of(&domains, &members, &ctx.judge());
-    let warning = |broken: BrokenBetween| {
-        let finding = Finding::warning("import-broken", broken.to_string()).repo(&broken.consumer);
-        let finding = finding.domain(&broken.at.domain).contract(&broken.at.contract);
-        Finding { version: Some(broken.new), ..finding }
-    };
+    let broken = plan.broken.iter().filter(|one| one.merged.is_some());
+    let broken = broken.map(|one| Finding { version: Some(one.new.clone()), ..warning(one, &one.consumer, &one.at) });
+    let deadlocks = plan.deadlocks().map(|one: &Required| warning(one, &one.consumer, &one.at));
     let place = |one: &Finding| (one.code.clone(), one.repo.clone(), one.domain.clone(), one.contract.clone());
     let is_new = |one: &Finding| found.iter().all(|other| place(other) != place(one));
-    Ok(plan.broken.into_iter().map(warning).filter(is_new).collect())
+    Ok(broken.chain(deadlocks).filter(is_new).collect())
+}
+
+fn warning(what: &impl Display, consumer: &RepoName, at: &ContractRef) -> Finding {
+    let finding = Finding::warning("import-broken", what.to_string()).repo(consumer);
+    finding.domain(&at.domain).contract(&at.contract)
 }
 
 fn open(ctx: &Ctx, folder: &Path) -> Result<CodeRepo, OpError> {

@@ -14,7 +14,7 @@ use crate::{
     model::{
         name::{RepoName, RfcName},
         pull::{
-            order::Dependencies,
+            order::{Before, Dependencies},
             plan::{Plan, RangeConflict},
         },
     },
@@ -103,7 +103,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         Some(_) => names.clone(),
         None => heads.iter().map(|head| head.repo.clone()).collect(),
     };
-    let Planned { mut plan, refused, errors: unread } = rfc::plan(ctx, here, &heads, &members)?;
+    let Planned { mut plan, refused, breaks, errors: unread } = rfc::plan(ctx, here, &heads, &members)?;
     errors.extend(unread);
     // What such a branch has is not known to be wrong, since it was not published.
     let is_refused = |repo: &RepoName| refused.iter().any(|(refused, _)| refused == repo);
@@ -111,11 +111,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     plan.conflicts.retain(|conflict| !is_waiting(&conflict.consumer) || !is_refused(&conflict.consumer));
     let reliance = dependencies(here)?;
     let order = reliance.order(&names, &plan.before);
-    set_relations(&mut lines, &reliance, &plan, &waiting);
+    set_relations(&mut lines, &reliance, (&plan, &order.before), &waiting);
     for Waiting { place, what, .. } in &waiting {
         add_blocker(&mut lines, &place.found.name, format!("{what} is not published yet"));
     }
-    for (repo, why) in refused {
+    for (repo, why) in refused.into_iter().chain(breaks) {
         add_blocker(&mut lines, &repo, why);
     }
     let is_unpushed = auto::is_by_hand(ctx, &here.realm, &*here.store)? && remote_status::is_unpushed(&*here.store)?;
@@ -177,7 +177,12 @@ fn wait_for_push(lines: &mut [PrRepo]) {
     }
 }
 
-fn set_relations(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan, waiting: &[Waiting<'_>]) {
+fn set_relations(
+    lines: &mut [PrRepo],
+    reliance: &Dependencies,
+    (plan, before): (&Plan, &Before),
+    waiting: &[Waiting<'_>],
+) {
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
     let has_conflict = |name: &RepoName| plan.conflicts.iter().any(|conflict| conflict.consumer == *name);
     // A repository without changes, or with merged ones, blocks no other.
@@ -191,8 +196,8 @@ fn set_relations(lines: &mut [PrRepo], reliance: &Dependencies, plan: &Plan, wai
     let open: BTreeSet<_> = lines.iter().filter(|line| is_open(line)).map(|line| line.name.clone()).collect();
     for line in &mut *lines {
         line.depends_on = reliance.of(&line.name, &names);
-        let before = reliance.before(&line.name, &names, &plan.before);
-        line.blocked_by = before.into_iter().filter(|name| open.contains(name)).collect();
+        let before = before.get(&line.name).into_iter().flatten();
+        line.blocked_by = before.filter(|name| open.contains(*name)).cloned().collect();
     }
     for conflict in &plan.conflicts {
         let RangeConflict { consumer, provider, at, new, .. } = conflict;
