@@ -196,7 +196,7 @@ fn set_relations(
     let open: BTreeSet<_> = lines.iter().filter(|line| is_open(line)).map(|line| line.name.clone()).collect();
     for line in &mut *lines {
         line.depends_on = reliance.of(&line.name, &names);
-        let before = before.get(&line.name).into_iter().flatten();
+        let before = before.get(&line.name).filter(|_| open.contains(&line.name)).into_iter().flatten();
         line.blocked_by = before.filter(|name| open.contains(*name)).cloned().collect();
     }
     for conflict in &plan.conflicts {
