@@ -26,7 +26,7 @@ pub struct PrStatus {
     pub summary: PrSummary,
     /// The order in which to merge: as imports require it, and otherwise providers before consumers.
     pub merge_order: Vec<RepoName>,
-    /// The repositories that depend on each other, so that no merge order is correct.
+    /// The repositories that must each be merged before the other, so that no merge order is correct.
     pub cyclic: Vec<RepoName>,
     /// The imports that accept only the version before a merge, or only the one after it.
     pub import_conflicts: Vec<ImportConflict>,

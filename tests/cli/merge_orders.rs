@@ -167,6 +167,10 @@ fn provider_is_not_ready_if_its_merge_breaks_a_consumer() {
     for consumer in ["a", "other"] {
         assert!(blockers(&answer, "b").contains(&breaks(consumer)), "{answer:#}");
     }
+    for folder in [tree(&world, "a"), world.path("other")] {
+        let file = format!("under expects in {}, and commit it before b is merged", folder.join(BINDING).display());
+        assert!(answer["next_steps"].to_string().contains(&file), "{answer:#}");
+    }
     // What is broken is still named once everything is merged.
     for repo in ["a", "b"] {
         world.git(&world.path(repo), &["merge", "--quiet", RFC]);

@@ -112,7 +112,7 @@ impl<'a> Places<'a> {
     }
 
     /// Returns a file of a repository: in the folder that has the branch, or in the main worktree.
-    fn file(&self, repo: &RepoName, on_branch: bool, path: &str) -> String {
+    pub fn file(&self, repo: &RepoName, on_branch: bool, path: &str) -> String {
         let branch = self.line(repo).filter(|_| on_branch).map(|line| PathBuf::from(&line.path));
         let folder = branch.or_else(|| self.folders.get(repo).cloned()).unwrap_or_default();
         folder.join(path).display().to_string()

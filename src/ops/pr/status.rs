@@ -15,7 +15,7 @@ use crate::{
         name::{RepoName, RfcName},
         pull::{
             order::{Before, Dependencies},
-            plan::{Plan, RangeConflict},
+            plan::{BrokenImport, Plan, RangeConflict},
         },
     },
     ops::{
@@ -29,6 +29,7 @@ use crate::{
         sync::{auto, remote_status},
         worktree::{self, create::of_git},
     },
+    repo::blue_files,
     store::{StoreError, overview::Overview},
     wire::{Answer, MergeAction, PrRepo, PrStatus, PrSummary, PullState},
 };
@@ -126,6 +127,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let found = tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone()));
     let places = Places::new(ctx, &lines, found, unknown)?;
     let import_conflicts = places.import_conflicts(&plan);
+    let to_adapt: Vec<_> = plan.broken.iter().filter_map(|broken| adapt_first(&places, &lines, broken)).collect();
     let body = PrStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
@@ -139,10 +141,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         errors,
     };
     let mut answer = with_next_steps(body, steps);
+    answer.next_steps.splice(0..0, to_adapt);
     answer.next_steps.splice(0..0, to_pull);
     answer.next_steps.splice(0..0, is_unpushed.then(|| PUSH_REALM.into()));
     answer.next_steps.extend(forges.ignored());
     Ok(answer)
+}
+
+/// Returns the edit that must come before the merge of a provider that breaks an import.
+fn adapt_first(places: &Places<'_>, lines: &[PrRepo], broken: &BrokenImport) -> Option<NextStep> {
+    let BrokenImport { consumer, at, merged, .. } = broken;
+    let provider = merged.as_ref().filter(|merged| *merged != consumer)?;
+    let on_branch = lines.iter().any(|line| line.name == *consumer && has_to_merge(line));
+    let file = places.file(consumer, on_branch, &blue_files::binding(&at.domain));
+    let needs = format!("state what its code needs of {} under expects in {file}", at.contract);
+    Some(NextStep::advice(format!("{consumer}: {needs}, and commit it before {provider} is merged")))
 }
 
 /// Returns how the repositories of the realm rely on each other.
@@ -196,7 +209,7 @@ fn set_relations(
     let open: BTreeSet<_> = lines.iter().filter(|line| is_open(line)).map(|line| line.name.clone()).collect();
     for line in &mut *lines {
         line.depends_on = reliance.of(&line.name, &names);
-        let before = before.get(&line.name).into_iter().flatten();
+        let before = before.get(&line.name).filter(|_| open.contains(&line.name)).into_iter().flatten();
         line.blocked_by = before.filter(|name| open.contains(*name)).cloned().collect();
     }
     for conflict in &plan.conflicts {

@@ -89,7 +89,8 @@ fn render_status(body: &PrStatus, text: &mut Text) {
         }
     }
     let ordered: Vec<_> = body.merge_order.iter().filter(|repo| !body.cyclic.contains(repo)).collect();
-    let is_several = ordered.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty());
+    let is_several =
+        ordered.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty() || !repo.blocked_by.is_empty());
     let is_done = body.repos.iter().any(is_merged) && !body.repos.iter().any(is_open);
     if is_several && !is_done {
         text.gap().line(&[styled("merge order:", Style::Bold), plain(comma_separated(ordered))]);
