@@ -138,6 +138,23 @@ pub struct Change {
     pub is_mine: bool,
 }
 
+impl Change {
+    /// Returns whether an earlier state of the contract already had this change, apart from the other kinds of change.
+    pub fn was_made_in(&self, earlier: &Contract, new: &Contract) -> bool {
+        match self.kind {
+            ChangeType::ContractAdded | ChangeType::VersionChanged => {
+                earlier.version == new.version && earlier.has_same_content(new)
+            }
+            ChangeType::ContractRetired => earlier.retired.is_some(),
+            ChangeType::ContractDeprecated => earlier.deprecated == new.deprecated,
+            ChangeType::VersionYanked => self.yanked.iter().all(|one| earlier.yanked_reason(one).is_some()),
+            ChangeType::SupportChanged => earlier.supported == new.supported,
+            ChangeType::OwnerChanged => earlier.owner == new.owner,
+            _ => false,
+        }
+    }
+}
+
 /// A document before and after a change, each with the id of its blob.
 #[derive(Debug, Clone)]
 pub struct Delta<T> {
@@ -185,6 +202,11 @@ fn fingerprint(contract: &Contract) -> String {
     let Contract { version, content_hash, owner, retired, yanked, deprecated, supported, .. } = contract;
     let yanked: Vec<_> = yanked.iter().map(|one| &one.version).collect();
     serde_json::json!([version, content_hash, owner, retired.is_some(), yanked, deprecated, supported]).to_string()
+}
+
+/// Returns whether two states of a contract differ at most in descriptive text.
+pub fn is_same(one: &Contract, other: &Contract) -> bool {
+    fingerprint(one) == fingerprint(other)
 }
 
 /// Returns the change of a contract as seen by `me`, or by anyone. Returns `None` if only descriptive text changed.

@@ -494,3 +494,24 @@ fn others_are_told_less_of_a_repository_that_left() {
     let left = pending.iter().find(|one| one["type"] == "repo_left").unwrap();
     assert_eq!((&left["rank"], &left["affects_me"]), (&json!("contract"), &json!(false)));
 }
+
+/// Whoever edits the file later did not make the change.
+#[test]
+fn notification_names_who_made_the_change() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    told(&world, "access");
+    let become_user = |name: &str| world.git(&fungal, &["config", "user.name", name]);
+    become_user("Alice");
+    world.bump("1.1.0");
+    let commit = world.line(&fungal, &["rev-parse", "HEAD"]);
+    become_user("Bob");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0").replace("others read", "others rely on"));
+    world.commit("fungal", "Correct the description");
+    become_user("Carol");
+    world.ok(&fungal, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "wrong"]);
+    let one = &listed(&world, "access", "pending")[0];
+    assert_eq!((&one["change_type"], &one["also"]), (&json!("VersionChanged"), &json!(["VersionYanked"])), "{one}");
+    assert!(one["author"].as_str().unwrap().starts_with("Alice <"), "{one}");
+    assert_eq!(one["source_commit"], commit, "{one}");
+}

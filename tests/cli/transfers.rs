@@ -399,3 +399,21 @@ fn file_that_the_owners_next_version_overtook_accepts_nothing() {
     let held = world.stored("contracts/s3-permissions.json");
     assert_eq!((&held["owner"], &held["version"]), (&json!("access"), &json!("2.0.0")));
 }
+
+/// Another name of the owner or of the receiver does not make another offer.
+#[test]
+fn offer_is_told_once_whatever_its_parties_are_called() {
+    let world = World::pair();
+    let [fungal, access] = ["fungal", "access"].map(|repo| world.path(repo));
+    world.ok(&fungal, &["contract", "transfer", "s3-access/s3-permissions", "--to", "access"]);
+    let pending = || world.json(&access, &["status"])["notifications"].clone();
+    assert_eq!(pending()[0]["change_type"], "ContractOffered");
+    rename(&world);
+    assert_eq!(pending(), json!([]));
+    world.ok(&access, &["realm", "admin", "rename", "access", "reader"]);
+    assert_eq!(pending(), json!([]));
+    for (args, told) in [(&["--cancel"][..], 0), (&["--to", "reader"], 1)] {
+        world.ok(&fungal, &[&["contract", "transfer", "s3-access/s3-permissions"], args].concat());
+        assert_eq!(pending().as_array().map(Vec::len), Some(told), "{args:?}");
+    }
+}

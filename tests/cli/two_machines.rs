@@ -96,6 +96,21 @@ fn teammate_who_yanks_is_no_alarm() {
     }
 }
 
+/// A teammate is also known by what the teammate published, although this clone does not have the commit yet.
+#[test]
+fn teammate_who_yanks_what_is_not_pulled_yet_is_no_alarm() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["status"]);
+    publish_as_mate(&world, &mate, "1.1.0");
+    world.ok(&mate, &["contract", "yank", PATHS, "1.1.0", "--reason", "wrong"]);
+    world.ok(&mate, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    let told = &world.json(&fungal, &["status"])["notifications"];
+    let [one] = &told.as_array().unwrap()[..] else { panic!("{told}") };
+    assert_eq!([&one["changed_by_other"], &one["by_other_clone"]], [&json!(false), &json!(true)], "{told}");
+}
+
 /// If the published commit is not pushed, pulling does not help.
 #[test]
 fn fetch_first_names_the_publisher() {

@@ -63,6 +63,22 @@ fn each_session_and_the_person_are_notified() {
     assert!(start("another").told("realm_status", json!({})).is_empty());
 }
 
+/// Another reader of the repository may see a change first.
+#[test]
+fn readers_that_were_there_before_a_change_are_notified() {
+    let world = World::pair();
+    let start =
+        |session| Client::with(&world, &world.path("access"), LEGACY, &[], &[("CLAUDE_CODE_SESSION_ID", session)]);
+    let (mut one, mut two) = (start("one"), start("two"));
+    world.bump("1.1.0");
+    for client in [&mut one, &mut two] {
+        assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.1.0\""]);
+    }
+    // The person joined before the change, and has not looked yet.
+    assert!(world.ok(&world.path("access"), &["status"]).stdout.contains("1 change since"));
+    assert!(start("three").told("realm_status", json!({})).is_empty());
+}
+
 #[test]
 fn unread_answer_is_notified_again() {
     let world = World::pair();

@@ -22,7 +22,7 @@ use crate::{
         admin::{config_file, moved},
         ctx::Ctx,
         domain, hooks,
-        inboxes::first_baselines,
+        inboxes::{first_baselines, inbox, pending::cli_reader},
         message::Message,
         publish::{catch_up, work_file::WorkFile},
         realm,
@@ -159,6 +159,7 @@ pub fn join(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> 
         ));
     }
     first_baselines::record(ctx, &known.name, &store, std::slice::from_ref(&name), None)?;
+    inbox::begin(&store, &name, &cli_reader(), || ctx.env.now_here())?;
     let contracts = first_steps(ctx, code, (&known.name, &store), &Overview::open(&store)?, &name)?;
     let answer = contracts.into_iter().fold(answer, Answer::next_once);
     sync::auto::with_push(ctx, (&known.name, &store), is_new && !shared, answer)

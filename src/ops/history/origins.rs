@@ -49,15 +49,24 @@ impl Origin {
     }
 }
 
-/// Returns the commits that introduced the content of each path at `tip`. Each path has the blob that the reader knows.
+/// Returns whether an earlier blob of the path at this index already had the change whose origin is searched for.
+pub type HadChange<'a> = dyn Fn(usize, Oid) -> Result<bool, OpError> + 'a;
+
+/// Returns the commits that made the change of each path at `tip`. Each path has the blob that the reader knows. A commit
+/// that changed a path whose earlier blob `had_change` is passed over: it changed something else in the document.
 /// There are several commits if concurrent changes were merged: those on each side that the reader does not know. Each
 /// commit is compared with the next one only once, whatever the number of paths. For a change that is older than the
 /// limit of the walk, the last commit of the walk is returned.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read. Missing history only makes the times less exact.
-pub fn origins(store: &dyn Store, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<Vec<Origin>>, OpError> {
-    let mut walk = Walk { store, paths, origins: vec![Vec::new(); paths.len()], commits: 0, entries: 0 };
+pub fn origins(
+    store: &dyn Store,
+    tip: &Oid,
+    paths: &[(&TreePath, Option<Oid>)],
+    had_change: &HadChange<'_>,
+) -> Result<Vec<Vec<Origin>>, OpError> {
+    let mut walk = Walk { store, paths, had_change, origins: vec![Vec::new(); paths.len()], commits: 0, entries: 0 };
     let all = paths.iter().enumerate().map(|(at, (path, _))| (path.as_str(), at)).collect();
     let mut lines = vec![(*tip, all)];
     while let Some((tip, open)) = lines.pop() {
@@ -77,6 +86,7 @@ type Open<'p> = BTreeMap<&'p str, usize>;
 struct Walk<'a, 'p> {
     store: &'a dyn Store,
     paths: &'p [(&'p TreePath, Option<Oid>)],
+    had_change: &'a HadChange<'a>,
     origins: Vec<Vec<Origin>>,
     commits: usize,
     entries: usize,
@@ -100,7 +110,7 @@ impl<'p> Walk<'_, 'p> {
                 Err(error) => return Err(error),
             };
             let mut older: [Folder; FOLDERS.len()] = Default::default();
-            let mut brought = Vec::new();
+            let (mut brought, mut passed) = (Vec::new(), Vec::new());
             for (at, name) in FOLDERS.into_iter().enumerate().filter(|(at, _)| searched[*at]) {
                 older[at].id = read::lookup(self.store, &commit.tree, name)?.map(|entry| entry.id);
                 let Some((_, folders)) = &mut newer else { continue };
@@ -111,13 +121,19 @@ impl<'p> Walk<'_, 'p> {
                 let new = folders[at].read(self.store)?;
                 let old = older[at].read(self.store)?;
                 self.entries += new.len() + old.len();
-                for changed in differing(old, new) {
-                    brought.extend(open.remove_entry(format!("{name}/{changed}").as_str()));
+                for (changed, before) in differing(old, new) {
+                    let Some((path, at)) = open.remove_entry(format!("{name}/{changed}").as_str()) else { continue };
+                    if self.had_change_in(at, before)? {
+                        passed.push((path, at));
+                    } else {
+                        brought.push((path, at));
+                    }
                 }
             }
             if let Some((newer, _)) = &newer {
                 others.extend(self.settle(newer, brought)?);
             }
+            open.extend(passed);
             newer = Some((commit, older));
         }
         if let Some((oldest, _)) = newer {
@@ -127,6 +143,11 @@ impl<'p> Walk<'_, 'p> {
             }
         }
         Ok(others)
+    }
+
+    /// Returns whether a path already had the change when it had this blob. What the reader knows did not.
+    fn had_change_in(&self, at: usize, before: Option<Oid>) -> Result<bool, OpError> {
+        before.filter(|_| before != self.paths[at].1).map_or(Ok(false), |blob| (self.had_change)(at, blob))
     }
 
     /// Records an origin. Nearly every path has only one, so no room is reserved for more.
@@ -213,8 +234,9 @@ impl Folder {
     }
 }
 
-/// Returns the names of the entries that only one side has, or that differ. Both are in git's order.
-fn differing<'a>(old: &'a [Entry], new: &'a [Entry]) -> Vec<&'a str> {
+/// Returns the names of the entries that only one side has, or that differ, with their older content. Both sides are in
+/// git's order.
+fn differing<'a>(old: &'a [Entry], new: &'a [Entry]) -> Vec<(&'a str, Option<Oid>)> {
     // Two neighboring trees are mostly equal, and their common entries are at the same positions from one end or the
     // other.
     let front = old.iter().zip(new).take_while(|(old, new)| old == new).count();
@@ -224,7 +246,8 @@ fn differing<'a>(old: &'a [Entry], new: &'a [Entry]) -> Vec<&'a str> {
     let before: BTreeMap<&str, &Entry> = old.iter().map(|entry| (entry.name.as_str(), entry)).collect();
     let after: BTreeMap<&str, &Entry> = new.iter().map(|entry| (entry.name.as_str(), entry)).collect();
     let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
-    names.filter(|name| before.get(*name) != after.get(*name)).copied().collect()
+    let changed = names.filter(|name| before.get(*name) != after.get(*name));
+    changed.map(|name| (*name, before.get(name).map(|entry| entry.id))).collect()
 }
 
 #[cfg(test)]
@@ -249,7 +272,9 @@ mod tests {
             ("", "a1", "a"),
             ("a1 b1 c1 d1", "a2 b1 d1 e1", "a c e"),
         ] {
-            assert_eq!(differing(&all(old), &all(new)).join(" "), expected, "{old} | {new}");
+            let (old_entries, new_entries) = (all(old), all(new));
+            let names: Vec<_> = differing(&old_entries, &new_entries).into_iter().map(|(name, _)| name).collect();
+            assert_eq!(names.join(" "), expected, "{old} | {new}");
         }
     }
 }

@@ -69,7 +69,7 @@ impl ChangeDecoder<'_> {
             PathContent::Binding(repo) => {
                 difference.delta(store)?.map(|delta| notification::binding_change(name, me, repo, path, &delta))
             }
-            PathContent::Transfers(contract) => difference.delta(store)?.map(|delta| {
+            PathContent::Transfers(contract) => current_parties(store, difference)?.map(|delta| {
                 let offered = domain.contracts.get(contract).filter(|offered| offered.retired.is_none())?;
                 let change = notification::offer_change(name, (contract, &offered.version), me, path, &delta);
                 change.filter(|change| change.from == offered.owner)
@@ -157,6 +157,12 @@ impl ChangeDecoder<'_> {
         let record = read::file::<Transfers>(self.store, &within, self.tree, &layout::transfers(contract));
         Ok(unless_damaged(record)?.unwrap_or_else(none))
     }
+}
+
+/// Returns the change of a record of transfers, under the current names of the repositories.
+fn current_parties(store: &dyn Store, difference: &Difference) -> Result<Option<Delta<Transfers>>, OpError> {
+    let delta = difference.delta(store)?.map(|delta| renamed::with_current_parties(store, delta));
+    Ok(delta.transpose()?)
 }
 
 /// Returns the contracts of a domain that were offered to another repository.

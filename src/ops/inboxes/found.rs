@@ -16,13 +16,13 @@ use crate::{
         contract::Contract,
         domain_summary::DomainSummary,
         name::{DomainName, RealmName, RepoName},
-        notification::{Change, ChangeType},
+        notification::{self, Change, ChangeType},
         oid::Oid,
     },
     ops::{
         ctx::{ActingRepo, Ctx},
         history::{
-            difference::{Difference, differences},
+            difference::{Difference, PathContent, differences},
             origins::{self, Origin},
         },
     },
@@ -179,7 +179,8 @@ impl Found {
             }
         }
         let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.old)).collect();
-        let origins = origins::origins(store, &line.tip, &paths)?;
+        let had_change = |at: usize, earlier: Oid| had_change(store, audience, &found[at], earlier);
+        let origins = origins::origins(store, &line.tip, &paths, &had_change)?;
         // There may be thousands.
         let mut changes = Vec::with_capacity(found.len());
         for ((difference, change), origins) in found.into_iter().zip(origins) {
@@ -188,6 +189,25 @@ impl Found {
         }
         Ok(Self { changes, unreadable, is_silent })
     }
+}
+
+/// Returns whether an earlier blob of a contract already had this change, so that a later commit changed something else,
+/// such as the description. Of what belongs to the reader, or to anyone, any other change may be an alarm.
+fn had_change(
+    store: &dyn Store,
+    audience: Audience<'_>,
+    (difference, change): &(Difference, Box<Change>),
+    earlier: Oid,
+) -> Result<bool, OpError> {
+    let PathContent::Contract(_) = difference.of else { return Ok(false) };
+    let Some(earlier) = read::readable::<Contract>(store, Some(earlier))? else { return Ok(false) };
+    let is_new_version = matches!(change.kind, ChangeType::VersionChanged | ChangeType::ContractAdded);
+    if is_new_version && Some(&earlier.version) != change.new_version.as_ref() {
+        return Ok(false);
+    }
+    let Some(new) = read::readable::<Contract>(store, difference.new)? else { return Ok(false) };
+    let is_others = audience.repo().is_some() && !change.is_mine;
+    Ok(if is_others { change.was_made_in(&earlier, &new) } else { notification::is_same(&earlier, &new) })
 }
 
 /// If concurrent commits were merged, returns only those that made this change, such as a retirement. Returns all of

@@ -239,6 +239,29 @@ pub fn record(
     Ok(())
 }
 
+/// Starts the inbox of a reader that has none, from the repository's shared one. The reader is notified of what follows,
+/// even if other readers see it first. `now` is called only if there is something to write.
+///
+/// # Errors
+/// Returns an error if the store cannot be written; the reader's first receipt then starts it.
+pub fn begin(
+    store: &dyn Store,
+    repo: &RepoName,
+    reader: &ReaderName,
+    now: impl Fn() -> jiff::Zoned,
+) -> Result<(), OpError> {
+    let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
+    if store.tip(&own)?.is_some() {
+        return Ok(());
+    }
+    let start = Inbox::open(store, repo, reader)?.tree();
+    write(store, &own, |tip| match tip {
+        Some(_) => Ok::<_, OpError>(None),
+        None => added(store, (&own, None), &Receipt::default(), start, &now()).map(Some),
+    })?;
+    Ok(())
+}
+
 /// Records the current state of a domain as known to its members, in their shared inboxes. It is the baseline of future
 /// readers, and of existing readers that have none in this domain.
 ///

@@ -212,7 +212,7 @@ impl Pending {
         self.changes.reserve(found.changes.len());
         for (difference, change, origins) in &found.changes {
             let owner = audience.owner(change, domain, &clones);
-            let Some((writer, origin)) = farthest(owner, origins) else { continue };
+            let Some((writer, origin)) = farthest(owner, &line.tip, origins) else { continue };
             if writer == Some(Writer::ThisClone) && audience.repo().is_some() {
                 is_silent = true;
                 continue;

@@ -9,6 +9,7 @@ use crate::{
         name::{DomainName, RepoName},
         notification::Delta,
         oid::Oid,
+        transfer::{Transfer, Transfers},
     },
     ops::history::difference::{Difference, PathContent},
     store::{Edit, EntryKind, Store, StoreError, StoreRef, TreePath, layout, read, write::write},
@@ -87,6 +88,22 @@ pub fn with_current_owner(store: &dyn Store, mut delta: Delta<Contract>) -> Resu
         && renamed::newer(store, &old.owner)?.as_ref() == Some(&new.owner)
     {
         old.owner = new.owner.clone();
+    }
+    Ok(delta)
+}
+
+/// Replaces the former names in both records of transfers by the current ones, since a rename is no offer.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn with_current_parties(store: &dyn Store, mut delta: Delta<Transfers>) -> Result<Delta<Transfers>, StoreError> {
+    let records = [&mut delta.old, &mut delta.new].into_iter().flatten();
+    for Transfer { from, to } in records.flat_map(|(_, record)| &mut record.transfers) {
+        for name in [from, to] {
+            if let Some(newer) = renamed::newer(store, name)? {
+                *name = newer;
+            }
+        }
     }
     Ok(delta)
 }

@@ -79,6 +79,7 @@ impl ServerHandler for Server {
         // A session starts here, so the instructions include facts about the project. Instructions that a client may
         // cache for an hour do not.
         answer.instructions = Some(instructions::with_facts(&self.facts()));
+        self.begin_inbox();
         Ok(answer)
     }
 

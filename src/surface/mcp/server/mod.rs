@@ -20,7 +20,11 @@ use super::{
     settings::Settings,
     watch::Watches,
 };
-use crate::{locate, model::name::RealmName, ops::prime};
+use crate::{
+    locate,
+    model::name::RealmName,
+    ops::{inboxes::inbox, prime},
+};
 
 /// The time for which a client may cache data that does not change while the server runs, in milliseconds.
 const STABLE_MS: u64 = 3_600_000;
@@ -78,15 +82,31 @@ impl Server {
     /// Returns facts about the project in which the server was started, if there is one. The client is not asked for
     /// its roots, and errors are ignored, because each call reports them.
     fn facts(&self) -> Vec<String> {
-        if self.settings.is_shared {
-            return Vec::new();
-        }
-        let Ok(project) = project::find(&self.settings, None, None, &Roots::Unknown("not asked for")) else {
-            return Vec::new();
-        };
+        let Some(project) = self.own_project() else { return Vec::new() };
         let request = prime::Request { reader: self.settings.reader.clone(), is_resumed: false };
         let found = open(&self.settings.env, &project).and_then(|ctx| prime::run(&ctx, &request));
         found.map(|answer| answer.body.facts).unwrap_or_default()
+    }
+
+    /// Starts the inbox of this session, which is then notified of all changes that follow. Errors are ignored, because
+    /// the first answer with notifications starts it too.
+    fn begin_inbox(&self) {
+        let Some(project) = self.own_project().filter(|_| self.settings.marks) else { return };
+        let begun = open(&self.settings.env, &project).and_then(|ctx| {
+            let acting = ctx.require_reader()?;
+            inbox::begin(acting.store, acting.repo, &self.settings.reader, || ctx.env.now_here())
+        });
+        if let Err(error) = begun {
+            tracing::debug!(error = error.message, "the inbox was not started");
+        }
+    }
+
+    /// Returns the project in which the server was started, if there is one.
+    fn own_project(&self) -> Option<Project> {
+        if self.settings.is_shared {
+            return None;
+        }
+        project::find(&self.settings, None, None, &Roots::Unknown("not asked for")).ok()
     }
 
     /// Returns the realms that calls may name. Outside of any realm, these are all.
