@@ -89,7 +89,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains, undone };
     let is_by_hand = auto::is_by_hand(ctx, acting.realm, acting.store)?;
     let owned = orphans.join(", ");
-    let again = format!("{owned} now have no owner: join again as {} to transfer or retire them", acting.repo);
+    let again = format!("nobody owns {owned} now: join again as {} to transfer or retire them", acting.repo);
     let hooks_left = "git blue hooks uninstall  # the hooks were kept, because they run in every repository \
         (core.hooksPath)";
     // If the file was never committed, there is nothing to commit after removing it.
