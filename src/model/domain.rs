@@ -35,16 +35,36 @@ impl Domain {
 }
 
 /// What a repository published last in a domain: the content of `sources/<repo>.json`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Commits")]
 pub struct Source {
     /// The last published commit, in the repository's own object format. If machines have published others
     /// concurrently since, it is the last one that all of them knew; none if there was none before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<Oid>,
     /// The commits that machines published concurrently. The next commit that is published contains all of them.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub concurrent: BTreeSet<Oid>,
+}
+
+/// A [`Source`] as it is stored, which may name no commit.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Commits {
+    commit: Option<Oid>,
+    #[serde(default)]
+    concurrent: BTreeSet<Oid>,
+}
+
+impl TryFrom<Commits> for Source {
+    type Error = &'static str;
+
+    fn try_from(Commits { commit, concurrent }: Commits) -> Result<Self, Self::Error> {
+        if commit.is_none() && concurrent.is_empty() {
+            return Err("it names no commit");
+        }
+        Ok(Self { commit, concurrent })
+    }
 }
 
 impl Source {
