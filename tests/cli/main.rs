@@ -78,6 +78,7 @@ mod large_numbers;
 mod locate;
 mod many_changes;
 mod merge_steps;
+mod merge_steps_elsewhere;
 mod missing_objects;
 mod moved_realms;
 mod next_steps;

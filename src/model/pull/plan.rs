@@ -35,6 +35,8 @@ pub struct Plan {
     pub conflicts: Vec<RangeConflict>,
     /// The imports that break between the merges of their consumer and of the provider.
     pub broken: Vec<BrokenBetween>,
+    /// The imports that the consumer's own branch breaks, because nobody publishes what it accepts.
+    pub unserved: Vec<Unserved>,
     /// The imports whose range accepts versions that are not served after the merges.
     pub to_narrow: Vec<RangeToNarrow>,
     /// Whether a merge changes an import, or a contract that another repository imports.
@@ -68,6 +70,33 @@ impl fmt::Display for BrokenBetween {
         write!(
             f,
             "once {provider} is merged, {new} of {at} breaks the import of {consumer}: {first}, or merge both together"
+        )
+    }
+}
+
+/// An import that accepts, after its consumer's merge, only versions that neither are published nor will be by these
+/// merges.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unserved {
+    /// The importer.
+    pub consumer: RepoName,
+    /// The owner of the contract.
+    pub provider: RepoName,
+    /// The contract.
+    pub at: ContractRef,
+    /// The range after the consumer's merge.
+    pub range: Range,
+    /// The published version.
+    pub now: Version,
+}
+
+impl fmt::Display for Unserved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { provider, at, range, now, .. } = self;
+        write!(
+            f,
+            "it imports {at} {range}, which no branch publishes (now {now}): publish it on a branch of {provider}, or \
+                accept {now} too"
         )
     }
 }
@@ -142,7 +171,8 @@ impl Plan {
         let (consumer, provider) = (edge.consumer, edge.provider);
         let merges = |repo| edge.domain.branches.contains_key(repo);
         let needs_both = (breaks && !(consumer_alone && both)) || (merges(consumer) && now && !consumer_alone && !both);
-        let conflict = if needs_both { edge.conflict() } else { None };
+        let unserved = if needs_both { edge.unserved() } else { None };
+        let conflict = if needs_both && unserved.is_none() { edge.conflict() } else { None };
         let is_judged = conflict.is_none() && members.contains(consumer) && merges(provider);
         let broken = |is_merged| if is_judged { edge.broken(is_merged, judge) } else { None };
         let needs_provider = !breaks && !consumer_alone && both && merges(provider);
@@ -157,6 +187,7 @@ impl Plan {
             self.to_narrow.extend(edge.range_to_narrow(conflict.as_ref()));
         }
         self.conflicts.extend(conflict);
+        self.unserved.extend(unserved);
     }
 }
 
@@ -217,6 +248,14 @@ impl Edge<'_> {
     fn at(&self) -> ContractRef {
         let domain: &DomainName = &self.domain.published.info.name;
         ContractRef { domain: domain.clone(), contract: self.contract.clone() }
+    }
+
+    /// Returns the import if it is broken after its consumer's merge, although the contract does not change.
+    fn unserved(&self) -> Option<Unserved> {
+        let contract = self.contract(true).filter(|contract| self.contract(false) == Some(contract))?;
+        let (consumer, provider) = (self.consumer.clone(), self.provider.clone());
+        let (range, now) = (self.import(true)?.version.clone(), contract.version.clone());
+        Some(Unserved { consumer, provider, at: self.at(), range, now })
     }
 
     fn conflict(&self) -> Option<RangeConflict> {
