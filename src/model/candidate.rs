@@ -199,6 +199,28 @@ impl Candidate {
         known.into_iter().any(is_older).then_some(OLDER_LINE)
     }
 
+    /// Returns the files as they will be once what was published since they diverged from it is merged: a file that they
+    /// left as it was is then the published one.
+    #[must_use]
+    pub fn up_to_date(&self) -> Self {
+        let mut merged = self.clone();
+        for (key, declared) in &mut merged.contracts {
+            declared.changed &= self.before.get(key) != Some(&declared.document);
+        }
+        for (domain, declared) in &mut merged.bindings {
+            declared.changed &= !self.older_bindings.contains(domain);
+        }
+        merged
+    }
+
+    /// Returns the files as if they changed no contract.
+    #[must_use]
+    pub fn only_bindings(&self) -> Self {
+        let mut bindings = self.clone();
+        bindings.contracts.values_mut().for_each(|declared| declared.changed = false);
+        bindings
+    }
+
     /// Returns the paths of the contracts and bindings.
     pub fn documents(&self) -> impl Iterator<Item = &str> + Clone {
         let contracts = self.contracts.values().map(|declared| &*declared.path);

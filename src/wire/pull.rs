@@ -71,11 +71,11 @@ pub struct MergeStep {
     pub domain: Option<DomainName>,
     /// The contract, for an edit.
     pub contract: Option<ContractName>,
-    /// The file, for an edit. The path is absolute if the repository is on this machine.
+    /// The absolute path of the file, for an edit; null if the repository is not on this machine.
     pub file: Option<String>,
     /// The range to write, for an edit.
     pub version_req: Option<Range>,
-    /// The command, for a merge without a pull request.
+    /// The command, unless the step is an edit or the merge of a pull request.
     pub command: Option<String>,
     /// The whole step as text.
     pub text: String,
@@ -91,6 +91,10 @@ pub enum MergeAction {
     Merge,
     /// Stop accepting the old version.
     Narrow,
+    /// Make the branch publishable; the other steps follow from it.
+    Repair,
+    /// Publish and push what is merged.
+    Publish,
 }
 
 /// The state of a repository.

@@ -79,6 +79,7 @@ mod locate;
 mod many_changes;
 mod merge_orders;
 mod merge_steps;
+mod merge_steps_elsewhere;
 mod missing_objects;
 mod moved_realms;
 mod next_steps;

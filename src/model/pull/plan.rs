@@ -40,6 +40,8 @@ pub struct Plan {
     pub conflicts: Vec<RangeConflict>,
     /// The imports that their schemas break in the best order, or that are broken and stay so.
     pub broken: Vec<BrokenImport>,
+    /// The imports that the consumer's own branch breaks, because nobody publishes what it accepts.
+    pub unserved: Vec<Unserved>,
     /// The imports whose range accepts versions that are not served after the merges.
     pub to_narrow: Vec<RangeToNarrow>,
     /// Whether a merge changes an import, or a contract that another repository imports.
@@ -110,6 +112,33 @@ impl fmt::Display for Required {
             f,
             "{then} and {first} wait for each other: once {then} is merged, the import of {at} in {consumer} is broken until \
              {first} is merged; merge the {what} of {first} in a pull request of its own first"
+        )
+    }
+}
+
+/// An import that accepts, after its consumer's merge, only versions that neither are published nor will be by these
+/// merges.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unserved {
+    /// The importer.
+    pub consumer: RepoName,
+    /// The owner of the contract.
+    pub provider: RepoName,
+    /// The contract.
+    pub at: ContractRef,
+    /// The range after the consumer's merge.
+    pub range: Range,
+    /// The published version.
+    pub now: Version,
+}
+
+impl fmt::Display for Unserved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { provider, at, range, now, .. } = self;
+        write!(
+            f,
+            "it imports {at} {range}, which no branch publishes (now {now}): publish it on a branch of {provider}, or \
+                accept {now} too"
         )
     }
 }
@@ -276,9 +305,12 @@ impl Plan {
             return;
         }
         let states = States::of(edge, judge);
-        let conflict = if states.is_out_of_range() { edge.conflict() } else { None };
+        let unserved = if states.is_out_of_range() { edge.unserved() } else { None };
+        let is_conflict = states.is_out_of_range() && unserved.is_none();
+        let conflict = if is_conflict { edge.conflict() } else { None };
         let merges_both = [consumer, provider].iter().all(|repo| edge.domain.branches.contains_key(*repo));
         match (states.breaks_provider_first(), states.breaks_consumer_first()) {
+            _ if unserved.is_some() => {}
             _ if conflict.is_some() => self.require(consumer, provider, edge),
             (true, false) => self.require(consumer, provider, edge),
             (false, true) => self.require(provider, consumer, edge),
@@ -297,6 +329,7 @@ impl Plan {
             self.to_narrow.extend(narrowed.filter(|narrowed| !self.to_narrow.contains(narrowed)));
         }
         self.conflicts.extend(conflict);
+        self.unserved.extend(unserved);
     }
 
     fn require(&mut self, first: &RepoName, then: &RepoName, edge: &Edge<'_>) {
@@ -396,6 +429,14 @@ impl Edge<'_> {
     fn at(&self) -> ContractRef {
         let domain: &DomainName = &self.domain.published.info.name;
         ContractRef { domain: domain.clone(), contract: self.contract.clone() }
+    }
+
+    /// Returns the import if it is broken after its consumer's merge, although the contract does not change.
+    fn unserved(&self) -> Option<Unserved> {
+        let contract = self.contract(true).filter(|contract| self.contract(false) == Some(contract))?;
+        let (consumer, provider) = (self.consumer.clone(), self.provider.clone());
+        let (range, now) = (self.import(true)?.version.clone(), contract.version.clone());
+        Some(Unserved { consumer, provider, at: self.at(), range, now })
     }
 
     fn conflict(&self) -> Option<RangeConflict> {

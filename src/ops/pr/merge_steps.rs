@@ -3,18 +3,25 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    main_folder::MainFolder,
+    progress::has_to_merge,
+    rfc::{Refused, Repair},
+    unpublished_merges::Waiting,
 };
 
 use crate::{
     error::OpError,
     model::{
-        name::{ContractRef, RepoName},
+        name::{ContractRef, RepoName, RfcName},
         pull::plan::{Plan, RangeConflict, RangeToNarrow},
         range::Range,
         text::{shell_path, shell_word},
     },
-    ops::{ctx::Ctx, repos::paths::FoundRepo, sync::auto},
+    ops::{ctx::Ctx, repos::paths::FoundRepo, sync::auto, worktree::list::all_found},
     repo::blue_files,
     wire::{ImportConflict, MergeAction, MergeStep, PrRepo, PullState},
 };
@@ -22,16 +29,33 @@ use crate::{
 /// The repositories, and their folders.
 pub struct Places<'a> {
     lines: &'a [PrRepo],
-    /// The main worktree of each repository on this machine.
-    folders: BTreeMap<RepoName, PathBuf>,
-    /// The repositories whose branch is not checked out in any folder.
-    not_checked_out: BTreeSet<RepoName>,
-    /// The remote of each repository that has one.
-    remotes: BTreeMap<RepoName, String>,
+    rfc: Option<&'a RfcName>,
+    /// The current folder, from which a repository can be cloned.
+    here: PathBuf,
+    /// The folder of the publishing branch of each repository on this machine.
+    mains: BTreeMap<RepoName, MainFolder>,
+    /// The main worktree of each repository whose branch is not checked out in any folder.
+    not_checked_out: BTreeMap<RepoName, PathBuf>,
     /// The repositories that may have a pull request, but the forge does not show it.
     unknown: BTreeSet<RepoName>,
     /// Whether the realm has a remote, and automatic sync is off.
     is_pushed_by_hand: bool,
+}
+
+/// What has to be done besides the plan.
+pub(super) struct Pending<'a> {
+    /// The branches that cannot be merged as they are.
+    pub refused: &'a [Refused],
+    /// What is merged, but not published.
+    pub waiting: &'a [Waiting<'a>],
+    /// The repositories with published commits that are not pushed.
+    pub unpushed: &'a BTreeSet<RepoName>,
+}
+
+impl Pending<'_> {
+    fn is_empty(&self) -> bool {
+        self.refused.is_empty() && self.waiting.is_empty() && self.unpushed.is_empty()
+    }
 }
 
 impl<'a> Places<'a> {
@@ -42,19 +66,19 @@ impl<'a> Places<'a> {
     /// Returns an error if this machine's records cannot be read.
     pub fn new<'f>(
         ctx: &Ctx,
-        lines: &'a [PrRepo],
+        (lines, rfc): (&'a [PrRepo], Option<&'a RfcName>),
         found: impl Iterator<Item = (&'f FoundRepo, bool)> + Clone,
         unknown: BTreeSet<RepoName>,
     ) -> Result<Self, OpError> {
         let here = ctx.realm()?;
-        let mut folders = ctx.home.repo_paths(&here.realm)?;
-        folders.extend(found.clone().map(|(found, _)| (found.name.clone(), found.folder.clone())));
-        let with_remote = found.clone().filter(|(found, _)| found.url.is_some());
-        let remotes = with_remote.map(|(found, _)| (found.name.clone(), found.remote.clone())).collect();
+        let main = |found: &FoundRepo| Some((found.name.clone(), MainFolder::of(ctx, found).ok()??));
+        let mut mains: BTreeMap<_, _> = all_found(ctx, here)?.0.iter().filter_map(main).collect();
+        mains.extend(found.clone().filter_map(|(found, _)| main(found)));
         let not_checked_out = found.filter(|(_, is_branch_alone)| *is_branch_alone);
-        let not_checked_out = not_checked_out.map(|(found, _)| found.name.clone()).collect();
+        let not_checked_out = not_checked_out.map(|(found, _)| (found.name.clone(), found.folder.clone())).collect();
         let is_pushed_by_hand = auto::is_by_hand(ctx, &here.realm, &*here.store)?;
-        Ok(Self { lines, folders, not_checked_out, remotes, unknown, is_pushed_by_hand })
+        let here = ctx.env.cwd().to_owned();
+        Ok(Self { lines, rfc, here, mains, not_checked_out, unknown, is_pushed_by_hand })
     }
 
     /// Returns the imports that break in every order, each with the possible solutions.
@@ -77,8 +101,11 @@ impl<'a> Places<'a> {
         let mut ways: Vec<_> = self.widen(conflict).map(|step| step.text).into_iter().collect();
         if let (Some(range), Some(old)) = (&conflict.range_before, &conflict.old) {
             let ContractRef { domain, contract } = &conflict.at;
-            let file = self.file(&conflict.provider, true, &blue_files::contract_path(domain, contract));
-            let switch = self.switch(&conflict.provider);
+            let Some(file) = self.file(&conflict.provider, true, &blue_files::contract_path(domain, contract)) else {
+                return ways;
+            };
+            let file = file.display();
+            let switch = self.switch(&conflict.provider).map(|switch| format!("{switch}, then ")).unwrap_or_default();
             ways.push(format!(
                 "{}: alternatively, if {old} is still served, {switch}write supported: [\"{range}\"] in {file}, and \
                     commit it",
@@ -88,22 +115,30 @@ impl<'a> Places<'a> {
         ways
     }
 
-    /// Returns the steps in order, or none if they change no import.
-    pub fn steps(&self, plan: &Plan, order: &[RepoName]) -> Vec<MergeStep> {
-        if *plan == Plan::default() {
+    /// Returns the steps in order, or none if they change no import. The list ends where a branch has to be repaired.
+    pub(super) fn steps(&self, plan: &Plan, order: &[RepoName], pending: &Pending<'_>) -> Vec<MergeStep> {
+        if *plan == Plan::default() && pending.is_empty() {
             return Vec::new();
         }
         let conflicts =
             |repo: &RepoName| plan.conflicts.iter().filter(|conflict| conflict.consumer == *repo).collect::<Vec<_>>();
+        let mut steps: Vec<_> = pending.unpushed.iter().filter_map(|repo| self.push(repo)).collect();
         let outside = plan.conflicts.iter().filter(|conflict| !order.contains(&conflict.consumer));
-        let mut steps: Vec<_> = outside.filter_map(|conflict| self.widen(conflict)).collect();
+        steps.extend(outside.filter_map(|conflict| self.widen(conflict)));
         for repo in order {
+            let waiting = pending.waiting.iter().find(|waiting| waiting.place.found.name == *repo);
+            let line = self.line(repo).filter(|_| !pending.unpushed.contains(repo));
+            if let Some(refused) = pending.refused.iter().find(|refused| refused.repo == *repo) {
+                steps.push(self.repair(refused));
+                return steps;
+            }
+            steps.extend(waiting.and_then(|waiting| Some(step(repo, MergeAction::Publish, waiting.step.clone()?))));
             let conflicts = conflicts(repo);
             steps.extend(conflicts.iter().filter_map(|conflict| self.widen(conflict)));
-            let line = self.line(repo).filter(|line| has_to_merge(line) || !conflicts.is_empty());
+            let line = line.filter(|line| has_to_merge(line) || !conflicts.is_empty());
             steps.extend(line.map(|line| self.merge(line)));
         }
-        steps.extend(plan.to_narrow.iter().map(|narrowed| self.narrow(narrowed)));
+        steps.extend(plan.to_narrow.iter().filter_map(|narrowed| self.narrow(narrowed)));
         steps
     }
 
@@ -111,41 +146,103 @@ impl<'a> Places<'a> {
         self.lines.iter().find(|line| line.name == *repo)
     }
 
-    /// Returns a file of a repository: in the folder that has the branch, or in the main worktree.
-    pub fn file(&self, repo: &RepoName, on_branch: bool, path: &str) -> String {
+    /// Returns a file of a repository on this machine: in the folder that has the branch, or that of the publishing branch.
+    pub fn file(&self, repo: &RepoName, on_branch: bool, path: &str) -> Option<PathBuf> {
         let branch = self.line(repo).filter(|_| on_branch).map(|line| PathBuf::from(&line.path));
-        let folder = branch.or_else(|| self.folders.get(repo).cloned()).unwrap_or_default();
-        folder.join(path).display().to_string()
+        let folder = branch.or_else(|| self.mains.get(repo).map(|main| main.folder.clone()));
+        folder.map(|folder| folder.join(path))
     }
 
-    /// Returns how to check out the branch of a repository before its file is edited; empty if it is checked out.
-    fn switch(&self, repo: &RepoName) -> String {
-        let branch =
-            self.line(repo).filter(|_| self.not_checked_out.contains(repo)).and_then(|line| line.branch.as_ref());
-        let place = branch.zip(self.folders.get(repo));
-        let switch = |(branch, folder): (&String, &PathBuf)| {
-            format!("git -C {} switch {}, then ", shell_path(folder), shell_word(branch))
-        };
-        place.map(switch).unwrap_or_default()
+    /// Returns how to check out the branch of a repository before its files are changed, unless it is checked out.
+    fn switch(&self, repo: &RepoName) -> Option<String> {
+        let folder = self.not_checked_out.get(repo)?;
+        let branch = self.line(repo)?.branch.as_ref()?;
+        Some(format!("git -C {} switch {}", shell_path(folder), shell_word(branch)))
     }
 
-    fn edit(&self, repo: &RepoName, at: &ContractRef, action: MergeAction, range: &Range, why: &str) -> MergeStep {
+    /// Returns the edit of an import: on the branch, or on the publishing branch, which is then pushed.
+    fn edit(
+        &self,
+        repo: &RepoName,
+        at: &ContractRef,
+        action: MergeAction,
+        range: &Range,
+        why: &str,
+    ) -> Option<MergeStep> {
         let ContractRef { domain, contract } = at;
-        let on_branch = action == MergeAction::Widen;
-        let file = self.file(repo, on_branch, &blue_files::binding(domain));
-        let switch = if on_branch { self.switch(repo) } else { String::new() };
-        MergeStep {
-            repo: repo.clone(),
-            action,
+        let path = blue_files::binding(domain);
+        let on_branch = action == MergeAction::Widen && self.line(repo).is_some();
+        let file = self.file(repo, on_branch, &path)?.display().to_string();
+        let main = self.mains.get(repo).filter(|_| !on_branch);
+        let switch = match main {
+            Some(main) => (!main.has_branch).then(|| main.switch()),
+            None => self.switch(repo),
+        };
+        let switch = switch.map(|switch| format!("{switch}, then ")).unwrap_or_default();
+        let message = format!("Accept {range} of {at}");
+        let pushed = main.map(|main| self.pushed(main)).filter(|pushed| !pushed.is_empty());
+        let commit = match main.zip(pushed) {
+            Some((main, pushed)) => format!(", then {}{pushed}", main.commit(&path, &message)),
+            None => ", and commit it".to_owned(),
+        };
+        let what = format!("{switch}write version: \"{range}\" for {contract} in {file}{commit}  # {why}");
+        Some(MergeStep {
             domain: Some(domain.clone()),
             contract: Some(contract.clone()),
             version_req: Some(range.clone()),
-            command: None,
-            text: format!(
-                "{repo}: {switch}write version: \"{range}\" for {contract} in {file}, and commit it  # {why}"
-            ),
             file: Some(file),
-        }
+            ..said(repo, action, &what)
+        })
+    }
+
+    /// Returns the end of a command that commits to the publishing branch: it is pushed, and so is what that published,
+    /// which the check of the next repository elsewhere needs.
+    fn pushed(&self, main: &MainFolder) -> String {
+        let push =
+            main.push().map(|push| main.update().into_iter().chain([push]).collect::<Vec<_>>()).unwrap_or_default();
+        let sync = self.is_pushed_by_hand.then(|| main.sync());
+        push.into_iter().chain(sync).map(|command| format!(" && {command}")).collect()
+    }
+
+    /// Returns the step that clones a repository which is not on this machine.
+    fn clone(&self, repo: &RepoName, at: &ContractRef, range: &Range) -> Option<MergeStep> {
+        let rfc = shell_word(&self.rfc?.to_string());
+        let command = format!(
+            "git -C {} blue realm worktree create --rfc {rfc} --repos {repo} --clone  # {repo} is not on this machine, and \
+                must accept {range} of {at}",
+            shell_path(&self.here)
+        );
+        Some(MergeStep {
+            domain: Some(at.domain.clone()),
+            contract: Some(at.contract.clone()),
+            version_req: Some(range.clone()),
+            ..step(repo, MergeAction::Widen, command)
+        })
+    }
+
+    /// Returns the step that makes a branch publishable.
+    fn repair(&self, Refused { repo, why, repair }: &Refused) -> MergeStep {
+        let folder = self.line(repo).map(|line| shell_path(Path::new(&line.path))).unwrap_or_default();
+        let repair = match repair {
+            Some(Repair::Merge(merge)) => merge.clone(),
+            Some(Repair::Bump { at, files }) => {
+                let files: Vec<_> = files.iter().map(|file| shell_word(file)).collect();
+                format!(
+                    "git -C {folder} blue contract bump {at} && git -C {folder} commit -m 'Bump {at}' {}  # {why}",
+                    files.join(" ")
+                )
+            }
+            None => return said(repo, MergeAction::Repair, why),
+        };
+        let switch = self.switch(repo).map(|switch| format!("{switch} && ")).unwrap_or_default();
+        step(repo, MergeAction::Repair, format!("{switch}{repair}"))
+    }
+
+    /// Returns the step that pushes the publishing branch.
+    fn push(&self, repo: &RepoName) -> Option<MergeStep> {
+        let main = self.mains.get(repo)?;
+        let command = format!("{}{}  # it is merged here, but not pushed", main.switch(), self.pushed(main));
+        Some(step(repo, MergeAction::Publish, command))
     }
 
     fn widen(&self, conflict: &RangeConflict) -> Option<MergeStep> {
@@ -158,11 +255,12 @@ impl<'a> Places<'a> {
             }
             None => format!("accepts {}", conflict.new),
         };
-        let range = conflict.widened.as_ref()?;
-        Some(self.edit(&conflict.consumer, &conflict.at, MergeAction::Widen, range, &why))
+        let (consumer, range) = (&conflict.consumer, conflict.widened.as_ref()?);
+        self.edit(consumer, &conflict.at, MergeAction::Widen, range, &why)
+            .or_else(|| self.clone(consumer, &conflict.at, range))
     }
 
-    fn narrow(&self, narrowed: &RangeToNarrow) -> MergeStep {
+    fn narrow(&self, narrowed: &RangeToNarrow) -> Option<MergeStep> {
         let why = format!("{} is no longer served by then", narrowed.version);
         self.edit(&narrowed.consumer, &narrowed.at, MergeAction::Narrow, &narrowed.narrowed, &why)
     }
@@ -178,31 +276,32 @@ impl<'a> Places<'a> {
             (None, Some(command)) => command.clone(),
             (None, None) => "merge its branch".to_owned(),
         };
-        MergeStep {
-            repo: line.name.clone(),
-            action: MergeAction::Merge,
-            domain: None,
-            contract: None,
-            file: None,
-            version_req: None,
-            text: format!("{}: {how}", line.name),
-            command,
-        }
+        MergeStep { command, ..said(&line.name, MergeAction::Merge, &how) }
     }
 
     fn merge_command(&self, line: &PrRepo) -> Option<String> {
-        let (folder, branch, base) = (self.folders.get(&line.name)?, line.branch.as_ref()?, line.base.as_ref()?);
-        let (folder, branch, base) = (shell_path(folder), shell_word(branch), shell_word(base));
-        // The branch has nothing left to merge once its base at the remote has its commits.
-        let remote = self.remotes.get(&line.name).map(|remote| shell_word(remote));
-        let push = remote.map(|remote| format!(" && git -C {folder} push {remote} {base}")).unwrap_or_default();
-        // The merge publishes, and the check of the next repository elsewhere needs what it published.
-        let sync = if self.is_pushed_by_hand { format!(" && git -C {folder} blue sync") } else { String::new() };
-        Some(format!("git -C {folder} switch {base} && git -C {folder} merge {branch}{push}{sync}"))
+        let (main, branch) = (self.mains.get(&line.name)?, line.branch.as_ref()?);
+        let sync = self.is_pushed_by_hand.then(|| main.sync());
+        let before = [main.switch()].into_iter().chain(main.update()).chain([main.merge(branch)]);
+        Some(before.chain(main.push()).chain(sync).collect::<Vec<_>>().join(" && "))
     }
 }
 
-/// Returns whether the branch has unmerged commits.
-pub(crate) fn has_to_merge(line: &PrRepo) -> bool {
-    line.commits_ahead > 0 && line.pr.as_ref().is_none_or(|pr| pr.state != PullState::Merged)
+/// Returns a step that is a command.
+fn step(repo: &RepoName, action: MergeAction, command: String) -> MergeStep {
+    MergeStep { command: Some(command.clone()), ..said(repo, action, &command) }
+}
+
+/// Returns a step that is only described.
+fn said(repo: &RepoName, action: MergeAction, what: &str) -> MergeStep {
+    MergeStep {
+        repo: repo.clone(),
+        action,
+        domain: None,
+        contract: None,
+        file: None,
+        version_req: None,
+        command: None,
+        text: format!("{repo}: {what}"),
+    }
 }

@@ -2,9 +2,10 @@
 
 pub mod comment;
 pub mod create;
+mod main_folder;
 pub mod merge_steps;
 pub mod prepare;
-mod progress;
+pub(crate) mod progress;
 pub mod rfc;
 mod rfc_work;
 pub mod status;

@@ -183,3 +183,8 @@ fn blockers(line: &PrRepo, standing: &WorkStatus) -> Vec<String> {
     }
     found
 }
+
+/// Returns whether the branch has unmerged commits.
+pub(crate) fn has_to_merge(line: &PrRepo) -> bool {
+    line.commits_ahead > 0 && line.pr.as_ref().is_none_or(|pr| pr.state != PullState::Merged)
+}

@@ -28,7 +28,10 @@ use crate::{
         repos::paths,
         worktree::{self, list::all_found},
     },
-    repo::{CodeRepo, blue_files::Files},
+    repo::{
+        CodeRepo,
+        blue_files::{self, Files},
+    },
     store::overview::{Line, Overview},
     wire::{RepoProblem, RfcBranch},
 };
@@ -120,7 +123,32 @@ pub fn branches(
 #[derive(Debug, Default)]
 struct RealmWithBranches {
     domains: Vec<Proposed>,
-    refused: Vec<(RepoName, String)>,
+    refused: Vec<Refused>,
+}
+
+/// A branch that cannot be merged as it is.
+#[derive(Debug)]
+pub struct Refused {
+    /// The repository.
+    pub repo: RepoName,
+    /// The reason.
+    pub why: String,
+    /// What makes it possible, if that is a command.
+    pub repair: Option<Repair>,
+}
+
+/// What makes it possible to publish a branch.
+#[derive(Debug)]
+pub enum Repair {
+    /// The command that merges what was published in the meantime.
+    Merge(String),
+    /// Raise the version of a contract, which is in these files.
+    Bump {
+        /// The contract.
+        at: ContractRef,
+        /// The contract's file, and the one that its version is read from, if that is another one.
+        files: Vec<String>,
+    },
 }
 
 /// Applies each branch to the realm separately, in the domains that a branch mentions or that several of the `members`
@@ -148,16 +176,22 @@ fn overlay(
         let published = domain::load(&*here.store, name, &line.tip, &part)?;
         let mut after = BTreeMap::new();
         for branch in branches.iter().filter(|branch| branch.candidate.declares_in(name)) {
-            match publish::candidate(&published, *branch, Direction::Forward, ctx.env.now(), &judge) {
-                Ok(decision) => {
-                    after.insert(branch.repo.clone(), publish::overlay(&published, &decision.changes).into_owned());
-                }
-                Err(refusals) => {
-                    let told =
-                        |refusal: &Refusal| (branch.repo.clone(), refused(&published, branch.candidate, refusal));
-                    laid.refused.extend(refusals.iter().map(told));
-                }
+            let merged = branch.candidate.up_to_date();
+            let decide = |candidate: &Candidate| {
+                let judged = Judged { candidate, ..*branch };
+                publish::candidate(&published, judged, Direction::Forward, ctx.env.now(), &judge)
+            };
+            let (decision, refusals) = match decide(&merged) {
+                Ok(decision) => (Some(decision), Vec::new()),
+                // The imports do not depend on the contracts of the same repository.
+                Err(refusals) => (decide(&merged.only_bindings()).ok(), refusals),
+            };
+            let decided = decision.map(|decision| publish::overlay(&published, &decision.changes).into_owned());
+            after.extend(decided.map(|view| (branch.repo.clone(), view)));
+            if refusals.is_empty() {
+                laid.refused.extend(lacking(&published, branch.repo, &merged));
             }
+            laid.refused.extend(refusals.iter().map(|refusal| refused(&published, *branch, refusal)));
         }
         let removed = branches.iter().flat_map(|branch| removed(branch, name)).collect();
         laid.domains.push(Proposed { published, branches: after, removed });
@@ -166,18 +200,36 @@ fn overlay(
 }
 
 /// Returns why a contract cannot be published: the branch lacks its current version, or else what the refusal says.
-fn refused(published: &DomainView, candidate: &Candidate, refusal: &Refusal) -> String {
+fn refused(published: &DomainView, Judged { repo, candidate }: Judged<'_>, refusal: &Refusal) -> Refused {
     let current = refusal.contract.as_ref().and_then(|name| published.contracts.get(name));
     let merge = current.and_then(|current| Some((current, candidate.merge_first(&refusal.domain, current)?)));
-    merge.map_or_else(
-        || refusal.to_string(),
-        |(Contract { name, version, .. }, merge)| {
-            format!(
-                "the branch lacks {}/{name} {version}, which was published in the meantime: {merge}",
-                refusal.domain
-            )
-        },
-    )
+    if let Some((current, merge)) = merge {
+        return lacks(repo, &refusal.domain, current, merge);
+    }
+    let bump = refusal.contract.as_ref().filter(|_| refusal.bump().is_some()).map(|contract| {
+        let at = ContractRef { domain: refusal.domain.clone(), contract: contract.clone() };
+        let file = blue_files::contract_path(&at.domain, contract);
+        Repair::Bump { at, files: [file].into_iter().chain(refusal.version_in.clone()).collect() }
+    });
+    Refused { repo: repo.clone(), why: refusal.to_string(), repair: bump }
+}
+
+/// Returns the contracts that a branch changes although it lacks their current version: merging it would conflict.
+fn lacking(published: &DomainView, repo: &RepoName, candidate: &Candidate) -> Vec<Refused> {
+    let domain = &published.info.name;
+    let changed = candidate.contracts_in(domain).filter(|(_, declared)| declared.changed);
+    let lacking = changed.filter_map(|(name, declared)| {
+        let current = published.contracts.get(name)?;
+        let merge = candidate.merge_first(domain, current)?;
+        let is_same = declared.document.computed_content_hash() == current.computed_content_hash();
+        (!is_same).then(|| lacks(repo, domain, current, merge))
+    });
+    lacking.collect()
+}
+
+fn lacks(repo: &RepoName, domain: &DomainName, Contract { name, version, .. }: &Contract, merge: &str) -> Refused {
+    let why = format!("the branch lacks {domain}/{name} {version}, which was published in the meantime: {merge}");
+    Refused { repo: repo.clone(), why, repair: Some(Repair::Merge(merge.to_owned())) }
 }
 
 /// The tip of a branch of the RFC.
@@ -197,7 +249,7 @@ pub struct Planned {
     /// The order of merging, and the edits that are needed.
     pub plan: Plan,
     /// Why branches could not be published.
-    pub refused: Vec<(RepoName, String)>,
+    pub refused: Vec<Refused>,
     /// What breaks after the merge of a repository, or in it.
     pub breaks: Vec<(RepoName, String)>,
     /// Branches that could not be read.
@@ -226,13 +278,18 @@ pub fn plan(
     }
     let unreadable = branches
         .iter()
-        .flat_map(|branch| branch.candidate.problems.iter().map(|problem| (branch.repo.clone(), problem.to_string())));
+        .flat_map(|branch| branch.candidate.problems.iter().map(|problem| cannot(&branch.repo, problem.to_string())));
     let unreadable: Vec<_> = unreadable.collect();
     let judged: Vec<_> = branches.iter().map(Branch::judged).collect();
     let RealmWithBranches { domains, mut refused } = overlay(ctx, here, &overview, &judged, members)?;
     refused.extend(unreadable);
     let plan = Plan::of(&domains, members, &ctx.judge());
+    refused.extend(plan.unserved.iter().map(|unserved| cannot(&unserved.consumer, unserved.to_string())));
     Ok(Planned { breaks: breaks(&plan), plan, refused, errors })
+}
+
+fn cannot(repo: &RepoName, why: String) -> Refused {
+    Refused { repo: repo.clone(), why, repair: None }
 }
 
 /// Returns what a plan cannot avoid to break, with the repositories that should not be merged because of it.

@@ -137,10 +137,16 @@ fn place(
     Ok(is_there.then(|| (found.folder.clone(), Some(branch.to_owned()), base)))
 }
 
-/// Returns the state of the work in a repository.
+/// Returns the state of the work in a repository. A branch whose commits would change nothing has nothing to merge.
 pub(crate) fn standing(place: &RepoWork) -> Result<WorkStatus, StoreError> {
-    match &place.branch {
-        Some(branch) => place.work.status_of(branch, place.base.as_deref()),
-        None => place.work.status(place.base.as_deref()),
+    let mut standing = match &place.branch {
+        Some(branch) => place.work.status_of(branch, place.base.as_deref())?,
+        None => place.work.status(place.base.as_deref())?,
+    };
+    if let (Some(head), Some(base), 1.., 1..) = (&standing.head, &place.base, standing.ahead, standing.behind)
+        && place.work.brings_nothing(head, base)?
+    {
+        standing.ahead = 0;
     }
+    Ok(standing)
 }

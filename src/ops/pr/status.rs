@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    merge_steps::{Places, has_to_merge},
-    progress::{Measured, line, with_pull},
-    rfc::{self, Head, Planned},
+    merge_steps::{Pending, Places},
+    progress::{Measured, has_to_merge, line, with_pull},
+    rfc::{self, Head, Planned, Refused},
     rfc_work::{RepoWork, RfcWork, places, standing},
     unpublished_merges::{self, Waiting},
 };
@@ -17,6 +17,7 @@ use crate::{
             order::{Before, Dependencies},
             plan::{BrokenImport, Plan, RangeConflict},
         },
+        text::{shell_path, shell_word},
     },
     ops::{
         Operation,
@@ -31,7 +32,7 @@ use crate::{
     },
     repo::blue_files,
     store::{StoreError, overview::Overview},
-    wire::{Answer, MergeAction, PrRepo, PrStatus, PrSummary, PullState},
+    wire::{Answer, MergeAction, MergeStep, PrRepo, PrStatus, PrSummary, PullState},
 };
 
 /// The operation's entry in the table of operations.
@@ -96,7 +97,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         }
     }
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
-    let waiting = if rfc.is_some() { unpublished_merges::find(ctx, here, &tips, &lines, &merges)? } else { Vec::new() };
+    let is_by_hand = auto::is_by_hand(ctx, &here.realm, &*here.store)?;
+    let (mut waiting, mut unpushed) = (Vec::new(), BTreeSet::new());
+    if rfc.is_some() {
+        waiting = unpublished_merges::find(ctx, here, &tips, &lines, &merges, is_by_hand)?;
+        unpushed = unpublished_merges::unpushed(&tips);
+        unpushed.retain(|repo| !unknown.contains(repo) && !has_open_pull(&lines, repo));
+    }
     let mut heads = branch_tips(&tips, &lines);
     heads.extend(waiting.iter().map(Waiting::head));
     // Without an RFC, only repositories with something to merge belong together.
@@ -107,25 +114,40 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let Planned { mut plan, refused, breaks, errors: unread } = rfc::plan(ctx, here, &heads, &members)?;
     errors.extend(unread);
     // What such a branch has is not known to be wrong, since it was not published.
-    let is_refused = |repo: &RepoName| refused.iter().any(|(refused, _)| refused == repo);
+    let is_refused = |repo: &RepoName| refused.iter().any(|refused| refused.repo == *repo);
     let is_waiting = |repo: &RepoName| waiting.iter().any(|waiting| waiting.place.found.name == *repo);
     plan.conflicts.retain(|conflict| !is_waiting(&conflict.consumer) || !is_refused(&conflict.consumer));
     let reliance = dependencies(here)?;
+    wait_for_pushes(&mut plan, &unpushed, &reliance, &lines);
     let order = reliance.order(&names, &plan.before);
-    set_relations(&mut lines, &reliance, (&plan, &order.before), &waiting);
+    let is_held = |repo: &RepoName| unpushed.contains(repo) || is_waiting(repo);
+    set_relations(&mut lines, &reliance, (&plan, &order.before), is_held);
     for Waiting { place, what, .. } in &waiting {
         add_blocker(&mut lines, &place.found.name, format!("{what} is not published yet"));
     }
-    for (repo, why) in refused.into_iter().chain(breaks) {
-        add_blocker(&mut lines, &repo, why);
+    for name in &unpushed {
+        add_blocker(&mut lines, name, "its publishing branch is merged here, but not pushed".to_owned());
     }
-    let is_unpushed = auto::is_by_hand(ctx, &here.realm, &*here.store)? && remote_status::is_unpushed(&*here.store)?;
+    for (repo, why) in
+        refused.iter().map(|Refused { repo, why, .. }| (repo, why)).chain(breaks.iter().map(|(repo, why)| (repo, why)))
+    {
+        add_blocker(&mut lines, repo, why.clone());
+    }
+    let is_unpushed = is_by_hand && remote_status::is_unpushed(&*here.store)?;
     if is_unpushed {
         wait_for_push(&mut lines);
     }
-    let to_pull: Vec<NextStep> = waiting.iter().filter_map(|waiting| Some(waiting.step.clone()?.into())).collect();
     let found = tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone()));
-    let places = Places::new(ctx, &lines, found, unknown)?;
+    let places = Places::new(ctx, (&lines, rfc.as_ref()), found, unknown)?;
+    let pending = Pending { refused: &refused, waiting: &waiting, unpushed: &unpushed };
+    let merge_steps = places.steps(&plan, &order.repos, &pending);
+    let to_publish = merge_steps.iter().filter(|step| step.action == MergeAction::Publish);
+    let to_publish: Vec<NextStep> = to_publish.filter_map(|step| Some(step.command.clone()?.into())).collect();
+    let is_done = merge_steps.is_empty() && refused.is_empty() && breaks.is_empty() && !is_unpushed;
+    let to_clean_up = match &rfc {
+        Some(rfc) if is_done && errors.is_empty() && is_all_merged(&tips, &lines) => clean_up(rfc, &tips, &lines),
+        _ => Vec::new(),
+    };
     let import_conflicts = places.import_conflicts(&plan);
     let to_adapt: Vec<_> = plan.broken.iter().filter_map(|broken| adapt_first(&places, &lines, broken)).collect();
     let body = PrStatus {
@@ -133,7 +155,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         current_repo: here.repo.clone(),
         rfc,
         summary: summary(&lines),
-        steps: places.steps(&plan, &order.repos),
+        steps: merge_steps,
         import_conflicts,
         repos: lines,
         merge_order: order.repos,
@@ -142,7 +164,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     };
     let mut answer = with_next_steps(body, steps);
     answer.next_steps.splice(0..0, to_adapt);
-    answer.next_steps.splice(0..0, to_pull);
+    answer.next_steps.splice(0..0, to_publish);
+    answer.next_steps.splice(0..0, to_clean_up);
     answer.next_steps.splice(0..0, is_unpushed.then(|| PUSH_REALM.into()));
     answer.next_steps.extend(forges.ignored());
     Ok(answer)
@@ -153,8 +176,8 @@ fn adapt_first(places: &Places<'_>, lines: &[PrRepo], broken: &BrokenImport) -> 
     let BrokenImport { consumer, at, merged, .. } = broken;
     let provider = merged.as_ref().filter(|merged| *merged != consumer)?;
     let on_branch = lines.iter().any(|line| line.name == *consumer && has_to_merge(line));
-    let file = places.file(consumer, on_branch, &blue_files::binding(&at.domain));
-    let needs = format!("state what its code needs of {} under expects in {file}", at.contract);
+    let file = places.file(consumer, on_branch, &blue_files::binding(&at.domain))?;
+    let needs = format!("state what its code needs of {} under expects in {}", at.contract, file.display());
     Some(NextStep::advice(format!("{consumer}: {needs}, and commit it before {provider} is merged")))
 }
 
@@ -190,11 +213,54 @@ fn wait_for_push(lines: &mut [PrRepo]) {
     }
 }
 
+/// Returns whether nothing is left to merge or commit, and at least one branch had something. A branch that was only
+/// created has not.
+fn is_all_merged(tips: &[(&RepoWork, Option<String>)], lines: &[PrRepo]) -> bool {
+    let is_left = |line: &PrRepo| has_to_merge(line) || line.uncommitted_changes > 0;
+    let had_work = |(place, line): (&RepoWork, &PrRepo)| {
+        let was_moved = || line.branch.as_ref().is_some_and(|branch| place.work.was_moved(branch).unwrap_or_default());
+        line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged) || was_moved()
+    };
+    !lines.iter().any(is_left) && tips.iter().map(|(place, _)| *place).zip(lines).any(had_work)
+}
+
+/// Returns the steps that remove what is left of a merged RFC: here, and at the remotes.
+fn clean_up(rfc: &RfcName, tips: &[(&RepoWork, Option<String>)], lines: &[PrRepo]) -> Vec<NextStep> {
+    let rfc = shell_word(&rfc.to_string());
+    let done = "everything is merged and published; remove its worktrees and branches";
+    let remove = format!("git blue realm worktree remove --rfc {rfc} --delete-branches  # {done}");
+    let at_remotes = tips.iter().zip(lines).filter_map(|((place, _), line)| {
+        let branch = line.branch.as_ref().filter(|branch| Some(*branch) != line.base.as_ref())?;
+        place.work.has_ref(&place.work.at_origin(branch)).ok()?.then(|| {
+            let (folder, remote) = (shell_path(&place.found.folder), shell_word(&place.found.remote));
+            format!("git -C {folder} push {remote} --delete {}", shell_word(branch))
+        })
+    });
+    [remove].into_iter().chain(at_remotes).map(NextStep::from).collect()
+}
+
+fn has_open_pull(lines: &[PrRepo], repo: &RepoName) -> bool {
+    let is_open = |line: &PrRepo| line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Open);
+    lines.iter().any(|line| line.name == *repo && is_open(line))
+}
+
+/// Makes the owners of what a repository imports wait until it is pushed: elsewhere, it does not accept their new versions
+/// yet.
+fn wait_for_pushes(plan: &mut Plan, unpushed: &BTreeSet<RepoName>, reliance: &Dependencies, lines: &[PrRepo]) {
+    let left = lines.iter().filter(|line| has_to_merge(line) && !unpushed.contains(&line.name));
+    let left: BTreeSet<_> = left.map(|line| line.name.clone()).collect();
+    for name in unpushed {
+        for provider in reliance.of(name, &left) {
+            plan.before.entry(provider).or_default().insert(name.clone());
+        }
+    }
+}
+
 fn set_relations(
     lines: &mut [PrRepo],
     reliance: &Dependencies,
     (plan, before): (&Plan, &Before),
-    waiting: &[Waiting<'_>],
+    is_held: impl Fn(&RepoName) -> bool,
 ) {
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
     let has_conflict = |name: &RepoName| plan.conflicts.iter().any(|conflict| conflict.consumer == *name);
@@ -204,11 +270,12 @@ fn set_relations(
         has_to_merge(line)
             || (line.uncommitted_changes > 0 && !is_merged(line))
             || has_conflict(&line.name)
-            || waiting.iter().any(|waiting| waiting.place.found.name == line.name)
+            || is_held(&line.name)
     };
     let open: BTreeSet<_> = lines.iter().filter(|line| is_open(line)).map(|line| line.name.clone()).collect();
     for line in &mut *lines {
         line.depends_on = reliance.of(&line.name, &names);
+        // A repository that is done waits for nothing.
         let before = before.get(&line.name).filter(|_| open.contains(&line.name)).into_iter().flatten();
         line.blocked_by = before.filter(|name| open.contains(*name)).cloned().collect();
     }
@@ -272,8 +339,12 @@ fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
         steps.push(command("create", "--title \"…\"", what));
     }
     steps.extend(first);
-    let edit = body.steps.first().filter(|step| step.action == MergeAction::Widen);
-    steps.extend(edit.map(|step| NextStep::advice(step.text.clone())));
+    let is_edit = |step: &&MergeStep| matches!(step.action, MergeAction::Widen | MergeAction::Repair);
+    let first = body.steps.first().filter(is_edit);
+    steps.extend(first.map(|step| match &step.command {
+        Some(command) => command.clone().into(),
+        None => NextStep::advice(step.text.clone()),
+    }));
     let mut closed = closed;
     closed.sort_by_key(ToString::to_string);
     closed.dedup();

@@ -274,12 +274,17 @@ fn delete_branch(job: &Job, branch: &str) -> Result<bool, StoreError> {
     let is_default = job.found.default.as_deref() == Some(branch);
     match &job.base {
         _ if !job.work.has_ref(&format!("refs/heads/{branch}"))? => Ok(true),
-        Some(base) if !is_default && job.work.is_merged(branch, base)? => {
+        Some(base) if !is_default && is_merged(job, branch, base)? => {
             job.work.delete_branch(branch)?;
             Ok(true)
         }
         _ => Ok(false),
     }
+}
+
+/// Returns whether `base` has the commits of a branch, or at least their changes.
+fn is_merged(job: &Job, branch: &str, base: &str) -> Result<bool, StoreError> {
+    Ok(job.work.is_merged(branch, base)? || job.work.brings_nothing(&format!("refs/heads/{branch}"), base)?)
 }
 
 /// Removes the empty folders of an RFC.

@@ -99,7 +99,50 @@ impl Work {
     /// # Errors
     /// Returns an error if git fails.
     pub fn is_merged(&self, branch: &str, base: &str) -> Result<bool, StoreError> {
-        let branch = format!("refs/heads/{branch}");
-        Ok(self.number(&["rev-list", "--count", &branch, "--not", base, "--"])? == 0)
+        self.is_in(&format!("refs/heads/{branch}"), base)
+    }
+
+    /// Returns whether `base` contains a commit.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn is_in(&self, commit: &str, base: &str) -> Result<bool, StoreError> {
+        Ok(self.number(&["rev-list", "--count", commit, "--not", base, "--"])? == 0)
+    }
+
+    /// Returns whether a merge of the commit `tip` would change nothing in `base`, as after a squash merge. A git that
+    /// cannot tell says no.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn brings_nothing(&self, tip: &str, base: &str) -> Result<bool, StoreError> {
+        let merged = self.output(&["merge-tree", "--write-tree", "--end-of-options", base, tip])?;
+        let tree = self.text(&["rev-parse", "--verify", "--end-of-options", &format!("{base}^{{tree}}")])?;
+        Ok(merged.status.success() && String::from_utf8_lossy(&merged.stdout).trim() == tree.trim())
+    }
+
+    /// Returns whether the commits of a branch that its branch at the remote lacks change files below `folder`. If the
+    /// remote has no such branch, the answer is no.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn is_unpushed(&self, branch: &str, folder: &str) -> Result<bool, StoreError> {
+        let (here, there) = (format!("refs/heads/{branch}"), self.at_origin(branch));
+        if !self.has_ref(&here)? || !self.has_ref(&there)? {
+            return Ok(false);
+        }
+        Ok(self.number(&["rev-list", "--count", &here, "--not", &there, "--", folder])? > 0)
+    }
+
+    /// Returns whether a branch was moved since it was created here.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn was_moved(&self, branch: &str) -> Result<bool, StoreError> {
+        Ok(self
+            .text(&["log", "--walk-reflogs", "-2", "--format=%h", &format!("refs/heads/{branch}"), "--"])?
+            .lines()
+            .count()
+            > 1)
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     model::text::{comma_separated, count},
     ops::{
         ctx::Ctx,
-        pr::{self, merge_steps::has_to_merge},
+        pr::{self, progress::has_to_merge},
     },
     wire::{CommentOutcome, PrComment, PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
 };
