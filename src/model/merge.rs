@@ -141,14 +141,13 @@ pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, new
 
 /// Merges the current documents of a contract that two repositories claim, without a transfer that leads from the older
 /// one to the newer one. What the loser says about its contract, such as that it is retired, does not concern the
-/// winner's. The losing document is returned unless it has the content of the winner under the same version, or that of
-/// the `base`, which lost before.
+/// winner's. The losing document is returned, also if only the owners differ, unless it has the content of the `base`,
+/// which lost before.
 pub fn rivals(base: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
     let (winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
     let is_lost = |base: &Contract| (&base.owner, &base.version) == (&lost.owner, &lost.version);
     let lost_before = base.is_some_and(|base| is_lost(base) && base.has_same_content(&lost));
-    let is_same = winner.version == lost.version && winner.has_same_content(&lost);
-    Merged { winner, lost: (!lost_before && !is_same).then(|| lost.as_published()) }
+    Merged { winner, lost: (!lost_before).then(|| lost.as_published()) }
 }
 
 /// Returns `ours` with the changes that `theirs` made, compared with `base`, to the description and the marks. The
@@ -478,13 +477,6 @@ mod tests {
         let next = at("3.0.0", 3);
         let merged = rivals(Some(&lost), &next, &winner, Newer::Theirs);
         assert_eq!(merged, Merged { winner, lost: Some(next) });
-    }
-
-    /// Only the owner differs, so no version has two contents.
-    #[test]
-    fn rivals_with_the_same_content_are_no_conflict() {
-        let (ours, theirs) = (at("1.0.0", 1), Contract { owner: "access".parse().unwrap(), ..at("1.0.0", 1) });
-        assert_eq!(rivals(None, &ours, &theirs, Newer::Unknown).lost, None);
     }
 
     /// A machine may have rolled a version back that the other one published with different content.

@@ -329,31 +329,6 @@ fn repository_that_lost_a_contract_is_told_what_to_do_with_its_file() {
     world.ok(&fungal, &["check"]);
 }
 
-/// Only the owners differ, so there is no version to correct.
-#[test]
-fn same_content_of_two_repositories_is_no_conflict() {
-    let (world, hub) = shared();
-    let access = world.on("third").repo("access");
-    world.ok(&access, &["init", "--url", &hub]);
-    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
-    world.ok(&access, &["sync"]);
-    let repos = [("home", "fungal"), ("third", "access")];
-    world.on("home").ok(&world.path("fungal"), &["sync"]);
-    for (home, repo) in repos {
-        let text = format!("name: q\nversion: \"1.0.0\"\nowner: {repo}\nschema: {{ title: q }}\n");
-        world.on(home).write(&format!("{repo}/{Q_FILE}"), &text);
-        world.commit(repo, "q");
-    }
-    for (home, repo) in repos.iter().chain(&repos) {
-        world.on(home).ok(&world.path(repo), &["sync"]);
-    }
-    for (home, repo) in repos {
-        let dir = world.path(repo);
-        assert_eq!(world.on(home).json(&dir, &["status"])["conflicts"], json!([]));
-        world.ok(&dir, &["check"]);
-    }
-}
-
 /// A machine published a version and rolled it back, while the other one published it with different content. Only the
 /// latter is current, whichever has the smaller hash.
 #[test]

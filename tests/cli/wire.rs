@@ -66,6 +66,7 @@ struct RealmStatus {
     behind: Option<Value>,
     removed_files: Vec<Value>,
     more_notifications: usize,
+    expired_notifications: usize,
     bindings_changed: Option<Value>,
     own_contracts: Vec<Value>,
     more_own_contracts: usize,
@@ -181,7 +182,7 @@ fn realm_status() {
     let Changes { old_version, new_version } = &status.notifications[0].changes;
     assert_eq!((old_version.as_deref(), new_version.as_deref()), (Some("1.0.0"), Some("1.1.0")));
     assert!(!status.next_steps.is_empty() && status.imports.len() == 1 && status.unreadable.is_empty());
-    assert_eq!((status.more_notifications, status.more_sessions), (0, 0));
+    assert_eq!([status.more_notifications, status.expired_notifications, status.more_sessions], [0; 3]);
     assert!(status.bindings_changed.is_none() && status.own_contracts.is_empty() && status.offers.is_empty());
     assert_eq!(status.total_contracts, 1);
     assert!(status.remotes.is_empty() && status.conflicts.is_empty(), "it is shared nowhere");
