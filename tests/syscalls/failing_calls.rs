@@ -125,7 +125,9 @@ impl Case<'_> {
         world.assert_clean(&when);
         let after = world.state();
         self.assert_old_or_new(&after, &when);
-        if output.status.success() {
+        // If the hooks belong to somebody else, the answer names another way to publish.
+        let lacks_hooks = String::from_utf8_lossy(&output.stdout).contains("no hook can be written");
+        if output.status.success() && !lacks_hooks {
             assert_eq!(&after, self.new, "{when}: it said that it was done");
         }
         let again = world.try_blue(self.command.repo, self.command.arguments);
