@@ -73,7 +73,7 @@ pub(super) fn schema_forms(generator: &mut SchemaGenerator) -> Schema {
 /// The regular expression for a version by [Semantic Versioning](https://semver.org) 2.0.0.
 const SEMVER: &str = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$";
 
-/// A reference to a schema in a file of its own.
+/// A reference to a schema in a separate file.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it only describes what `ops` reads")]
 #[schemars(deny_unknown_fields)]

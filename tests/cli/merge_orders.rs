@@ -203,7 +203,7 @@ fn branches_that_must_each_wait_for_the_other_say_what_breaks() {
     let answer = status(&world, "a");
     assert_eq!(answer["cyclic"], json!(["a", "b"]));
     let why = "a and b wait for each other: once a is merged, the import of d/ca in b is broken until b is merged; merge \
-               the binding of b in a pull request of its own first";
+               the binding of b in a separate pull request first";
     assert!(blockers(&answer, "a").contains(why), "{answer:#}");
     let check = world.ok(&world.path("a"), &["check", "--rfc", RFC]);
     assert!(check.stdout.contains(why), "{check}");

@@ -111,7 +111,7 @@ impl fmt::Display for Required {
         write!(
             f,
             "{then} and {first} wait for each other: once {then} is merged, the import of {at} in {consumer} is broken until \
-             {first} is merged; merge the {what} of {first} in a pull request of its own first"
+             {first} is merged; merge the {what} of {first} in a separate pull request first"
         )
     }
 }
@@ -211,7 +211,7 @@ impl Merged {
 struct AfterMerges {
     /// Whether its range accepts a version.
     in_range: bool,
-    /// Whether its range or its schema is not satisfied.
+    /// Whether its range or schema breaks.
     is_broken: bool,
     /// The version that it is judged by, if there is one.
     version: Option<Version>,

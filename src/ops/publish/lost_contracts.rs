@@ -57,8 +57,12 @@ pub fn of_domain(
     digest: &DomainDigest,
 ) -> Result<Vec<Conflict>, OpError> {
     let mut others = digest.contested().filter(|(_, owner)| owner != repo).peekable();
-    let source = line.sources.get(repo).filter(|_| others.peek().is_some());
-    let published = source.into_iter().flat_map(Source::commits).filter(|published| code.has(published));
+    // Nearly always there are none, and the code repository's objects need not be opened.
+    if others.peek().is_none() {
+        return Ok(Vec::new());
+    }
+    let published =
+        line.sources.get(repo).into_iter().flat_map(Source::commits).filter(|published| code.has(published));
     let published = published.map(|published| code.tree_of(&published)).collect::<Result<Vec<_>, _>>()?;
     let tree = code.tree_of(commit)?;
     let mut lost = Vec::new();

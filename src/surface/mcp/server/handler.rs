@@ -78,8 +78,7 @@ impl ServerHandler for Server {
         let mut answer = self.negotiate_initialize(&request)?;
         // A session starts here, so the instructions include facts about the project. Instructions that a client may
         // cache for an hour do not.
-        answer.instructions = Some(instructions::with_facts(&self.facts()));
-        self.begin_inbox();
+        answer.instructions = Some(instructions::with_facts(&self.begin()));
         Ok(answer)
     }
 

@@ -79,34 +79,26 @@ impl Server {
         })
     }
 
-    /// Returns facts about the project in which the server was started, if there is one. The client is not asked for
-    /// its roots, and errors are ignored, because each call reports them.
-    fn facts(&self) -> Vec<String> {
-        let Some(project) = self.own_project() else { return Vec::new() };
-        let request = prime::Request { reader: self.settings.reader.clone(), is_resumed: false };
-        let found = open(&self.settings.env, &project).and_then(|ctx| prime::run(&ctx, &request));
-        found.map(|answer| answer.body.facts).unwrap_or_default()
-    }
-
-    /// Starts the inbox of this session, which is then notified of all changes that follow. Errors are ignored, because
-    /// the first answer with notifications starts it too.
-    fn begin_inbox(&self) {
-        let Some(project) = self.own_project().filter(|_| self.settings.marks) else { return };
-        let begun = open(&self.settings.env, &project).and_then(|ctx| {
-            let acting = ctx.require_reader()?;
-            inbox::begin(acting.store, acting.repo, &self.settings.reader, || ctx.env.now_here())
-        });
-        if let Err(error) = begun {
-            tracing::debug!(error = error.message, "the inbox was not started");
-        }
-    }
-
-    /// Returns the project in which the server was started, if there is one.
-    fn own_project(&self) -> Option<Project> {
+    /// Starts the session: its inbox, so that it is notified of all changes that follow. Returns facts about the project in
+    /// which the server was started, if there is one. The client is not asked for its roots, and errors are ignored,
+    /// because each call reports them, and the first answer with notifications starts the inbox too.
+    fn begin(&self) -> Vec<String> {
         if self.settings.is_shared {
-            return None;
+            return Vec::new();
         }
-        project::find(&self.settings, None, None, &Roots::Unknown("not asked for")).ok()
+        let found = project::find(&self.settings, None, None, &Roots::Unknown("not asked for"));
+        let Some(ctx) = found.ok().and_then(|project| open(&self.settings.env, &project).ok()) else {
+            return Vec::new();
+        };
+        let reader = &self.settings.reader;
+        let facts = prime::run(&ctx, &prime::Request { reader: reader.clone(), is_resumed: false });
+        if self.settings.marks
+            && let Ok(acting) = ctx.require_reader()
+            && let Err(error) = inbox::begin(acting.store, acting.repo, reader, || ctx.env.now_here())
+        {
+            tracing::debug!(error = error.to_string(), "the inbox was not started");
+        }
+        facts.map(|answer| answer.body.facts).unwrap_or_default()
     }
 
     /// Returns the realms that calls may name. Outside of any realm, these are all.
