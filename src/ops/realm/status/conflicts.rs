@@ -48,9 +48,12 @@ pub(super) fn of(
 /// Returns the contracts that the current repository created, but that another one owns, as conflicts.
 fn lost_contracts(ctx: &Ctx, here: &RealmContext, digests: &Digests<'_>) -> Result<Vec<SyncConflict>, OpError> {
     let (Some(me), Some(code)) = (&here.repo, &ctx.code) else { return Ok(Vec::new()) };
-    let Some(commit) = code.head()?.commit else { return Ok(Vec::new()) };
+    // HEAD is read only if there was ever a conflict.
+    let mut contested = digests.values().filter(|(_, digest)| digest.contested().next().is_some()).peekable();
+    let head = contested.peek().map(|_| code.head()).transpose()?;
+    let Some(commit) = head.and_then(|head| head.commit) else { return Ok(Vec::new()) };
     let mut conflicts = Vec::new();
-    for (line, digest) in digests.values() {
+    for (line, digest) in contested {
         let lost = lost_contracts::of_domain((&*here.store, me), (code, &commit), line, digest)?;
         conflicts.extend(lost.into_iter().map(|one| conflict(Some(&line.name), one, Standing::default())));
     }
