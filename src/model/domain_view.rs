@@ -34,8 +34,8 @@ pub struct DomainView {
     pub published: BTreeMap<(ContractName, Version), Contract>,
     /// The binding of each repository.
     pub bindings: BTreeMap<RepoName, Binding>,
-    /// Imports that the publishing repository had before, and that its binding lacks.
-    pub former_imports: Vec<Import>,
+    /// Imports that publishing repositories had before, and that their bindings lack.
+    pub former_imports: BTreeMap<RepoName, Vec<Import>>,
     /// The last published commit of each repository.
     pub sources: BTreeMap<RepoName, Source>,
     /// The transfers of contracts to other owners.
@@ -123,7 +123,7 @@ impl DomainView {
             versions: BTreeMap::new(),
             published: BTreeMap::new(),
             bindings: BTreeMap::new(),
-            former_imports: Vec::new(),
+            former_imports: BTreeMap::new(),
             sources: BTreeMap::new(),
             transfers: BTreeMap::new(),
             approvals: BTreeMap::new(),

@@ -169,6 +169,23 @@ fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judg
     }
 }
 
+/// Returns the changes of the `base`, which is published before a document. Returns none if its version is published, or
+/// that of the document, or if publishing would refuse the base.
+pub fn changes_of_base(
+    domain: &DomainView,
+    acting: &RepoName,
+    base: &Contract,
+    document: &Contract,
+    judge: &Judge<'_>,
+) -> Vec<DomainChange> {
+    let is_auto = base.version.is_auto();
+    let is_published = domain.versions.get(&base.name).is_some_and(|versions| versions.contains(&base.version));
+    if is_published || base.version == document.version && (!is_auto || base.has_same_content(document)) {
+        return Vec::new();
+    }
+    contract(domain, acting, base, Direction::Forward, judge).map(|decision| decision.changes).unwrap_or_default()
+}
+
 /// Checks that a document does not have the version of the `base`, which is published first, with other content.
 ///
 /// # Errors
@@ -298,7 +315,7 @@ pub fn binding(
     }
     let held = domain.bindings.get(repo);
     let mut known = held.map(Binding::by_contract).unwrap_or_default();
-    for import in &domain.former_imports {
+    for import in domain.former_imports.get(repo).into_iter().flatten() {
         known.entry(&import.contract).or_insert(import);
     }
     for import in &mut wanted.imports {

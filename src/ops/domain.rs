@@ -280,7 +280,7 @@ pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: &Part<'_>) ->
     let tree = store.commit(tip)?.tree;
     read::load_versions(store, &mut view, &tree, part.published)?;
     if let Some(returning) = part.returning {
-        view.former_imports = former_imports(store, tip, &view, returning)?;
+        view.former_imports.insert(returning.0.clone(), former_imports(store, tip, &view, returning)?);
     }
     if let Some(only) = part.bases {
         verdict::load_bases(store, &mut view, &tree, Some(only), &part.upcoming)?;

@@ -354,6 +354,46 @@ fn import_that_was_adapted_on_the_publishing_branch_is_a_warning() {
     world.blue(&consumer, &["check"]).exits(1);
 }
 
+/// What the realm's own binding breaks, no merge repairs.
+#[test]
+fn import_that_is_broken_in_the_realm_too_is_not_older() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.git(&consumer, &["branch", "topic"]);
+    world.bump("2.0.0");
+    world.write("access/.blue/contracts/s3-access/other.yaml", &other_contract());
+    world.commit("access", "Serve another one");
+    world.git(&consumer, &["switch", "--quiet", "topic"]);
+    let answer = world.json(&consumer, &["check"]);
+    assert_eq!(codes(&answer, "errors"), [pair("import-broken", "another-repository")], "{answer:#}");
+}
+
+fn other_contract() -> String {
+    contract("1.0.0").replace("s3-permissions", "other").replace("owner: fungal", "owner: access")
+}
+
+/// The first difference is the same, and so is their number.
+#[test]
+fn further_break_at_the_same_place_is_an_error() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <9.0.0"));
+    world.commit("access", "Accept what comes");
+    let with = |version: &str, items: &str| {
+        let text = contract(version).replace("items: { type: string }", &format!("items: {items}"));
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    };
+    with("2.0.0", "{ type: [string, integer] }");
+    world.commit("fungal", "Numbers too");
+    world.git(&provider, &["switch", "--quiet", "-c", "topic"]);
+    with("3.0.0", "{ type: [string, integer, boolean] }");
+    let answer = world.json(&provider, &["check", "--worktree"]);
+    assert_eq!(codes(&answer, "errors"), [pair("import-broken", "this-change")], "{answer:#}");
+    with("3.0.0", "{ type: [string, integer], maxLength: 99 }");
+    let answer = world.json(&provider, &["check", "--worktree"]);
+    assert_eq!(codes(&answer, "errors"), Vec::<(String, String)>::new(), "{answer:#}");
+}
+
 /// One break that the consumer may not even notice hides no other one.
 #[test]
 fn break_that_grows_is_an_error() {

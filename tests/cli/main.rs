@@ -39,6 +39,7 @@ mod background_sync;
 mod binding_conflicts;
 mod bootstrap;
 mod bump;
+mod check_base;
 mod check_break;
 mod check_published;
 mod check_rules;

@@ -5,9 +5,11 @@ use std::{borrow::Cow, collections::BTreeSet};
 use super::{Cause, Finding, files, refused::Refused};
 use crate::model::{
     binding::Binding,
-    candidate::{self, Judged, NOT_IN_LFS, imported_name},
+    candidate::{self, Declared, Judged, NOT_IN_LFS, imported_name},
     change::DomainChange,
+    contract::Contract,
     domain_view::{Damage, DomainView},
+    merge,
     name::{ContractName, DomainName, RepoName},
     nearest, next_version,
     publish::{self, Direction},
@@ -101,25 +103,31 @@ pub(super) fn apply_candidate<'d>(
     let mut changes = Vec::new();
     for one in judged {
         let before = findings.len();
-        for (contract, declared) in one.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
+        let of_base = changes_of_base(domain, *one, judge);
+        let published = overlaid(Cow::Borrowed(domain), &of_base);
+        changes.extend(of_base);
+        for (contract, declared) in changed_contracts(*one, name) {
             if judge.values().is_cancelled() {
                 break;
             }
-            let document = &*next_version::settled(domain, &declared.document, judge);
-            let refusal = match publish::ignoring_promise(domain, one.repo, document, Direction::Forward, judge) {
+            let document = &*next_version::settled(&published, &declared.document, judge);
+            let refusal = match publish::ignoring_promise(&published, one.repo, document, Direction::Forward, judge) {
                 Ok(decision) => {
                     changes.extend(decision.changes);
                     // A document that breaks a promise is applied anyway, so that the broken imports are found.
                     let base = one.candidate.base.get(&(name.clone(), contract.clone()));
-                    publish::check_promise(domain, &declared.document, judge)
+                    publish::check_promise(&published, &declared.document, judge)
                         .and_then(|()| {
                             base.map_or(Ok(()), |base| publish::keep_content_of_base(domain, base, document, judge))
                         })
                         .err()
                 }
-                Err(refusal) => Some(refusal),
+                Err(refusal) => {
+                    changes.extend(merged_marks(&published, *one, (contract, declared), judge));
+                    Some(refusal)
+                }
             };
-            let refused = |refusal| Refused::new((domain, one.candidate), (contract, declared), refusal);
+            let refused = |refusal| Refused::new((&published, one.candidate), (contract, declared), refusal);
             findings.extend(refusal.into_iter().flat_map(|refusal| refused(refusal).findings(judge)));
         }
         in_files_of(one.repo, &mut findings[before..]);
@@ -145,6 +153,42 @@ pub(super) fn apply_candidate<'d>(
         findings.extend(files::check(domain, &after, *one, judge));
     }
     AppliedDomain { after, findings, is_changed }
+}
+
+fn changed_contracts<'a>(
+    judged: Judged<'a>,
+    domain: &'a DomainName,
+) -> impl Iterator<Item = (&'a ContractName, &'a Declared<Contract>)> {
+    judged.candidate.contracts_in(domain).filter(|(_, declared)| declared.changed)
+}
+
+/// Returns the changes of the base of a pull request to contracts that the files change further. It is published first.
+fn changes_of_base(domain: &DomainView, judged: Judged<'_>, judge: &Judge<'_>) -> Vec<DomainChange> {
+    let name = &domain.info.name;
+    let changed = changed_contracts(judged, name).take_while(|_| !judge.values().is_cancelled());
+    let of_contract = changed.flat_map(|(contract, declared)| {
+        let base = judged.candidate.base.get(&(name.clone(), contract.clone()));
+        base.map(|base| publish::changes_of_base(domain, judged.repo, base, &declared.document, judge))
+            .unwrap_or_default()
+    });
+    of_contract.collect()
+}
+
+/// Returns the changes of a branch that lacks the current version, and that changes what its contract says besides: a merge
+/// applies them to the current version.
+fn merged_marks(
+    domain: &DomainView,
+    judged: Judged<'_>,
+    (contract, declared): (&ContractName, &Declared<Contract>),
+    judge: &Judge<'_>,
+) -> Vec<DomainChange> {
+    let name = &domain.info.name;
+    let before = judged.candidate.before.get(&(name.clone(), contract.clone()));
+    let before = before.filter(|before| before.version == declared.document.version);
+    let Some((before, current)) = before.zip(domain.contracts.get(contract)) else { return Vec::new() };
+    let merged = merge::marks(before, current, &declared.document);
+    let decision = publish::ignoring_promise(domain, judged.repo, &merged, Direction::Forward, judge);
+    decision.map(|decision| decision.changes).unwrap_or_default()
 }
 
 /// Returns a domain with the changes applied. Without changes, the domain is not copied.
@@ -248,12 +292,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::model::{
-        candidate::{Candidate, Declared},
-        contract::Contract,
-        domain::Domain,
-        schema::Budget,
-    };
+    use crate::model::{candidate::Candidate, domain::Domain, schema::Budget};
 
     #[test]
     fn cancelled_request_judges_no_further_contract() {

@@ -44,17 +44,20 @@ impl Key {
 
 /// Problems that existed before.
 #[derive(Debug, Clone, Default)]
-pub struct Known(BTreeMap<Key, Option<Extent>>);
-
-impl<'f> FromIterator<&'f Finding> for Known {
-    fn from_iter<I: IntoIterator<Item = &'f Finding>>(findings: I) -> Self {
-        // A version that the range refuses reaches no code, so a further break makes it no worse.
-        let extent = |finding: &Finding| Extent::of(finding).filter(|_| finding.is_admitted());
-        Self(findings.into_iter().map(|finding| (finding.key(), extent(finding))).collect())
-    }
+pub struct Known {
+    before: BTreeMap<Key, Option<Extent>>,
+    further: BTreeMap<Key, bool>,
 }
 
 impl Known {
+    /// Creates the problems that existed before. `further` says which imports are broken further now, as far as it is known.
+    pub fn new<'f>(findings: impl IntoIterator<Item = &'f Finding>, further: BTreeMap<Key, bool>) -> Self {
+        // A version that the range refuses reaches no code, so a further break makes it no worse.
+        let extent = |finding: &Finding| Extent::of(finding).filter(|_| finding.is_admitted());
+        let before = findings.into_iter().map(|finding| (finding.key(), extent(finding))).collect();
+        Self { before, further }
+    }
+
     /// Returns whether a problem existed before, and is no worse now.
     pub fn has(&self, finding: &Finding) -> bool {
         self.has_some(finding) && !self.is_worse(finding)
@@ -62,13 +65,15 @@ impl Known {
 
     /// Returns whether a problem existed before, and is worse now.
     pub fn is_worse(&self, finding: &Finding) -> bool {
-        let before = self.0.get(&finding.key()).and_then(Option::as_ref);
-        before.zip(Extent::of(finding)).is_some_and(|(before, now)| !now.is_within(before))
+        let key = finding.key();
+        let before = self.before.get(&key).and_then(Option::as_ref);
+        let is_larger = || before.zip(Extent::of(finding)).is_some_and(|(before, now)| !now.is_within(before));
+        self.further.get(&key).copied().unwrap_or_else(is_larger)
     }
 
     fn has_some(&self, finding: &Finding) -> bool {
         let key = finding.key();
-        self.0.contains_key(&key) || self.0.contains_key(&key.unmet())
+        self.before.contains_key(&key) || self.before.contains_key(&key.unmet())
     }
 }
 

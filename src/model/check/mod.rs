@@ -12,6 +12,7 @@ mod cycles;
 mod examination;
 mod files;
 mod finding;
+mod further;
 mod imports;
 mod refused;
 
@@ -148,11 +149,15 @@ impl<'a> Check<'a> {
         JudgedRepos(self.input.judged)
     }
 
-    /// Returns the versions that the judged files declare in a domain. They are compared with the documents published
-    /// under those versions, so the view must contain these documents.
+    /// Returns the versions that the judged files, and the base of a pull request, declare in a domain. They are compared
+    /// with the documents published under those versions, so the view must contain these documents.
     pub fn declared(&self, domain: &DomainName) -> Vec<(ContractName, Version)> {
-        let contracts = self.input.judged.iter().flat_map(|judged| judged.candidate.contracts_in(domain));
-        contracts.map(|(name, declared)| (name.clone(), declared.document.version.clone())).collect()
+        let candidates = || self.input.judged.iter().map(|judged| judged.candidate);
+        let of_files = candidates().flat_map(|candidate| candidate.contracts_in(domain));
+        let of_files = of_files.map(|(name, declared)| (name, &declared.document));
+        let of_base = candidates().flat_map(|candidate| &candidate.base).filter(|((of, _), _)| of == domain);
+        let of_base = of_base.map(|((_, name), document)| (name, document));
+        of_files.chain(of_base).map(|(name, document)| (name.clone(), document.version.clone())).collect()
     }
 
     /// Returns whether the judged files need the documents of a domain: they declare or remove contracts in it, or
@@ -175,8 +180,7 @@ impl<'a> Check<'a> {
     /// state of each import that is not at the version it is adapted to.
     pub fn published(&mut self, domain: &DomainSummary, mut examination: Examination, states: &States) {
         let CheckInput { judged, mode, .. } = self.input;
-        let mut findings = self.findings(domain, domain, &mut examination, states);
-        behind::older_imports(judged, (domain, domain), &[], &mut findings);
+        let findings = self.findings(domain, domain, &mut examination, states);
         self.take(findings, None, domain);
         let of_files = judged.iter().flat_map(|judged| files::check_binding(domain, *judged));
         self.report.findings.extend(of_files.filter(|finding| is_in_mode(mode, finding)));
@@ -207,14 +211,17 @@ impl<'a> Check<'a> {
             let mut examined = examination.before(domain, &after, judge.values());
             self.findings(&published, &published, &mut examined, &states(domain, judge))
         });
-        let before = known.as_ref().map(|known| known.iter().collect::<Known>());
         let states = states(&after, judge);
         let is_whole = !judge.values().is_cancelled();
         let is_clean = is_whole && !was_examined && !is_changed && examination.is_clean(&after.damage, &states);
         let found = is_clean.then(|| examination.schema_hashes.clone());
         let mut findings = self.findings(&published, summary, &mut examination, &states);
         approved(domain, &after, judge, &mut findings);
-        behind::older_imports(judged, (&published, summary), known.as_deref().unwrap_or_default(), &mut findings);
+        let before = known.map(|known| {
+            behind::older_imports(judged, (&published, summary), &known, &mut findings);
+            let further = further::broken((domain, &after), &known, &findings, judge);
+            Known::new(&known, further)
+        });
         self.take(findings, before.as_ref(), summary);
         self.report.findings.extend(of_files.into_iter().filter(|finding| is_in_mode(mode, finding)));
         self.count(summary, examination, &states);
@@ -377,7 +384,7 @@ impl Report {
     /// Turns findings that existed before into warnings. `before` is the report on the commit to compare with.
     pub fn downgrade_existing(&mut self, before: &Report) {
         let is_error = |finding: &&Finding| finding.severity == Severity::Error;
-        let known: Known = before.findings.iter().filter(is_error).collect();
+        let known = Known::new(before.findings.iter().filter(is_error), BTreeMap::new());
         for finding in &mut self.findings {
             if finding.severity == Severity::Error && known.has(finding) {
                 finding.severity = Severity::Warning;

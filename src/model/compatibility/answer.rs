@@ -91,6 +91,18 @@ pub struct SchemaDifference {
     pub id: Option<String>,
 }
 
+impl SchemaDifference {
+    /// Returns whether another difference is about the same place of a value. If that is an object, its messages name the
+    /// member.
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        let is_object = |one: &Self| {
+            let value = one.witness.as_ref().and_then(|witness| witness.pointer(&one.at));
+            value.is_some_and(Value::is_object)
+        };
+        self.at == other.at && (!is_object(self) || !is_object(other) || self.message == other.message)
+    }
+}
+
 /// A comparison of the agreed values of two versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValuesCompared {
@@ -284,6 +296,15 @@ impl Comparison {
     pub fn is_decided(&self) -> bool {
         let is_decided = |one: &BothReadings| one.lenient.is_decided() && one.strict.is_decided();
         is_decided(&self.backwards) && is_decided(&self.forwards)
+    }
+
+    /// Returns the differences that break a direction.
+    pub fn breaking(
+        &self,
+        direction: BrokenDirection,
+        reading: SchemaReading,
+    ) -> impl Iterator<Item = &SchemaDifference> + Clone {
+        self.differences.iter().filter(move |one| one.direction == direction && one.reading == reading)
     }
 
     /// Returns whether both schemas accept the same values.

@@ -194,8 +194,8 @@ impl<'a> Judge<'a> {
         }
         let (compared, reading) = (self.compare(old, new), reading(old, new));
         let (verdict, difference, reason) = outcome(compared.of(direction, reading));
-        let found = compared.differences.iter().filter(|one| one.direction == direction && one.reading == reading);
-        let more = if difference.is_some() { found.count().saturating_sub(1) } else { 0 };
+        let found = compared.breaking(direction, reading).count();
+        let more = if difference.is_some() { found.saturating_sub(1) } else { 0 };
         let more_differences = more > 0 && compared.more;
         let versions = Verdict::compatible(&old.version, &new.version);
         Some(Verdict { verdict, direction, reading, difference, more, more_differences, reason, ..versions })
@@ -228,6 +228,28 @@ impl<'a> Judge<'a> {
             return Some(Verdict { direction, reading: reading(old, new), ..verdict });
         }
         self.verdict(old, new, direction)
+    }
+
+    /// Returns whether code that is adapted to one document, and that another one broke already, is broken further by a
+    /// third one: at a place that both older ones refuse. Returns `None` if this is unknown.
+    pub fn breaks_further(&self, adapted: &Contract, before: &Contract, now: &Contract) -> Option<bool> {
+        if before.flow != now.flow || adapted.flow != now.flow {
+            return None;
+        }
+        let direction = now.flow.direction();
+        let [since, all] = [before, adapted].map(|old| (self.compare(old, now), reading(old, now)));
+        if ![&since, &all].iter().all(|(found, reading)| found.of(direction, *reading).is_decided()) {
+            return None;
+        }
+        let [mut added, breaking] = [&since, &all].map(|(found, reading)| found.breaking(direction, *reading));
+        let is_known = |added: &SchemaDifference| all.0.more || breaking.clone().any(|one| one.is_same_place(added));
+        Some(since.0.more || added.any(is_known))
+    }
+
+    /// Returns whether a document breaks code at the place of a `difference`, since an older document that broke it too.
+    pub fn breaks_at(&self, difference: &SchemaDifference, before: &Contract, now: &Contract) -> bool {
+        let since = self.compare(before, now);
+        since.breaking(now.flow.direction(), reading(before, now)).any(|added| added.is_same_place(difference))
     }
 
     /// Returns whether the side that does not own the contract is proved to work with the new schema, without the full

@@ -243,7 +243,7 @@ fn history(
         if view.conflicts.contracts.contains_key(&at.contract) {
             required = sources.into_iter().filter_map(|(domain, source)| Some((domain, source.commit?))).collect();
         }
-        mark_behind(code, &commit, &without_merging(code, required)?, &mut candidate)?;
+        mark_behind(code, (&commit, None), &without_merging(code, required)?, &mut candidate)?;
     }
     Ok(candidate)
 }

@@ -76,7 +76,7 @@ pub fn load_bases(
 ) -> Result<(), OpError> {
     let mut wanted = BTreeSet::new();
     let bindings = view.bindings.values().chain(upcoming.bindings.iter().copied());
-    for import in bindings.flat_map(|binding| &binding.imports).chain(&view.former_imports) {
+    for import in bindings.flat_map(|binding| &binding.imports).chain(view.former_imports.values().flatten()) {
         if only.is_some_and(|only| !only.contains(&import.contract)) {
             continue;
         }

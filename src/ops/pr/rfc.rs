@@ -59,8 +59,8 @@ impl Branch {
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: None };
         let sources = contract::publish::sources(acting, Some(overview))?;
         let published = concurrent::published(code, &sources, Some(commit))?;
-        let mut candidate = candidate::read(code, &Files::at(code, commit)?, &published, &ctx.progress())?;
-        candidate::mark_behind(code, commit, &concurrent::required(code, &sources, commit)?, &mut candidate)?;
+        let mut candidate = candidate::read(code, &Files::at(code, commit)?, (&published, None), &ctx.progress())?;
+        candidate::mark_behind(code, (commit, None), &concurrent::required(code, &sources, commit)?, &mut candidate)?;
         for step in candidate.behind.values_mut().filter(|step| step.starts_with("git ")) {
             *step = step.replace("git ", &format!("git -C {} ", shell_path(folder)));
         }

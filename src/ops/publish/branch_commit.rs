@@ -209,8 +209,12 @@ impl<'a> BranchCommit<'a> {
             return Ok(true);
         }
         let Some(tip) = acting.store.domain_tip(domain)? else { return Ok(false) };
-        let declared =
-            candidate::read(code, &Files::at(code, commit)?, &PublishedCommits::new(), &RequestProgress::default())?;
+        let declared = candidate::read(
+            code,
+            &Files::at(code, commit)?,
+            (&PublishedCommits::new(), None),
+            &RequestProgress::default(),
+        )?;
         let contracts: Vec<_> = declared.contracts_in(domain).map(|(_, one)| &one.document).collect();
         let names = contracts.iter().map(|contract| contract.name.clone()).collect();
         let mut view = read::contracts_at(acting.store, domain, &tip, &names)?;

@@ -38,7 +38,7 @@ enum FileSubject {
     Binding(DomainName),
 }
 
-/// Reads the candidate.
+/// Reads the candidate. If this clone lacks a published commit, the files are compared with those of `base`, if there is one.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read, or the request is cancelled. Problems with individual files are
@@ -46,10 +46,10 @@ enum FileSubject {
 pub fn read(
     code: &CodeRepo,
     files: &Files<'_>,
-    published: &PublishedCommits,
+    (published, base): (&PublishedCommits, Option<&Oid>),
     progress: &RequestProgress,
 ) -> Result<Candidate, OpError> {
-    let mut published = PublishedFiles { code, published, by_commit: BTreeMap::new() };
+    let mut published = PublishedFiles { code, published, base, by_commit: BTreeMap::new() };
     let mut candidate = Candidate::default();
     let mut all = files.below(CONTRACTS)?;
     all.extend(files.below(BINDINGS)?);
@@ -97,13 +97,13 @@ pub fn read(
 
 /// Marks the domains that were published from a commit which `commit`, with these files, does not descend from. A domain
 /// is not marked if this clone dropped that commit by an amend or reset. In all these domains, a file counts as removed
-/// only if the merge base had it.
+/// only if the merge base had it; in a shallow clone, only if `known`, the base of a pull request, did.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
 pub fn mark_behind(
     code: &CodeRepo,
-    commit: &Oid,
+    (commit, known): (&Oid, Option<&Oid>),
     required: &RequiredCommits,
     candidate: &mut Candidate,
 ) -> Result<(), OpError> {
@@ -113,8 +113,8 @@ pub fn mark_behind(
         let base = match bases.get(published) {
             Some(base) => *base,
             None => {
-                let known = Some(published).filter(|published| code.has(published));
-                let base = known.map(|published| code.merge_base(published, commit)).transpose()?.flatten();
+                let here = Some(published).filter(|published| code.has(published));
+                let base = here.map(|published| code.merge_base(published, commit)).transpose()?.flatten();
                 *bases.entry(*published).or_insert(base)
             }
         };
@@ -129,6 +129,10 @@ pub fn mark_behind(
                 candidate.unknown.insert(domain.clone());
             }
         }
+        let tree = match tree {
+            None if !code.has(published) => known.map(|known| code.tree_of(known)).transpose()?,
+            tree => tree,
+        };
         let had = |path: &str| match &tree {
             Some(tree) => Ok::<_, OpError>(read::lookup(code, tree, path)?.is_some()),
             None => Ok(false),
@@ -192,7 +196,7 @@ fn mark(
     Ok(())
 }
 
-/// Adds the changed contracts as they are in the commit `base`.
+/// Adds the changed contracts as they are in the commit `base`, which is published first.
 ///
 /// # Errors
 /// Returns an error if there is no such commit.
@@ -405,17 +409,23 @@ fn missing(files: &Files<'_>, candidate: &mut Candidate) -> Result<(), OpError> 
 struct PublishedFiles<'a> {
     code: &'a CodeRepo,
     published: &'a PublishedCommits,
+    base: Option<&'a Oid>,
     by_commit: BTreeMap<Oid, BTreeMap<String, Item>>,
 }
 
 impl PublishedFiles<'_> {
-    /// Returns the files of a published commit. If this clone does not have the commit, all files count as changed;
-    /// whether publishing is allowed is decided elsewhere.
+    /// Returns a published commit, or the base if this clone does not have the commit.
+    fn known<'c>(&'c self, commit: &'c Oid) -> Option<&'c Oid> {
+        Some(commit).filter(|commit| self.code.has(commit)).or(self.base)
+    }
+
+    /// Returns the files of a published commit. If neither it nor the base is known, all files count as changed; whether
+    /// publishing is allowed is decided elsewhere.
     fn files(&mut self, commit: &Oid) -> Result<&BTreeMap<String, Item>, OpError> {
         if !self.by_commit.contains_key(commit) {
             let mut found = BTreeMap::new();
-            if self.code.has(commit) {
-                let files = Files::at(self.code, commit)?;
+            if let Some(known) = self.known(commit) {
+                let files = Files::at(self.code, known)?;
                 found = files.below(CONTRACTS)?;
                 found.extend(files.below(BINDINGS)?);
             }
@@ -452,10 +462,8 @@ impl PublishedFiles<'_> {
     }
 
     fn any_differs_from(&self, commit: &Oid, files: &Files<'_>, paths: &BTreeSet<String>) -> Result<bool, OpError> {
-        if !self.code.has(commit) {
-            return Ok(true);
-        }
-        let old = Files::at(self.code, commit)?;
+        let Some(known) = self.known(commit) else { return Ok(true) };
+        let old = Files::at(self.code, known)?;
         for path in paths {
             let same = match (old.file(path)?, files.file(path)?) {
                 (Some(Item::File(FileSource::Blob(old))), Some(Item::File(FileSource::Blob(new)))) => old == new,

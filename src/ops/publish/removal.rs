@@ -34,6 +34,11 @@ impl Removal {
     pub fn of(store: &dyn Store, name: &DomainName, repo: &RepoName) -> Result<Option<Self>, StoreError> {
         let within = StoreRef::Domain(name.clone());
         let Some(tip) = store.tip(&within)? else { return Ok(None) };
+        // A realm that was fetched for one check lacks its history.
+        let now = read::file::<Domain>(store, &within, &store.commit(&tip)?.tree, &layout::domain())?;
+        if now.is_some_and(|info| info.removed && !info.has_member(repo)) {
+            return Ok(Some(Self::Domain));
+        }
         let mut seen = BTreeSet::new();
         for commit in history::since(store, &tip, &[], MAX_HISTORY)? {
             let tree = store.commit(&commit)?.tree;
@@ -44,7 +49,6 @@ impl Removal {
             let Some(info) = read::file::<Domain>(store, &within, &tree, &layout::domain())? else { continue };
             match (commit == tip, info.has_member(repo)) {
                 (true, true) => return Ok(None),
-                (true, false) if info.removed => return Ok(Some(Self::Domain)),
                 (false, true) => return Ok(Some(Self::Member)),
                 _ => {}
             }

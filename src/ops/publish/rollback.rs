@@ -107,8 +107,12 @@ fn has_only_what_was_rolled_back(
     before: &Oid,
     commit: &Oid,
 ) -> Result<bool, OpError> {
-    let declared =
-        candidate::read(code, &Files::at(code, commit)?, &PublishedCommits::new(), &RequestProgress::default())?;
+    let declared = candidate::read(
+        code,
+        &Files::at(code, commit)?,
+        (&PublishedCommits::new(), None),
+        &RequestProgress::default(),
+    )?;
     if !declared.problems.is_empty() {
         // Files with problems are reported when the commit is published.
         return Ok(false);

@@ -33,6 +33,7 @@ use crate::{
             candidate, concurrent, places, removal,
             unpublished::{self, CaughtUp},
         },
+        repos::ephemeral_realm::SnapshotSource,
         runs,
     },
     repo::{
@@ -99,10 +100,10 @@ pub struct Request {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub mode: Mode,
-    /// Whether the realm was fetched for this check only, so that nothing is published to it.
+    /// The place that the realm was fetched from, if it was fetched for this check only, so that nothing is published to it.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
-    pub is_temporary: bool,
+    pub snapshot: Option<SnapshotSource>,
     /// The URL that the realm was fetched from for this check only.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
@@ -134,7 +135,7 @@ impl Default for Request {
             base: None,
             mode: Mode::default(),
             strict: false,
-            is_temporary: false,
+            snapshot: None,
             realm_url: None,
             listed: true,
             scripts: None,
@@ -209,8 +210,8 @@ fn run_here(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError>
     }
     let scripts = match (&found, &candidate) {
         (Some(found), Some(candidate)) => {
-            let Request { subject, mode, is_temporary, .. } = request;
-            let checked = Checked { subject, found, candidate, mode: *mode, is_temporary: *is_temporary };
+            let Request { subject, mode, snapshot, .. } = request;
+            let checked = Checked { subject, found, candidate, mode: *mode, is_temporary: snapshot.is_some() };
             let (runs, findings) = check_scripts::run(ctx, checked, request.scripts)?;
             report.add(findings);
             runs
@@ -253,11 +254,13 @@ impl<'a> Work<'a> {
             return Ok(None);
         }
         let found = check_subject::find(self.ctx, subject, repo.as_ref(), self.request.base.as_deref());
-        found
-            .map_err(|error| if self.request.is_temporary { check_subject::in_a_temporary_realm(error) } else { error })
+        found.map_err(
+            |error| if self.request.snapshot.is_some() { check_subject::in_a_temporary_realm(error) } else { error },
+        )
     }
 
-    fn candidate(&self, found: &Found<'_>) -> Result<Candidate, OpError> {
+    /// Returns the files, compared with what was published, or with `base` if this clone lacks that.
+    fn candidate(&self, base: Option<&Oid>, found: &Found<'_>) -> Result<Candidate, OpError> {
         let Some(files) = &found.files else {
             return Ok(Candidate::default());
         };
@@ -266,22 +269,24 @@ impl<'a> Work<'a> {
         let code = self.ctx.code()?;
         let commit = found.commit.or(code.head()?.commit);
         let published = concurrent::published(code, &sources, commit.as_ref())?;
-        let mut candidate =
-            Candidate { up: self.ctx.up_to_root(), ..candidate::read(code, files, &published, &self.ctx.progress())? };
+        let read = candidate::read(code, files, (&published, base), &self.ctx.progress())?;
+        let mut candidate = Candidate { up: self.ctx.up_to_root(), ..read };
         if let Some(commit) = commit {
             let mut required = concurrent::required(code, &sources, &commit)?;
             if found.commit.is_none() {
                 required = candidate::without_merging(code, required)?;
             }
-            candidate::mark_behind(code, &commit, &required, &mut candidate)?;
+            candidate::mark_behind(code, (&commit, base), &required, &mut candidate)?;
         }
         Ok(candidate)
     }
 
     /// Returns the candidate of files that are merged into the base.
     fn candidate_on(&self, base: &check_base::Base, found: &Found<'_>) -> Result<Candidate, OpError> {
-        let mut candidate = self.candidate(found)?;
-        if let Some(commit) = &base.commit {
+        let mut candidate = self.candidate(base.commit.as_ref(), found)?;
+        if let Some(commit) = &base.commit
+            && base.is_published_first(self.ctx.code()?)?
+        {
             candidate::add_base(self.ctx.code()?, commit, &mut candidate)?;
         }
         Ok(candidate)
@@ -297,7 +302,7 @@ impl<'a> Work<'a> {
     ) -> Result<check_base::Base, OpError> {
         let Some(commit) = base.commit else { return Ok(base) };
         let before = Found::at(self.ctx, found.repo.clone(), &commit)?;
-        let candidate = match self.candidate(&before) {
+        let candidate = match self.candidate(Some(&commit), &before) {
             Err(error) if error.code == ErrorCode::NotFetched && self.request.base.is_none() => {
                 return Ok(check_base::Base::without_files(&commit, &error));
             }
@@ -308,24 +313,27 @@ impl<'a> Work<'a> {
     }
 
     fn judge(&self, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
-        let Request { mode, all, .. } = *self.request;
+        let Request { mode, all, ref snapshot, .. } = *self.request;
         let (repos, cycles) = (self.overview.repos(), read::realm(&*self.here.store)?.cycles);
         // A past state is judged as of its own day.
         let (now, judge) = (self.ctx.as_of.unwrap_or_else(|| self.ctx.env.now()), &self.judge);
         let me = judged.first().map(|judged| judged.repo).or(self.here.repo.as_ref());
         let input = CheckInput { repos, me, judged, all, now, mode, listed, cycles, judge };
-        stack::for_comparisons(|| domains::judge(self.ctx, self.overview, judged, Check::new(input), judge))
+        let work = domains::Work { ctx: self.ctx, overview: self.overview, judged, judge, snapshot: snapshot.as_ref() };
+        stack::for_comparisons(|| domains::judge(&work, Check::new(input)))
     }
 
     fn base(&self, found: &Found<'_>) -> Result<check_base::Base, OpError> {
         let code = self.ctx.code()?;
         match (&found.commit, &self.request.base) {
             (Some(commit), Some(revision)) => {
-                Ok(check_base::Base { commit: Some(check_base::named(code, commit, revision)?), missing: None })
+                Ok(check_base::Base { commit: Some(check_base::named(code, commit, revision)?), ..Default::default() })
             }
             (Some(commit), None) => check_base::on_a_runner(self.ctx, code, commit),
             // The working tree or the index, which continue from HEAD.
-            (None, Some(revision)) => Ok(check_base::Base { commit: base_of_head(code, revision)?, missing: None }),
+            (None, Some(revision)) => {
+                Ok(check_base::Base { commit: base_of_head(code, revision)?, ..Default::default() })
+            }
             (None, None) => Ok(check_base::Base::default()),
         }
     }
@@ -401,7 +409,7 @@ impl<'a> Work<'a> {
 
     /// Returns why the current clone is read-only, and what to do about it.
     fn read_only(&self) -> Option<String> {
-        let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && !self.request.is_temporary;
+        let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && self.request.snapshot.is_none();
         let error = self.ctx.require_writable().err().filter(|_| is_clone)?;
         Some(error.next_steps.first().map_or(error.message.clone(), |step| format!("{}; {step}", error.message)))
     }
@@ -423,7 +431,7 @@ impl<'a> Work<'a> {
     /// Returns the commit of the publishing branch that the realm does not have, or that this clone lacks. A check does
     /// not publish it.
     fn unpublished(&self) -> CaughtUp {
-        let is_asked = self.request.subject == Subject::Head && !self.request.is_temporary;
+        let is_asked = self.request.subject == Subject::Head && self.request.snapshot.is_none();
         let acting = self.ctx.require_writable().ok().filter(|_| is_asked);
         acting.map(|acting| unpublished::run(self.ctx, acting, self.overview, false)).unwrap_or_default()
     }

@@ -3,7 +3,8 @@
 
 use crate::{
     error::{NextStep, OpError},
-    model::{oid::Oid, text::shell_word},
+    locate::config,
+    model::{oid::Oid, publish_policy::Policy, text::shell_word},
     ops::ctx::Ctx,
     repo::CodeRepo,
     store::Objects as _,
@@ -28,6 +29,8 @@ const TARGET_BRANCH: &str = "CI_MERGE_REQUEST_TARGET_BRANCH_NAME";
 pub struct Base {
     /// The commit, if this clone has it.
     pub commit: Option<Oid>,
+    /// The branch to merge into, if a runner names it.
+    pub branch: Option<String>,
     /// The base, if this clone does not have the commit, or its files.
     pub missing: Option<MissingBase>,
 }
@@ -45,8 +48,37 @@ impl Base {
     /// Creates the base of a partial clone that lacks its files. The error names the command that fetches them.
     pub fn without_files(commit: &Oid, error: &OpError) -> Self {
         let fetch = error.next_steps.iter().find_map(NextStep::command).map_or_else(String::new, str::to_owned);
-        Self { commit: None, missing: Some(MissingBase { revision: commit.to_string(), fetch }) }
+        Self { missing: Some(MissingBase { revision: commit.to_string(), fetch }), ..Self::default() }
     }
+
+    /// Returns whether the base is published before what is merged into it: it is on the publishing branch, as far as
+    /// this clone knows, and that is not published by hand.
+    ///
+    /// # Errors
+    /// Returns an error if refs or history cannot be read.
+    pub fn is_published_first(&self, code: &CodeRepo) -> Result<bool, OpError> {
+        let Some(commit) = &self.commit else { return Ok(false) };
+        let shared = config::proposed_at(code, commit).ok().flatten();
+        if shared.and_then(|config| config.publish) == Some(Policy::Off) {
+            return Ok(false);
+        }
+        let Some(publishing) = publishing_branch(code)? else { return Ok(true) };
+        if let Some(branch) = &self.branch {
+            return Ok(*branch == publishing);
+        }
+        let tips = [format!("refs/heads/{publishing}"), code.at_origin(&publishing)];
+        let tips = tips.iter().filter_map(|name| code.reference(name).transpose()).collect::<Result<Vec<_>, _>>()?;
+        let has_base = tips.iter().map(|tip| code.is_ancestor(commit, tip)).collect::<Result<Vec<_>, _>>()?;
+        Ok(has_base.is_empty() || has_base.contains(&true))
+    }
+}
+
+/// Returns the publishing branch. A runner may only have that of origin.
+fn publishing_branch(code: &CodeRepo) -> Result<Option<String>, OpError> {
+    let known = code.publishing_branch()?;
+    let usual =
+        || ["main", "master"].into_iter().find(|branch| matches!(code.reference(&code.at_origin(branch)), Ok(Some(_))));
+    Ok(known.or_else(|| usual().map(str::to_owned)))
 }
 
 /// Returns the commit that `judged` is compared with: its merge base with the revision that the user named, or that
@@ -101,9 +133,11 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
     if revisions.is_empty() {
         return Ok(Base::default());
     }
+    let branch = [TARGET_BRANCH, BASE_REF].into_iter().find_map(variable).or(queue_branch).map(str::to_owned);
     for revision in &revisions {
         if let Ok(base) = code.resolve(revision) {
-            return Ok(Base { commit: Some(code.merge_base(judged, &base)?.unwrap_or(base)), missing: None });
+            let commit = code.merge_base(judged, &base)?.unwrap_or(base);
+            return Ok(Base { commit: Some(commit), branch, missing: None });
         }
     }
     // A merge made by the forge has the base as its first parent, even if nothing else was fetched.
@@ -112,13 +146,12 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
     if let ([first, _], true) = (&parents[..], is_merge)
         && code.has(first)
     {
-        return Ok(Base { commit: Some(*first), missing: None });
+        return Ok(Base { commit: Some(*first), branch, missing: None });
     }
-    let branch = [TARGET_BRANCH, BASE_REF].into_iter().find_map(variable).or(queue_branch);
-    let branch = branch.map(|branch| format!("{}/{branch}", code.origin()));
-    let missing = branch.or_else(|| revisions.first().cloned());
+    let at_origin = branch.as_ref().map(|branch| format!("{}/{branch}", code.origin()));
+    let missing = at_origin.or_else(|| revisions.first().cloned());
     let missing = missing.map(|revision| MissingBase { fetch: fetch(code, &revision), revision });
-    Ok(Base { commit: None, missing })
+    Ok(Base { commit: None, branch, missing })
 }
 
 /// Returns the target branch of a ref of GitHub's merge queue, and the commit that the queue merged into: that of the

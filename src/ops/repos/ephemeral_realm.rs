@@ -1,13 +1,13 @@
 //! A realm that is fetched for one command and removed again, as in CI on a machine that has no realm.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{
     error::{ErrorCode, OpError},
     locate::{self, proposed},
     machine::home::Home,
     model::{
-        name::{RealmName, RepoName},
+        name::{DomainName, RealmName, RepoName},
         repo_url::{RepoUrl, without_credentials},
         text::shell_word,
     },
@@ -16,14 +16,42 @@ use crate::{
         sync::{self, realm_clone::RealmLocation, url},
     },
     repo::CodeRepo,
-    store::git::{GitStore, UnfinishedStore},
+    store::{
+        StoreRef,
+        git::{GitStore, UnfinishedStore},
+        remote::Remote,
+    },
 };
+
+/// The depth of a fetch that git takes for all of the history.
+const WHOLE_HISTORY: u32 = i32::MAX.unsigned_abs();
 
 /// A realm that is removed when this is dropped.
 pub struct SnapshotRealm {
     /// The context of operations.
     pub ctx: Ctx,
+    /// The place that it was fetched from.
+    pub source: SnapshotSource,
     _aside: UnfinishedStore,
+}
+
+/// The place that a realm was fetched from without its history, and the folder that it is in.
+#[derive(Debug, Clone)]
+pub struct SnapshotSource {
+    remote: Remote,
+    folder: PathBuf,
+}
+
+impl SnapshotSource {
+    /// Fetches the history of a domain.
+    ///
+    /// # Errors
+    /// Returns an error if the remote cannot be reached.
+    pub fn fetch_history(&self, ctx: &Ctx, domain: &DomainName) -> Result<(), OpError> {
+        let link = sync::realm_clone::connection(ctx, &self.folder, &self.remote);
+        link.fetch(&[StoreRef::Domain(domain.clone())], Some(WHOLE_HISTORY))
+            .map_err(|error| unreachable(error.into(), &self.remote.url))
+    }
 }
 
 /// Fetches the realm at a URL that the user typed, without its history, into a temporary folder. Nothing is recorded,
@@ -47,10 +75,11 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<SnapshotRealm, OpError> {
     let realm = fetched.name;
     let code = CodeRepo::discover(&ctx.place())?;
     let repo = who(ctx, code.as_ref(), &realm)?;
-    let store = GitStore::open(&aside.store.path(), ctx.options())?;
+    let source = SnapshotSource { remote, folder: aside.store.path() };
+    let store = GitStore::open(&source.folder, ctx.options())?;
     let here = Ok(RealmContext::new(realm, store, repo));
     let temporary = Ctx::new(ctx.env.clone(), ctx.home.clone(), code, here);
-    Ok(SnapshotRealm { ctx: Ctx { progress: ctx.progress.clone(), ..temporary }, _aside: aside })
+    Ok(SnapshotRealm { ctx: Ctx { progress: ctx.progress.clone(), ..temporary }, source, _aside: aside })
 }
 
 fn no_realm(url: &str) -> OpError {

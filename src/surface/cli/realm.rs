@@ -166,7 +166,7 @@ impl Check {
             (None, None) => None,
         };
         let request = realm::check::Request {
-            is_temporary: temporary.is_some(),
+            snapshot: temporary.as_ref().map(|temporary| temporary.source.clone()),
             realm_url: self.realm_url,
             scripts: Some(realm::check::Scripts {
                 asked: self.run_scripts,

@@ -13,6 +13,7 @@ use crate::{
         contract::verdict::{self, Upcoming},
         ctx::Ctx,
         domain,
+        repos::ephemeral_realm::SnapshotSource,
     },
     store::{
         Store, StoreError, StoreRef, layout,
@@ -29,15 +30,21 @@ enum Content {
     Examined(Examination, DomainSummary),
 }
 
+/// What the domains are judged with.
+pub(super) struct Work<'a> {
+    pub ctx: &'a Ctx,
+    pub overview: &'a Overview<'a>,
+    /// The files to judge.
+    pub judged: &'a [Judged<'a>],
+    pub judge: &'a Judge<'a>,
+    /// The place that the realm was fetched from, if it was fetched without its history.
+    pub snapshot: Option<&'a SnapshotSource>,
+}
+
 /// Judges the domains. Most have not changed since they were examined; only the others, and those in which the candidate
 /// has contracts or changes a binding, are read in full.
-pub(super) fn judge(
-    ctx: &Ctx,
-    overview: &Overview<'_>,
-    judged: &[Judged<'_>],
-    mut check: Check<'_>,
-    judge: &Judge<'_>,
-) -> Result<Report, OpError> {
+pub(super) fn judge(work: &Work<'_>, mut check: Check<'_>) -> Result<Report, OpError> {
+    let Work { ctx, overview, judged, judge, .. } = *work;
     let (store, progress) = (&*ctx.realm()?.store, ctx.progress());
     progress.expect(overview.domains().len());
     let with_concern = |one: &Damage| (one.clone(), is_concerned(one, judged));
@@ -61,7 +68,7 @@ pub(super) fn judge(
         };
         match content {
             Ok(Content::Documents(mut domain, examined)) => {
-                load_compared(store, line, &mut domain, judged, &check)?;
+                load_compared(work, line, &mut domain, &check)?;
                 if let Some(schemas) = check.check_with_candidate(&domain, examined) {
                     examining.add(line, &schemas);
                 }
@@ -102,28 +109,28 @@ fn examine(store: &dyn Store, line: &Line, judge: &Judge<'_>) -> Result<(Examina
 }
 
 /// Reads the documents into a domain that its contracts, and those of the judged files, are compared with.
-fn load_compared(
-    store: &dyn Store,
-    line: &Line,
-    domain: &mut DomainView,
-    judged: &[Judged<'_>],
-    check: &Check<'_>,
-) -> Result<(), OpError> {
+fn load_compared(work: &Work<'_>, line: &Line, domain: &mut DomainView, check: &Check<'_>) -> Result<(), OpError> {
+    let (store, judged) = (&*work.ctx.realm()?.store, work.judged);
     let mut declared = check.declared(&line.name);
     // The document of the current version is already loaded, with the published one if that differs.
     declared
         .retain(|(contract, version)| domain.contracts.get(contract).is_none_or(|current| current.version != *version));
     read::load_versions(store, domain, &line.tree, &declared)?;
-    if let [one] = judged
-        && let Some(declared) = one.candidate.bindings.get(&line.name)
-    {
-        let returning = (one.repo, &declared.document);
-        match domain::former_imports(store, &line.tip, domain, returning) {
-            Ok(imports) => domain.former_imports = imports,
-            // A realm that was fetched for this check lacks its history.
-            Err(StoreError::Missing { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
+    for one in judged {
+        let Some(declared) = one.candidate.bindings.get(&line.name) else { continue };
+        let former = |domain: &_| domain::former_imports(store, &line.tip, domain, (one.repo, &declared.document));
+        let imports = match (former(domain), work.snapshot) {
+            (Err(StoreError::Missing { .. }), Some(snapshot)) => {
+                snapshot.fetch_history(work.ctx, &line.name)?;
+                // A mirror may lack the history, too.
+                match former(domain) {
+                    Err(StoreError::Missing { .. }) => Vec::new(),
+                    imports => imports?,
+                }
+            }
+            (imports, _) => imports?,
+        };
+        domain.former_imports.insert(one.repo.clone(), imports);
     }
     let upcoming = Upcoming::of(judged.iter().map(|judged| judged.candidate), &line.name);
     verdict::load_bases(store, domain, &line.tree, None, &upcoming)

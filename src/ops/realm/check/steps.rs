@@ -48,8 +48,9 @@ pub fn answer(
     match (valid, has_errors) {
         (true, _) => answer.next_all(by_range_only(by_range)),
         (false, true) => {
-            let sync = (!request.is_temporary).then(|| sync(store, &answer.body)).flatten();
-            let steps = of_errors(&answer.body, &request.subject, request.is_temporary);
+            let is_temporary = request.snapshot.is_some();
+            let sync = (!is_temporary).then(|| sync(store, &answer.body)).flatten();
+            let steps = of_errors(&answer.body, &request.subject, is_temporary);
             answer.next_all(sync).next_all(steps)
         }
         (false, false) => answer.next("fix the warnings: --strict fails on them"),
@@ -67,7 +68,7 @@ fn sync(store: &dyn Store, body: &RealmCheck) -> Option<String> {
 
 /// Returns the step that also runs the scripts, if some were not run and the same check can run them.
 fn running_scripts(body: &RealmCheck, request: &Request) -> Option<&'static str> {
-    if request.is_temporary
+    if request.snapshot.is_some()
         || matches!(request.subject, Subject::Worktree | Subject::Staged)
         || body.scripts.iter().all(|one| one.outcome != wire::ScriptOutcome::NotRun)
     {
