@@ -132,6 +132,8 @@ pub struct Change {
     pub yanked: Vec<Version>,
     /// The new deprecation, if the contract was deprecated.
     pub deprecated: Option<Deprecated>,
+    /// Whether the contract was deprecated before, too.
+    pub was_deprecated: bool,
     /// True if the new owner also created the contract, and therefore did not take it over.
     pub also_created: bool,
     /// Whether the contract or binding is the reader's own. The change is only of interest if someone else made it.
@@ -185,6 +187,7 @@ impl<T> Delta<T> {
             version_count: 1,
             yanked: Vec::new(),
             deprecated: None,
+            was_deprecated: false,
             also_created: false,
             is_mine: false,
         }
@@ -238,6 +241,7 @@ pub fn contract_change(
         (old_version, count)
     };
     let is_deprecated = kinds.contains(&ChangeType::ContractDeprecated);
+    let deprecated = new.filter(|_| is_deprecated).and_then(|new| new.deprecated.clone());
     let versions = old_version.as_ref().zip(new_version.as_ref());
     let rollback = kind == ChangeType::VersionChanged && versions.is_some_and(|(old, new)| new < old);
     Some(Change {
@@ -249,7 +253,8 @@ pub fn contract_change(
         rollback,
         yanked: if kinds.contains(&ChangeType::VersionYanked) { yanked } else { Vec::new() },
         id: id(domain, path, [old, new].map(|contract| contract.map(fingerprint).unwrap_or_default())),
-        deprecated: new.filter(|_| is_deprecated).and_then(|new| new.deprecated.clone()),
+        was_deprecated: deprecated.is_some() && old.is_some_and(|old| old.deprecated.is_some()),
+        deprecated,
         is_mine: me == Some(&known.owner),
         ..delta.change(domain, path, kind, &known.owner)
     })

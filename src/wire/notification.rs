@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{JudgedBy, lenient};
 use crate::model::{
     binding::UsedIn,
-    contract::Deprecated,
+    contract::{Deprecated, is_default},
     name::{ContractName, DomainName, RealmName, RepoName},
     notification::ChangeType,
     oid::Oid,
@@ -53,7 +53,7 @@ pub struct Notification {
     pub by_other_clone: bool,
     /// The versions before and after.
     pub changes: VersionChange,
-    /// The blob of the document before the change, if its version stayed the same.
+    /// The blob of the document before the change.
     #[serde(skip)]
     pub former: Option<Oid>,
     /// Whether the new owner created the contract too, so that it did not take it over.
@@ -70,11 +70,17 @@ pub struct Notification {
     /// withdrawn.
     #[serde(default, deserialize_with = "lenient::option", skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecated>,
+    /// Whether the contract was deprecated before, so that only the day of its sunset or its replacement changed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub was_deprecated: bool,
     /// Whether this repository imports the contract or, if a repository left, one of its contracts.
     pub affects_me: bool,
     /// Whether this repository's import still holds: the range accepts the version, or an older one that is still served
     /// (`behind`), and code written against the older version accepts its data; null without an import.
     pub import_state: Option<ImportEffect>,
+    /// Whether the import was broken before the change. It holds again if `import_state` is `satisfied` or `behind`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub was_broken: bool,
     /// The older version that the import still gets because its owner serves it; absent unless the range refuses the
     /// current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,6 +130,13 @@ impl Notification {
         is_import && !self.changed_by_other && !self.is_in_place() && (!holds || self.kinds().any(is_shown))
     }
 
+    /// Returns the current version of the contract before the change.
+    pub fn former_version(&self) -> Option<&Version> {
+        let VersionChange { old_version, new_version } = &self.changes;
+        // The version stays the same when another one is yanked.
+        if self.change_type == ChangeType::VersionYanked { new_version.as_ref() } else { old_version.as_ref() }
+    }
+
     /// Returns whether the content of a version was changed, which a review cannot compare with the former one.
     pub fn is_in_place(&self) -> bool {
         let VersionChange { old_version, new_version } = &self.changes;
@@ -154,6 +167,9 @@ impl Notification {
         }
         let also = self.also.iter().filter_map(|kind| match kind {
             ChangeType::ContractDeprecated if self.deprecated.is_none() => Some("withdrew its deprecation".to_owned()),
+            ChangeType::ContractDeprecated if self.was_deprecated => {
+                Some(format!("changed its deprecation{}", self.way_out()))
+            }
             ChangeType::ContractDeprecated => Some(format!("deprecated the contract{}", self.way_out())),
             ChangeType::VersionYanked => Some(format!("yanked {}", self.yanked_versions())),
             ChangeType::OwnerChanged => Some("took it over".to_owned()),
@@ -171,6 +187,9 @@ impl Notification {
     fn taken_over_phrase(&self) -> String {
         let also = self.also.iter().filter_map(|kind| match kind {
             ChangeType::ContractDeprecated if self.deprecated.is_none() => Some("is no longer deprecated".to_owned()),
+            ChangeType::ContractDeprecated if self.was_deprecated => {
+                Some(format!("is still deprecated{}", self.way_out()))
+            }
             ChangeType::ContractDeprecated => Some(format!("is deprecated now{}", self.way_out())),
             ChangeType::VersionYanked => Some(format!("had {} yanked", self.yanked_versions())),
             ChangeType::SupportChanged => Some("supports other older versions now".to_owned()),
@@ -269,6 +288,9 @@ impl Notification {
             ChangeType::ContractRetired => format!("{from} retired {contract}"),
             ChangeType::ContractDeprecated if self.deprecated.is_none() => {
                 format!("{from} withdrew the deprecation of {contract}")
+            }
+            ChangeType::ContractDeprecated if self.was_deprecated => {
+                format!("{from} changed the deprecation of {contract}{}", self.way_out())
             }
             ChangeType::ContractDeprecated => format!("{from} deprecated {contract}{}", self.way_out()),
             ChangeType::VersionYanked => format!("{from} yanked {contract} {}", self.yanked_versions()),

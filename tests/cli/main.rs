@@ -85,6 +85,7 @@ mod moved_realms;
 mod next_steps;
 mod next_steps_quoting;
 mod no_command;
+mod notification_breaks;
 mod notification_expiry;
 mod notification_texts;
 mod notifications;

@@ -1,6 +1,9 @@
 //! What notifications say about an import.
 
+use serde_json::Value;
+
 use crate::{
+    notifications::told,
     teamwork::{push, team},
     two_machines::name_user,
     world::{World, contract},
@@ -132,4 +135,25 @@ fn contract_that_this_clone_published_is_not_new_to_it() {
     let told = world.ok(&fungal, &["status"]).stdout;
     let line = "fungal deprecated s3-access/s3-paths  by mate <mate@example.com>, in another clone of fungal";
     assert!(told.contains(line), "{told}");
+}
+
+#[test]
+fn changed_deprecation_is_not_told_as_a_new_one() {
+    let world = World::pair();
+    let write = |fields: &str| {
+        let text = format!("{}deprecated: {{ since: 1.0.0{fields} }}\n", contract("1.0.0"));
+        world.write("fungal/.blue/contracts/s3-access/s3-permissions.yaml", &text);
+        world.commit("fungal", "Deprecate it");
+        let list = world.ok(&world.path("access"), &["notifications", "list", "--state", "pending"]).stdout;
+        let one = told(&world, "access").remove(0);
+        (list, one["was_deprecated"].clone())
+    };
+    let (list, before) = write("");
+    assert!(list.contains("fungal deprecated s3-access/s3-permissions  your import relies on it"), "{list}");
+    assert_eq!(before, Value::Null);
+    let (list, before) = write(", sunset: 2030-12-31");
+    let line =
+        "fungal changed the deprecation of s3-access/s3-permissions (served until 2030-12-31)  your import relies";
+    assert!(list.contains(line), "{list}");
+    assert_eq!(before, true);
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, DOMAIN_REF, World, contract, importing};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing};
 
 /// Adds the receiver `team`, which has looked once, so that later changes are new to it.
 fn follow(world: &World, keys: &[(&str, &str)]) {
@@ -131,6 +131,23 @@ fn new_receiver_gets_the_next_change() {
     crate::wait::eventually("it is sent", || {
         std::fs::read_to_string(world.path("news")).is_ok_and(|news| news.contains("1.0.0 -> 2.0.0"))
     });
+}
+
+/// A change of a contract whose import is broken already is no further alarm, and least of all one for the better.
+#[test]
+fn break_is_sent_once() {
+    let world = World::pair();
+    let write = |lines: &str| {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{}{lines}", contract("2.0.0")));
+        world.commit("fungal", "Change it");
+    };
+    follow(&world, &[("rank", "broken")]);
+    write("");
+    assert_eq!(news(&world), json!([["broken", "fungal changed s3-access/s3-permissions 1.0.0 -> 2.0.0"]]));
+    write("deprecated: { since: 2.0.0 }\n");
+    assert_eq!(news(&world), json!([]));
+    write("");
+    assert_eq!(news(&world), json!([]), "its deprecation was withdrawn");
 }
 
 /// A break is sent although it is that of the last of hundreds of importers, by name.

@@ -34,11 +34,8 @@ pub fn notification(
     let changed_by_other = writer == Some(Writer::Other);
     // Judged by the range only; callers that show the notification also judge the documents.
     let state = import.map(|import| ImportState { resolution: domain.resolve_import(import), verdict: None });
-    let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
-    let standing = import.zip(state.as_ref()).map(|(import, state)| {
-        let is_discouraged = offered.is_some_and(|offered| offered.is_discouraged_for(import));
-        Rank::of_import(import, state, is_discouraged)
-    });
+    let standing =
+        import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, domain.is_discouraged(import)));
     let expired = inbox::is_expired(arrived_at, now);
     Notification {
         id: change.id,
@@ -60,10 +57,12 @@ pub fn notification(
         version_count: change.version_count,
         yanked: change.yanked,
         deprecated: change.deprecated,
+        was_deprecated: change.was_deprecated,
         also_created: change.also_created,
         affects_me: import.is_some(),
         binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
         import_state: state.as_ref().map(ImportState::effect),
+        was_broken: false,
         served_version: state.as_ref().and_then(|state| state.resolution.served().cloned()),
         judged_by: state.as_ref().map(JudgedBy::of),
         verdict: None,

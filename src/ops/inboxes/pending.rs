@@ -230,8 +230,7 @@ impl Pending {
             }
             let import = change.contract.as_ref().and_then(|contract| imports.get(contract)).copied();
             let one = notification(audience.realm(), (domain, import), (change, origin, writer), arrived_at, now);
-            let former = difference.old.filter(|_| one.is_in_place());
-            let one = Notification { former, ..one };
+            let one = Notification { former: difference.old, ..one };
             let is_orphaned = change.kind == ChangeType::RepoLeft
                 && domain.served_by(&change.from).any(|contract| imports.contains_key(contract));
             self.changes.push(PendingChange {

@@ -200,7 +200,9 @@ impl Listener<'_, '_> {
 /// Returns a change in one line that contains only names and versions.
 fn in_short(one: &Notification) -> String {
     let meaning = match one.import_state {
+        Some(ImportEffect::Broken) if one.was_broken => ": your import is still broken",
         Some(ImportEffect::Broken) => ": your import is broken",
+        Some(ImportEffect::Satisfied) if one.was_broken => ": your import holds again",
         Some(ImportEffect::Unknown) => ": it is unknown whether your import holds",
         Some(ImportEffect::Behind) => ": your import is behind",
         Some(ImportEffect::Satisfied) | None => "",
@@ -247,7 +249,7 @@ pub fn render(
     if number == 0 {
         return;
     }
-    text.heading(&format!("{} since you last looked", count(number, "change", "changes")));
+    text.heading(&format!("{} you have not seen", count(number, "change", "changes")));
     let range = |one: &Notification| {
         let mut imports = imports.iter();
         let import =
@@ -293,21 +295,26 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = range.map(|range| format!(" {range}")).unwrap_or_default();
     let file = if one.binding.is_empty() { String::new() } else { format!(" ({})", one.binding) };
     let range = |tail: &str| format!("your import{range} {tail}");
-    let still = if one.change_type == ChangeType::ContractAdded { "" } else { "still " };
+    let now = |verb: &str| match one.change_type {
+        _ if one.was_broken => format!("{verb} again"),
+        ChangeType::ContractAdded => verb.to_owned(),
+        _ => format!("still {verb}"),
+    };
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
     Some(match one.import_state? {
         effect if effect.holds() && one.is_withdrawn() => styled(range("relies on it"), Style::Yellow),
         ImportEffect::Behind => {
             let served = one.served_version.as_ref().map(|served| format!(": {served} is still served"));
-            styled(range(&format!("is behind{}", served.unwrap_or_default())), Style::Yellow)
+            let state = if one.was_broken { "is no longer broken, but behind" } else { "is behind" };
+            styled(range(&format!("{state}{}", served.unwrap_or_default())), Style::Yellow)
         }
         ImportEffect::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
-            styled(range(&format!("{still}accepts it (judged by version range only)")), Style::Green)
+            styled(range(&format!("{} (judged by version range only)", now("accepts it"))), Style::Green)
         }
         ImportEffect::Satisfied if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {
-            styled(range(&format!("{still}holds{file}{shown}")), Style::Yellow)
+            styled(range(&format!("{}{file}{shown}", now("holds"))), Style::Yellow)
         }
-        ImportEffect::Satisfied => styled(range(&format!("{still}holds")), Style::Green),
+        ImportEffect::Satisfied => styled(range(&now("holds")), Style::Green),
         ImportEffect::Unknown => {
             let said = match one.verdict.as_ref().map(Judged::phrase) {
                 Some(why) => format!("accepts it{file}, but {why}"),
@@ -315,6 +322,9 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
             };
             styled(range(&said), Style::Yellow)
         }
-        ImportEffect::Broken => styled(range(&format!("is broken{file}{shown}")), Style::Red),
+        ImportEffect::Broken => {
+            let state = if one.was_broken { "is still broken" } else { "is broken" };
+            styled(range(&format!("{state}{file}{shown}")), Style::Red)
+        }
     })
 }

@@ -263,9 +263,11 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
                 Some(ImportEffect::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
                     " " (badge(Tone::Good, "in range"))
                 }
+                Some(ImportEffect::Satisfied) if one.was_broken => { " " (badge(Tone::Good, "import holds again")) }
                 Some(ImportEffect::Satisfied) => { " " (badge(Tone::Good, "import holds")) }
                 Some(ImportEffect::Behind) => { " " (badge(Tone::Warn, "import behind")) }
                 Some(ImportEffect::Unknown) => { " " (badge(Tone::Warn, "effect unknown")) }
+                Some(ImportEffect::Broken) if one.was_broken => { " " (badge(Tone::Bad, "import still broken")) }
                 Some(ImportEffect::Broken) => { " " (badge(Tone::Bad, "import broken")) }
                 None => {}
             }
@@ -297,6 +299,7 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::ContractRetired if one.is_retired_and_taken_over() => "took over the retired",
         ChangeType::ContractRetired => "retired",
         ChangeType::ContractDeprecated if one.deprecated.is_none() => "withdrew the deprecation of",
+        ChangeType::ContractDeprecated if one.was_deprecated => "changed the deprecation of",
         ChangeType::ContractDeprecated => "deprecated",
         ChangeType::VersionYanked => "yanked a version of",
         ChangeType::SupportChanged => "changed the supported older versions of",
