@@ -2,10 +2,7 @@
 
 use std::{ffi::OsString, process::Stdio};
 
-use clap::{
-    Args, Subcommand,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _},
-};
+use clap::{Args, Subcommand};
 
 use super::{
     All, Names, Verdict,
@@ -17,9 +14,7 @@ use crate::{
     env::Env,
     error::OpError,
     model::{
-        name::ContractRef,
         notification::ChangeType,
-        rank::Rank,
         text::count,
         verdict::{ImportEffect, Verdict as Judged},
     },
@@ -60,29 +55,13 @@ pub struct Ack {
     all: bool,
 }
 
-/// Returns the name of a rank, with its meaning.
-fn rank(rank: Rank) -> PossibleValue {
-    PossibleValue::new(rank.word()).help(match rank {
-        Rank::Broken => "An import no longer holds",
-        Rank::Attention => "An import holds, but is behind, deprecated, retired, yanked, or unknown",
-        Rank::Import => "An imported contract changed",
-        Rank::Conflict => "A conflict, a change by somebody else, or a refused change",
-        Rank::Contract => "Another contract of the repository's domains changed",
-        Rank::Binding => "A repository updated its binding",
-    })
-}
-
 #[derive(Debug, Args)]
 pub struct Watch {
     /// Mark the shown notifications as seen
     #[arg(long)]
     mark: bool,
-    /// Show only changes of at least this rank; the first one listed is the highest
-    #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::ALL.map(rank)).try_map(|word| word.parse::<Rank>()))]
-    rank: Option<Rank>,
-    /// Show only changes to this contract
-    #[arg(long, value_name = "DOMAIN/CONTRACT")]
-    contract: Option<ContractRef>,
+    #[command(flatten)]
+    relevance: notifications::relevance::Relevance,
     /// Run this shell command for each change, with the change as JSON on its standard input
     ///
     /// With --json, its output goes to standard error.
@@ -100,9 +79,9 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::List(arguments) => arguments.run(ctx, output),
-            Self::Watch(Watch { mark, rank, contract, exec, desktop, bell }) => {
+            Self::Watch(Watch { mark, relevance, exec, desktop, bell }) => {
                 let request =
-                    notifications::watch::Request { rank, contract, ..notifications::watch::Request::by_person(mark) };
+                    notifications::watch::Request { relevance, ..notifications::watch::Request::by_person(mark) };
                 let desktop = if desktop { Some(Desktop::find(&ctx.env)?) } else { None };
                 let mut listener = Listener { env: &ctx.env, output, exec, desktop, bell };
                 let of_daemon = |acting: ActingRepo<'_>| {
