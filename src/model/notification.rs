@@ -14,6 +14,7 @@ use crate::model::{
     hash,
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
+    range::Range,
     transfer::{Transfer, Transfers},
     version::Version,
 };
@@ -105,6 +106,15 @@ impl std::str::FromStr for ChangeType {
     }
 }
 
+/// An import that a repository began or ceased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImportChange {
+    /// The contract.
+    pub contract: ContractName,
+    /// The version range of the import; null if the repository no longer imports the contract.
+    pub version_req: Option<Range>,
+}
+
 /// A change to one path of a domain that is new to a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
@@ -134,6 +144,8 @@ pub struct Change {
     pub deprecated: Option<Deprecated>,
     /// Whether the contract was deprecated before, too.
     pub was_deprecated: bool,
+    /// For a binding: the imports of the reader's contracts, or of anyone's, that the repository began or ceased.
+    pub imports: Vec<ImportChange>,
     /// True if the new owner also created the contract, and therefore did not take it over.
     pub also_created: bool,
     /// Whether the contract or binding is the reader's own. The change is only of interest if someone else made it.
@@ -188,6 +200,7 @@ impl<T> Delta<T> {
             yanked: Vec::new(),
             deprecated: None,
             was_deprecated: false,
+            imports: Vec::new(),
             also_created: false,
             is_mine: false,
         }
@@ -368,6 +381,18 @@ pub fn binding_change(
     delta: &Delta<Binding>,
 ) -> Option<Change> {
     Some(Change { is_mine: me == Some(repo), ..delta.change(domain, path, binding_kind(delta)?, repo) })
+}
+
+/// Returns the imports of contracts that `concerns` accepts, which a binding has and did not have, or no longer has. A new
+/// range alone is no such change.
+pub fn import_changes(delta: &Delta<Binding>, concerns: impl Fn(&ContractName) -> bool) -> Vec<ImportChange> {
+    let (old, new) = delta.documents();
+    let [old, new] = [old, new].map(|binding| binding.map(Binding::by_contract).unwrap_or_default());
+    let change = |contract: &ContractName, version_req| ImportChange { contract: contract.clone(), version_req };
+    let begun = new.iter().filter(|(name, _)| !old.contains_key(**name));
+    let begun = begun.map(|(name, import)| change(name, Some(import.version.clone())));
+    let ceased = old.keys().filter(|name| !new.contains_key(**name)).map(|name| change(name, None));
+    begun.chain(ceased).filter(|one| concerns(&one.contract)).collect()
 }
 
 /// Returns the change if a repository left the domain, although contracts there still belong to it.

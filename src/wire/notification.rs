@@ -8,12 +8,16 @@ use crate::model::{
     binding::UsedIn,
     contract::{Deprecated, is_default},
     name::{ContractName, DomainName, RealmName, RepoName},
-    notification::ChangeType,
+    notification::{ChangeType, ImportChange},
     oid::Oid,
     rank::Rank,
+    text::{comma_separated_at_most, count},
     verdict::{ImportEffect, Verdict},
     version::Version,
 };
+
+/// The maximum number of imports that a phrase names.
+const MAX_NAMED: usize = 3;
 
 /// A change that another repository made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +77,15 @@ pub struct Notification {
     /// Whether the contract was deprecated before, so that only the day of its sunset or its replacement changed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub was_deprecated: bool,
+    /// If a repository left: its contracts that this repository imports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orphans: Vec<ContractName>,
+    /// If a repository changed its binding: which contracts of this repository it began or ceased to import; at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<ImportChange>,
+    /// The number of further imports that it began or ceased.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub more_imports: usize,
     /// Whether this repository imports the contract or, if a repository left, one of its contracts.
     pub affects_me: bool,
     /// Whether this repository's import still holds: the range accepts the version, or an older one that is still served
@@ -227,11 +240,50 @@ impl Notification {
         self.change_type == ChangeType::ContractRetired && self.also.contains(&ChangeType::OwnerChanged)
     }
 
+    /// Returns whether a contract was added and offered to this repository at once.
+    pub fn is_new_and_offered(&self) -> bool {
+        self.change_type == ChangeType::ContractOffered && self.also.contains(&ChangeType::ContractAdded)
+    }
+
     /// Returns whether the owner changed together with the version. Either owner may have changed the version.
     pub fn is_changed_and_taken_over(&self) -> bool {
         self.change_type == ChangeType::VersionChanged
             && !self.is_in_place()
             && self.also.contains(&ChangeType::OwnerChanged)
+    }
+
+    /// Returns which imports a repository began or ceased: `imports s3/paths ^1.0.0 and no longer imports s3/keys`. Returns
+    /// `None` if its binding changed otherwise.
+    pub fn imports_phrase(&self) -> Option<String> {
+        let domain = &self.domain;
+        let name = |one: &ImportChange| match &one.version_req {
+            Some(range) => format!("{domain}/{} {range}", one.contract),
+            None => format!("{domain}/{}", one.contract),
+        };
+        let (begun, ceased): (Vec<_>, Vec<_>) = self.imports.iter().partition(|one| one.version_req.is_some());
+        let part = |verb: &str, imports: Vec<&ImportChange>| {
+            (!imports.is_empty())
+                .then(|| format!("{verb} {}", comma_separated_at_most(MAX_NAMED, imports.into_iter().map(name))))
+        };
+        let parts = [part("imports", begun), part("no longer imports", ceased)];
+        let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let more = match self.more_imports {
+            0 => String::new(),
+            more => format!("; {} changed", count(more, "more import", "more imports")),
+        };
+        (!parts.is_empty()).then(|| parts + &more)
+    }
+
+    /// Returns what happens to the imports whose owner left: `your import s3/paths stays as it is`. Returns `None` if there
+    /// are none.
+    pub fn orphans_phrase(&self) -> Option<String> {
+        let names = self.orphans.iter().map(|contract| format!("{}/{contract}", self.domain));
+        let names = comma_separated_at_most(MAX_NAMED, names);
+        match self.orphans.len() {
+            0 => None,
+            1 => Some(format!("your import {names} stays as it is")),
+            _ => Some(format!("your imports {names} stay as they are")),
+        }
     }
 
     /// Returns the highest yanked version, and the number of the others.
@@ -296,7 +348,13 @@ impl Notification {
             ChangeType::VersionYanked => format!("{from} yanked {contract} {}", self.yanked_versions()),
             ChangeType::SupportChanged => format!("{from} changed which older versions of {contract} it supports"),
             ChangeType::OwnerChanged => format!("{from} took over {contract}"),
+            ChangeType::ContractOffered if self.is_new_and_offered() => {
+                format!("{from} added {contract} {new} and offers to hand it over")
+            }
             ChangeType::ContractOffered => format!("{from} offers to hand over {contract}"),
+            ChangeType::BindingAdded | ChangeType::BindingRemoved if !self.imports.is_empty() => {
+                format!("{from} {}", self.imports_phrase().unwrap_or_default())
+            }
             ChangeType::BindingAdded => format!("{from} published its binding in {domain}"),
             ChangeType::BindingRemoved => format!("{from} removed its binding from {domain}"),
             ChangeType::RepoLeft => format!("{from} left {domain}: nobody can change or retire its contracts there"),

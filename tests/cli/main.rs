@@ -87,6 +87,7 @@ mod next_steps_quoting;
 mod no_command;
 mod notification_breaks;
 mod notification_expiry;
+mod notification_offers;
 mod notification_texts;
 mod notifications;
 mod notify;

@@ -1,6 +1,6 @@
 //! What notifications say about an import.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     notifications::told,
@@ -156,4 +156,40 @@ fn changed_deprecation_is_not_told_as_a_new_one() {
         "fungal changed the deprecation of s3-access/s3-permissions (served until 2030-12-31)  your import relies";
     assert!(list.contains(line), "{list}");
     assert_eq!(before, true);
+}
+
+/// The owner of a contract is told who imports it and who no longer does, even if many bindings changed.
+#[test]
+fn owner_is_told_who_imports_its_contracts() {
+    let world = World::pair();
+    let (access, other) = (world.path("access"), world.join("other"));
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "other"]);
+    told(&world, "fungal");
+    let extra = contract("1.0.0").replace("s3-permissions", "extra");
+    world.write("fungal/.blue/contracts/s3-access/extra.yaml", &extra);
+    world.commit("fungal", "One more");
+    let binding = "access/.blue/bindings/s3-access.yaml";
+    let before = world.read(binding);
+    world.write(binding, &format!("{before}  - {{ contract: extra, version: \">=1.0.0\" }}\n"));
+    world.commit("access", "Rely on it");
+    let status = world.ok(&world.path("fungal"), &["status", "--peek"]).stdout;
+    assert!(status.contains("access imports s3-access/extra >=1.0.0  by"), "{status}");
+    let one = told(&world, "fungal").remove(0);
+    let imports = json!([{"contract": "extra", "version_req": ">=1.0.0"}]);
+    assert_eq!((&one["rank"], &one["imports"]), (&json!("contract"), &imports), "{one}");
+    let list = world.ok(&other, &["notifications", "list"]).stdout;
+    assert!(list.contains("access published its binding in s3-access"), "{list}");
+    world.git(&access, &["rm", "-q", ".blue/bindings/s3-access.yaml"]);
+    world.commit("access", "Rely on nothing");
+    let list = world.ok(&world.path("fungal"), &["notifications", "list", "--state", "pending"]).stdout;
+    assert!(list.contains("access no longer imports s3-access/extra, s3-access/s3-permissions  by"), "{list}");
+    // Its range is not worth a line of its own among many.
+    let imported = |range: &str| before.replace(">=1.0.0, <2.0.0", range);
+    world.write(binding, &imported(">=1.0.0"));
+    world.commit("access", "Rely on it again");
+    told(&world, "fungal");
+    world.write(binding, &imported(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept more");
+    let one = told(&world, "fungal").remove(0);
+    assert_eq!((&one["rank"], &one["imports"]), (&json!("binding"), &Value::Null), "{one}");
 }

@@ -91,6 +91,10 @@ fn foreign_change_of_a_binding_is_a_conflict_for_its_repository() {
         add_member(&world, "zebra");
         follow(&world, keys);
         let text = format!("{repo} published its binding in s3-access");
+        // The import of `access` is older, and zebra owns nothing that it imports.
+        let is_begun = repo == "zebra" && keys.is_empty();
+        let begun = format!("{repo} imports s3-access/s3-permissions >=1.0.0");
+        let first = if is_begun { begun } else { text.clone() };
         let binding = |import: &str, vars: &[(&str, &std::ffi::OsStr)]| {
             let args = ["--realm", "aperture", "realm", "admin", "binding", "--domain", "s3-access", "--repo", repo];
             let more = ["--role", "consumer", "--import", import];
@@ -99,7 +103,7 @@ fn foreign_change_of_a_binding_is_a_conflict_for_its_repository() {
         // The process that sends the event inherits the variables.
         let bob = std::ffi::OsStr::new("'user.email'='bob@example.com'");
         binding("s3-permissions@>=1.0.0", &[("GIT_CONFIG_PARAMETERS", bob)]);
-        assert_eq!(news(&world), json!([["conflict", text]]), "{keys:?}");
+        assert_eq!(news(&world), json!([["conflict", first]]), "{keys:?}");
         // The user of the clone may write it, and that is no news to the repository itself.
         binding("s3-permissions@>=1.0.0, <9.0.0", &[]);
         let expected = if keys.is_empty() { json!([["binding", text]]) } else { json!([]) };

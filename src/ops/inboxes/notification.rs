@@ -6,7 +6,7 @@ use crate::{
         binding::Import,
         clock,
         domain_summary::DomainSummary,
-        name::RealmName,
+        name::{ContractName, RealmName},
         notification::{Change, ChangeType},
         rank::Rank,
         verdict::ImportState,
@@ -14,6 +14,9 @@ use crate::{
     ops::history::origins::Origin,
     wire::{JudgedBy, Notification, State, VersionChange},
 };
+
+/// The maximum number of begun and ceased imports in one notification.
+const MAX_IMPORTS: usize = 20;
 
 /// Returns whether a change concerns an import of the contract. A yank does not, if the range excludes the versions.
 fn concerns(change: &Change, import: &Import) -> bool {
@@ -36,13 +39,16 @@ pub fn notification(
     let state = import.map(|import| ImportState { resolution: domain.resolve_import(import), verdict: None });
     let standing =
         import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, domain.is_discouraged(import)));
+    let rank = Rank::of_change(change.kind, standing, changed_by_other);
+    // Who relies on the repository's contracts is not merely counted.
+    let rank = if change.imports.is_empty() { rank } else { rank.min(Rank::Contract) };
     let expired = inbox::is_expired(arrived_at, now);
     Notification {
         id: change.id,
         kind: change.kind.type_word().to_owned(),
         change_type: change.kind,
         also: change.also,
-        rank: Rank::of_change(change.kind, standing, changed_by_other),
+        rank,
         realm: realm.clone(),
         domain: change.domain,
         contract: change.contract,
@@ -59,6 +65,9 @@ pub fn notification(
         deprecated: change.deprecated,
         was_deprecated: change.was_deprecated,
         also_created: change.also_created,
+        orphans: Vec::new(),
+        more_imports: change.imports.len().saturating_sub(MAX_IMPORTS),
+        imports: change.imports.into_iter().take(MAX_IMPORTS).collect(),
         affects_me: import.is_some(),
         binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
         import_state: state.as_ref().map(ImportState::effect),
@@ -73,7 +82,7 @@ pub fn notification(
     }
 }
 
-/// Returns the notification that a repository left, for one that imports its contracts.
-pub fn orphaned(one: Notification) -> Notification {
-    Notification { affects_me: true, rank: Rank::Attention, ..one }
+/// Returns the notification that a repository left, for one that imports these contracts of it.
+pub fn orphaning(one: Notification, orphans: Vec<ContractName>) -> Notification {
+    Notification { affects_me: true, rank: Rank::Attention, orphans, ..one }
 }

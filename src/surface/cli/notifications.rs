@@ -280,6 +280,9 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
         _ => format!("still {verb}"),
     };
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
+    if let Some(orphans) = one.orphans_phrase() {
+        return Some(styled(orphans, Style::Yellow));
+    }
     Some(match one.import_state? {
         effect if effect.holds() && one.is_withdrawn() => styled(range("relies on it"), Style::Yellow),
         ImportEffect::Behind => {

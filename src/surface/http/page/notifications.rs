@@ -258,6 +258,10 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
                 _ => {}
             }
             (one.also_phrase())
+            @if let Some(changed) = one.imports_phrase() { ": " (text(&changed)) }
+            @for (at, orphan) in one.orphans.iter().enumerate() {
+                (if at == 0 { ": " } else { ", " }) (components::contract(site, &one.domain, orphan))
+            }
             @match one.import_state {
                 Some(effect) if effect.holds() && one.is_withdrawn() => { " " (badge(Tone::Warn, "import relies on it")) }
                 Some(ImportEffect::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
@@ -304,6 +308,7 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::VersionYanked => "yanked a version of",
         ChangeType::SupportChanged => "changed the supported older versions of",
         ChangeType::OwnerChanged => "took over",
+        ChangeType::ContractOffered if one.is_new_and_offered() => "added and offers to hand over",
         ChangeType::ContractOffered => "offers to hand over",
         ChangeType::BindingAdded => "published its binding in",
         ChangeType::BindingRemoved => "removed its binding from",
