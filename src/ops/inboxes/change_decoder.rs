@@ -68,8 +68,9 @@ impl ChangeDecoder<'_> {
             }
             PathContent::Binding(repo) => difference.delta(store)?.map(|delta| {
                 let change = notification::binding_change(name, me, repo, path, &delta)?;
-                let imports = notification::import_changes(&delta, |contract| self.is_readers(contract));
-                Some(Change { imports, ..change })
+                let (imports, more_imports) =
+                    notification::import_changes(&delta, |contract| self.is_readers(contract));
+                Some(Change { imports, more_imports, ..change })
             }),
             PathContent::Transfers(contract) => current_parties(store, difference)?.map(|delta| {
                 let offered = domain.contracts.get(contract).filter(|offered| offered.retired.is_none())?;

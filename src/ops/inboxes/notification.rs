@@ -15,9 +15,6 @@ use crate::{
     wire::{JudgedBy, Notification, State, VersionChange},
 };
 
-/// The maximum number of begun and ceased imports in one notification.
-const MAX_IMPORTS: usize = 20;
-
 /// Returns whether a change concerns an import of the contract. A yank does not, if the range excludes the versions.
 fn concerns(change: &Change, import: &Import) -> bool {
     let is_yank = change.kind == ChangeType::VersionYanked && change.also.is_empty();
@@ -66,8 +63,8 @@ pub fn notification(
         was_deprecated: change.was_deprecated,
         also_created: change.also_created,
         orphans: Vec::new(),
-        more_imports: change.imports.len().saturating_sub(MAX_IMPORTS),
-        imports: change.imports.into_iter().take(MAX_IMPORTS).collect(),
+        imports: change.imports,
+        more_imports: change.more_imports,
         affects_me: import.is_some(),
         binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
         import_state: state.as_ref().map(ImportState::effect),
