@@ -8,7 +8,7 @@ pub use crate::model::{
     diff::{Difference, Kind as DifferenceKind},
     json::Json,
     name::{ContractName, ContractRef, DomainName, NameError, ReaderName, RealmName, RemoteName, RepoName, RfcName},
-    notification::ChangeType,
+    notification::{ChangeType, ImportChange},
     oid::{Oid, OidError},
     range::{Range, RangeError},
     session::{SessionId, State as SessionState, Work},

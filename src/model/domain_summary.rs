@@ -111,7 +111,7 @@ impl ContractSummary {
     }
 
     /// Returns whether an importer should stop using it.
-    pub fn is_discouraged_for(&self, import: &Import) -> bool {
+    fn is_discouraged_for(&self, import: &Import) -> bool {
         self.deprecated.is_some() || self.retired.is_some() || self.is_yanked_for(import)
     }
 
@@ -179,6 +179,17 @@ impl DomainSummary {
     /// Returns the contracts of a repository that are not retired.
     pub fn served_by(&self, repo: &RepoName) -> impl Iterator<Item = &ContractName> {
         self.contracts.iter().filter(move |(_, one)| one.owner == *repo && one.retired.is_none()).map(|(name, _)| name)
+    }
+
+    /// Returns whether the owner of a contract left the domain, so that nobody can change or retire the contract.
+    pub fn is_orphaned(&self, contract: &ContractName) -> bool {
+        self.contracts.get(contract).is_some_and(|one| one.retired.is_none() && !self.takes_part(&one.owner))
+    }
+
+    /// Returns whether an import needs attention although it holds, because of its contract.
+    pub fn is_discouraged(&self, import: &Import) -> bool {
+        self.contracts.get(&import.contract).is_some_and(|one| one.is_discouraged_for(import))
+            || self.is_orphaned(&import.contract)
     }
 
     /// Returns the repositories that are behind, sorted: those that published into the domain but have no binding in

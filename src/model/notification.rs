@@ -14,6 +14,7 @@ use crate::model::{
     hash,
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
+    range::Range,
     transfer::{Transfer, Transfers},
     version::Version,
 };
@@ -105,6 +106,18 @@ impl std::str::FromStr for ChangeType {
     }
 }
 
+/// The maximum number of begun and ceased imports that a change lists.
+const MAX_IMPORTS: usize = 20;
+
+/// An import that a repository began or ceased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImportChange {
+    /// The contract.
+    pub contract: ContractName,
+    /// The version range of the import; null if the repository no longer imports the contract.
+    pub version_req: Option<Range>,
+}
+
 /// A change to one path of a domain that is new to a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
@@ -132,6 +145,12 @@ pub struct Change {
     pub yanked: Vec<Version>,
     /// The new deprecation, if the contract was deprecated.
     pub deprecated: Option<Deprecated>,
+    /// Whether the contract was deprecated before, too.
+    pub was_deprecated: bool,
+    /// For a binding: the imports of the reader's contracts, or of anyone's, that the repository began or ceased.
+    pub imports: Vec<ImportChange>,
+    /// The number of further such imports.
+    pub more_imports: usize,
     /// True if the new owner also created the contract, and therefore did not take it over.
     pub also_created: bool,
     /// Whether the contract or binding is the reader's own. The change is only of interest if someone else made it.
@@ -185,6 +204,9 @@ impl<T> Delta<T> {
             version_count: 1,
             yanked: Vec::new(),
             deprecated: None,
+            was_deprecated: false,
+            imports: Vec::new(),
+            more_imports: 0,
             also_created: false,
             is_mine: false,
         }
@@ -238,6 +260,7 @@ pub fn contract_change(
         (old_version, count)
     };
     let is_deprecated = kinds.contains(&ChangeType::ContractDeprecated);
+    let deprecated = new.filter(|_| is_deprecated).and_then(|new| new.deprecated.clone());
     let versions = old_version.as_ref().zip(new_version.as_ref());
     let rollback = kind == ChangeType::VersionChanged && versions.is_some_and(|(old, new)| new < old);
     Some(Change {
@@ -249,7 +272,8 @@ pub fn contract_change(
         rollback,
         yanked: if kinds.contains(&ChangeType::VersionYanked) { yanked } else { Vec::new() },
         id: id(domain, path, [old, new].map(|contract| contract.map(fingerprint).unwrap_or_default())),
-        deprecated: new.filter(|_| is_deprecated).and_then(|new| new.deprecated.clone()),
+        was_deprecated: deprecated.is_some() && old.is_some_and(|old| old.deprecated.is_some()),
+        deprecated,
         is_mine: me == Some(&known.owner),
         ..delta.change(domain, path, kind, &known.owner)
     })
@@ -365,6 +389,19 @@ pub fn binding_change(
     Some(Change { is_mine: me == Some(repo), ..delta.change(domain, path, binding_kind(delta)?, repo) })
 }
 
+/// Returns the first imports of contracts that `concerns` accepts, which a binding has and did not have, or no longer has, and
+/// the number of the others. A new range alone is no such change.
+pub fn import_changes(delta: &Delta<Binding>, concerns: impl Fn(&ContractName) -> bool) -> (Vec<ImportChange>, usize) {
+    let (old, new) = delta.documents();
+    let [old, new] = [old, new].map(|binding| binding.map(Binding::by_contract).unwrap_or_default());
+    let change = |contract: &ContractName, version_req| ImportChange { contract: contract.clone(), version_req };
+    let begun = new.iter().filter(|(name, _)| !old.contains_key(**name));
+    let begun = begun.map(|(name, import)| change(name, Some(import.version.clone())));
+    let ceased = old.keys().filter(|name| !new.contains_key(**name)).map(|name| change(name, None));
+    let mut changes = begun.chain(ceased).filter(|one| concerns(&one.contract));
+    (changes.by_ref().take(MAX_IMPORTS).collect(), changes.count())
+}
+
 /// Returns the change if a repository left the domain, although contracts there still belong to it.
 pub fn left_change(domain: &DomainSummary, repo: &RepoName, path: &str, delta: &Delta<Source>) -> Option<Change> {
     let has_left = delta.new.is_none() && !domain.takes_part(repo) && domain.served_by(repo).next().is_some();
@@ -376,6 +413,26 @@ mod tests {
     use clap::ValueEnum as _;
 
     use super::*;
+    use crate::model::binding::{Import, Role, UsedIn};
+
+    #[test]
+    fn few_changed_imports_are_listed() {
+        let oid = Oid::from_bytes(&[1; 20]).unwrap();
+        let import = |number: usize| {
+            Import::new(format!("c{number:02}").parse().unwrap(), "^1".parse().unwrap(), UsedIn::default())
+        };
+        let binding =
+            |imports: Vec<Import>| Some((oid, Binding { role: Role::Consumer, exports: Vec::new(), imports }));
+        let delta = Delta { old: binding(vec![import(0), import(99)]), new: binding((0..30).map(import).collect()) };
+        let (listed, more) = import_changes(&delta, |contract| contract.as_str() != "c01");
+        assert_eq!((listed.len(), more), (20, 9));
+        assert_eq!(
+            listed[0],
+            ImportChange { contract: "c02".parse().unwrap(), version_req: Some("^1".parse().unwrap()) }
+        );
+        let (gone, _) = import_changes(&delta, |contract| contract.as_str() == "c99");
+        assert_eq!(gone, [ImportChange { contract: "c99".parse().unwrap(), version_req: None }]);
+    }
 
     #[test]
     fn every_kind_has_one_name() {

@@ -14,22 +14,36 @@ use crate::model::{
 /// The importance of something to a repository, from the highest. Within a rank, the newest comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Rank {
-    /// An import of this repository no longer holds.
+    /// An import of this repository is broken. A change has this rank only if it broke the import.
+    #[cfg_attr(feature = "cli", value(help = "A change broke an import"))]
     Broken,
     /// An import of this repository holds but needs attention: it is behind, its contract is deprecated or retired, its
     /// version was yanked, the effect of the version is unknown or the contract cannot be read, it expects properties that
-    /// are never sent, or the owner left the domain.
+    /// are never sent, or the owner left the domain. Also a change of a contract whose import was broken before and still is.
+    #[cfg_attr(
+        feature = "cli",
+        value(help = "An import is still broken, behind, deprecated, retired, yanked, unknown, or has no owner")
+    )]
     Attention,
     /// A contract that this repository imports changed.
+    #[cfg_attr(feature = "cli", value(help = "An imported contract changed"))]
     Import,
     /// Two machines changed this repository's data in different ways, somebody else changed it, or
     /// the change was refused.
+    #[cfg_attr(feature = "cli", value(help = "A conflict, a change by somebody else, or a refused change"))]
     Conflict,
-    /// Another contract in this repository's domains changed.
+    /// Another contract in this repository's domains changed, or another repository began or ceased to import one of this
+    /// repository's.
     #[default]
+    #[cfg_attr(
+        feature = "cli",
+        value(help = "Another contract of the repository's domains, or who imports its own, changed")
+    )]
     Contract,
     /// A repository updated its binding.
+    #[cfg_attr(feature = "cli", value(help = "A repository updated its binding"))]
     Binding,
 }
 
@@ -56,6 +70,13 @@ impl Rank {
             }
             ImportEffect::Satisfied => Self::Import,
         }
+    }
+
+    /// Returns the rank of a change of the contract of an import that now has this rank. Only the change that broke the import
+    /// is a break, so that a later one raises no further alarm, and least of all one for the better.
+    #[must_use]
+    pub fn of_later_change(self, was_broken: bool) -> Self {
+        if was_broken { self.max(Self::Attention) } else { self }
     }
 
     /// Returns the rank of a change. `import` is the rank of the import of the changed contract, if there is one.
@@ -139,6 +160,13 @@ mod tests {
         assert_eq!(Rank::of_import(&import(Some("1.1.0")), &holds(), true), Rank::Attention, "deprecated");
         let behind = state(ImportResolution::Behind { current: version("2.0.0"), served: version("1.1.0") });
         assert_eq!(Rank::of_import(&import(None), &behind, false), Rank::Attention, "an older one is served");
+    }
+
+    #[test]
+    fn only_the_change_that_breaks_an_import_is_a_break() {
+        assert_eq!(Rank::Broken.of_later_change(true), Rank::Attention);
+        assert_eq!(Rank::Broken.of_later_change(false), Rank::Broken);
+        assert_eq!(Rank::Import.of_later_change(true), Rank::Import, "it holds again");
     }
 
     #[test]

@@ -143,6 +143,11 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
         let names = yanked.iter().map(|import| format!("{}/{} {}", import.domain, import.contract, version(import)));
         facts.push(format!("Yanked: {}.", listed(names)));
     }
+    let orphaned: Vec<_> = status.imports.iter().filter(|import| import.orphaned).collect();
+    if !orphaned.is_empty() {
+        let names = orphaned.iter().map(|import| format!("{}/{}", import.domain, import.contract));
+        facts.push(format!("The owner left the domain: {}.", listed(names)));
+    }
     let drifted: Vec<_> = others.into_iter().filter(|import| has_moved(import)).collect();
     if !drifted.is_empty() {
         let names = listed(drifted.iter().map(|import| moved(import)));

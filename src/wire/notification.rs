@@ -6,14 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::{JudgedBy, lenient};
 use crate::model::{
     binding::UsedIn,
-    contract::Deprecated,
+    contract::{Deprecated, is_default},
     name::{ContractName, DomainName, RealmName, RepoName},
-    notification::ChangeType,
+    notification::{ChangeType, ImportChange},
     oid::Oid,
     rank::Rank,
+    text::{comma_separated_at_most, count},
     verdict::{ImportEffect, Verdict},
     version::Version,
 };
+
+/// The maximum number of imports that a phrase names.
+const MAX_NAMED: usize = 3;
 
 /// A change that another repository made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +57,7 @@ pub struct Notification {
     pub by_other_clone: bool,
     /// The versions before and after.
     pub changes: VersionChange,
-    /// The blob of the document before the change, if its version stayed the same.
+    /// The blob of the document before the change.
     #[serde(skip)]
     pub former: Option<Oid>,
     /// Whether the new owner created the contract too, so that it did not take it over.
@@ -70,11 +74,26 @@ pub struct Notification {
     /// withdrawn.
     #[serde(default, deserialize_with = "lenient::option", skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<Deprecated>,
+    /// Whether the contract was deprecated before, so that only the day of its sunset or its replacement changed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub was_deprecated: bool,
+    /// If a repository left: its contracts that this repository imports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orphans: Vec<ContractName>,
+    /// If a repository changed its binding: which contracts of this repository it began or ceased to import; at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<ImportChange>,
+    /// The number of further imports that it began or ceased.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub more_imports: usize,
     /// Whether this repository imports the contract or, if a repository left, one of its contracts.
     pub affects_me: bool,
     /// Whether this repository's import still holds: the range accepts the version, or an older one that is still served
     /// (`behind`), and code written against the older version accepts its data; null without an import.
     pub import_state: Option<ImportEffect>,
+    /// Whether the import was broken before the change. It holds again if `import_state` is `satisfied` or `behind`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub was_broken: bool,
     /// The older version that the import still gets because its owner serves it; absent unless the range refuses the
     /// current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,6 +143,13 @@ impl Notification {
         is_import && !self.changed_by_other && !self.is_in_place() && (!holds || self.kinds().any(is_shown))
     }
 
+    /// Returns the current version of the contract before the change.
+    pub fn former_version(&self) -> Option<&Version> {
+        let VersionChange { old_version, new_version } = &self.changes;
+        // The version stays the same when another one is yanked.
+        if self.change_type == ChangeType::VersionYanked { new_version.as_ref() } else { old_version.as_ref() }
+    }
+
     /// Returns whether the content of a version was changed, which a review cannot compare with the former one.
     pub fn is_in_place(&self) -> bool {
         let VersionChange { old_version, new_version } = &self.changes;
@@ -154,6 +180,9 @@ impl Notification {
         }
         let also = self.also.iter().filter_map(|kind| match kind {
             ChangeType::ContractDeprecated if self.deprecated.is_none() => Some("withdrew its deprecation".to_owned()),
+            ChangeType::ContractDeprecated if self.was_deprecated => {
+                Some(format!("changed its deprecation{}", self.way_out()))
+            }
             ChangeType::ContractDeprecated => Some(format!("deprecated the contract{}", self.way_out())),
             ChangeType::VersionYanked => Some(format!("yanked {}", self.yanked_versions())),
             ChangeType::OwnerChanged => Some("took it over".to_owned()),
@@ -171,6 +200,9 @@ impl Notification {
     fn taken_over_phrase(&self) -> String {
         let also = self.also.iter().filter_map(|kind| match kind {
             ChangeType::ContractDeprecated if self.deprecated.is_none() => Some("is no longer deprecated".to_owned()),
+            ChangeType::ContractDeprecated if self.was_deprecated => {
+                Some(format!("is still deprecated{}", self.way_out()))
+            }
             ChangeType::ContractDeprecated => Some(format!("is deprecated now{}", self.way_out())),
             ChangeType::VersionYanked => Some(format!("had {} yanked", self.yanked_versions())),
             ChangeType::SupportChanged => Some("supports other older versions now".to_owned()),
@@ -208,11 +240,50 @@ impl Notification {
         self.change_type == ChangeType::ContractRetired && self.also.contains(&ChangeType::OwnerChanged)
     }
 
+    /// Returns whether a contract was added and offered to this repository at once.
+    pub fn is_new_and_offered(&self) -> bool {
+        self.change_type == ChangeType::ContractOffered && self.also.contains(&ChangeType::ContractAdded)
+    }
+
     /// Returns whether the owner changed together with the version. Either owner may have changed the version.
     pub fn is_changed_and_taken_over(&self) -> bool {
         self.change_type == ChangeType::VersionChanged
             && !self.is_in_place()
             && self.also.contains(&ChangeType::OwnerChanged)
+    }
+
+    /// Returns which imports a repository began or ceased: `imports s3/paths ^1.0.0 and no longer imports s3/keys`. Returns
+    /// `None` if its binding changed otherwise.
+    pub fn imports_phrase(&self) -> Option<String> {
+        let domain = &self.domain;
+        let name = |one: &ImportChange| match &one.version_req {
+            Some(range) => format!("{domain}/{} {range}", one.contract),
+            None => format!("{domain}/{}", one.contract),
+        };
+        let (begun, ceased): (Vec<_>, Vec<_>) = self.imports.iter().partition(|one| one.version_req.is_some());
+        let part = |verb: &str, imports: Vec<&ImportChange>| {
+            (!imports.is_empty())
+                .then(|| format!("{verb} {}", comma_separated_at_most(MAX_NAMED, imports.into_iter().map(name))))
+        };
+        let parts = [part("imports", begun), part("no longer imports", ceased)];
+        let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let more = match self.more_imports {
+            0 => String::new(),
+            more => format!("; {} changed", count(more, "more import", "more imports")),
+        };
+        (!parts.is_empty()).then(|| parts + &more)
+    }
+
+    /// Returns what happens to the imports whose owner left: `your import s3/paths stays as it is`. Returns `None` if there
+    /// are none.
+    pub fn orphans_phrase(&self) -> Option<String> {
+        let names = self.orphans.iter().map(|contract| format!("{}/{contract}", self.domain));
+        let names = comma_separated_at_most(MAX_NAMED, names);
+        match self.orphans.len() {
+            0 => None,
+            1 => Some(format!("your import {names} stays as it is")),
+            _ => Some(format!("your imports {names} stay as they are")),
+        }
     }
 
     /// Returns the highest yanked version, and the number of the others.
@@ -270,11 +341,20 @@ impl Notification {
             ChangeType::ContractDeprecated if self.deprecated.is_none() => {
                 format!("{from} withdrew the deprecation of {contract}")
             }
+            ChangeType::ContractDeprecated if self.was_deprecated => {
+                format!("{from} changed the deprecation of {contract}{}", self.way_out())
+            }
             ChangeType::ContractDeprecated => format!("{from} deprecated {contract}{}", self.way_out()),
             ChangeType::VersionYanked => format!("{from} yanked {contract} {}", self.yanked_versions()),
             ChangeType::SupportChanged => format!("{from} changed which older versions of {contract} it supports"),
             ChangeType::OwnerChanged => format!("{from} took over {contract}"),
+            ChangeType::ContractOffered if self.is_new_and_offered() => {
+                format!("{from} added {contract} {new} and offers to hand it over")
+            }
             ChangeType::ContractOffered => format!("{from} offers to hand over {contract}"),
+            ChangeType::BindingAdded | ChangeType::BindingRemoved if !self.imports.is_empty() => {
+                format!("{from} {}", self.imports_phrase().unwrap_or_default())
+            }
             ChangeType::BindingAdded => format!("{from} published its binding in {domain}"),
             ChangeType::BindingRemoved => format!("{from} removed its binding from {domain}"),
             ChangeType::RepoLeft => format!("{from} left {domain}: nobody can change or retire its contracts there"),

@@ -270,6 +270,9 @@ pub struct ImportStatus {
     /// Whether the current version was yanked; `contract_get` has the reason.
     #[serde(default)]
     pub yanked: bool,
+    /// Whether the owner left the domain, so that nobody can change or retire the contract.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub orphaned: bool,
     /// The end of the contract's support, and its replacement; null if it is not deprecated.
     #[serde(default, deserialize_with = "lenient::option")]
     pub deprecated: Option<Deprecated>,

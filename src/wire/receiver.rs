@@ -96,6 +96,9 @@ pub struct ConcernedImport {
     pub repo: RepoName,
     /// Whether the import still holds.
     pub state: ImportEffect,
+    /// Whether the import was broken before the change.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub was_broken: bool,
     /// The files of the repository that rely on the contract, from its binding: a path, or a list of paths.
     pub binding: UsedIn,
     /// The reason that the import does not hold, with a value that shows it, or the reason that this is unknown.

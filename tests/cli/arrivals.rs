@@ -23,6 +23,8 @@ fn arrives_after(world: &World, days: i64) {
 fn old_commit_that_arrives_late_is_notified() {
     let world = World::pair();
     arrives_after(&world, 9);
+    let recent = ["notifications", "list", "--since", "2 days ago"];
+    assert_eq!(world.json(&world.path("access"), &recent)["total"], 1, "it arrives now");
     let told = told(&world, "access");
     assert_eq!(told.len(), 1);
     assert!(told[0]["created_at"].as_str().unwrap().starts_with("2026-01-24"), "{told:?}");

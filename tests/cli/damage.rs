@@ -339,7 +339,7 @@ fn variables_of_another_repository_damage_nothing() {
         world.blue_with(&access, command, &vars).exits(0);
         assert_eq!(refs(), before);
     }
-    assert!(world.ok(&access, &["status"]).stdout.contains("1 change since you last looked"));
+    assert!(world.ok(&access, &["status"]).stdout.contains("1 change you have not seen"));
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! What notifications say about an import.
 
+use serde_json::{Value, json};
+
 use crate::{
+    notifications::told,
     teamwork::{push, team},
     two_machines::name_user,
     world::{World, contract},
@@ -132,4 +135,61 @@ fn contract_that_this_clone_published_is_not_new_to_it() {
     let told = world.ok(&fungal, &["status"]).stdout;
     let line = "fungal deprecated s3-access/s3-paths  by mate <mate@example.com>, in another clone of fungal";
     assert!(told.contains(line), "{told}");
+}
+
+#[test]
+fn changed_deprecation_is_not_told_as_a_new_one() {
+    let world = World::pair();
+    let write = |fields: &str| {
+        let text = format!("{}deprecated: {{ since: 1.0.0{fields} }}\n", contract("1.0.0"));
+        world.write("fungal/.blue/contracts/s3-access/s3-permissions.yaml", &text);
+        world.commit("fungal", "Deprecate it");
+        let list = world.ok(&world.path("access"), &["notifications", "list", "--state", "pending"]).stdout;
+        let one = told(&world, "access").remove(0);
+        (list, one["was_deprecated"].clone())
+    };
+    let (list, before) = write("");
+    assert!(list.contains("fungal deprecated s3-access/s3-permissions  your import relies on it"), "{list}");
+    assert_eq!(before, Value::Null);
+    let (list, before) = write(", sunset: 2030-12-31");
+    let line =
+        "fungal changed the deprecation of s3-access/s3-permissions (served until 2030-12-31)  your import relies";
+    assert!(list.contains(line), "{list}");
+    assert_eq!(before, true);
+}
+
+/// The owner of a contract is told who imports it and who no longer does, even if many bindings changed.
+#[test]
+fn owner_is_told_who_imports_its_contracts() {
+    let world = World::pair();
+    let (access, other) = (world.path("access"), world.join("other"));
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "other"]);
+    told(&world, "fungal");
+    let extra = contract("1.0.0").replace("s3-permissions", "extra");
+    world.write("fungal/.blue/contracts/s3-access/extra.yaml", &extra);
+    world.commit("fungal", "One more");
+    let binding = "access/.blue/bindings/s3-access.yaml";
+    let before = world.read(binding);
+    world.write(binding, &format!("{before}  - {{ contract: extra, version: \">=1.0.0\" }}\n"));
+    world.commit("access", "Rely on it");
+    let status = world.ok(&world.path("fungal"), &["status", "--peek"]).stdout;
+    assert!(status.contains("access imports s3-access/extra >=1.0.0  by"), "{status}");
+    let one = told(&world, "fungal").remove(0);
+    let imports = json!([{"contract": "extra", "version_req": ">=1.0.0"}]);
+    assert_eq!((&one["rank"], &one["imports"]), (&json!("contract"), &imports), "{one}");
+    let list = world.ok(&other, &["notifications", "list"]).stdout;
+    assert!(list.contains("access published its binding in s3-access"), "{list}");
+    world.git(&access, &["rm", "-q", ".blue/bindings/s3-access.yaml"]);
+    world.commit("access", "Rely on nothing");
+    let list = world.ok(&world.path("fungal"), &["notifications", "list", "--state", "pending"]).stdout;
+    assert!(list.contains("access no longer imports s3-access/extra, s3-access/s3-permissions  by"), "{list}");
+    // Its range is not worth a line of its own among many.
+    let imported = |range: &str| before.replace(">=1.0.0, <2.0.0", range);
+    world.write(binding, &imported(">=1.0.0"));
+    world.commit("access", "Rely on it again");
+    told(&world, "fungal");
+    world.write(binding, &imported(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept more");
+    let one = told(&world, "fungal").remove(0);
+    assert_eq!((&one["rank"], &one["imports"]), (&json!("binding"), &Value::Null), "{one}");
 }

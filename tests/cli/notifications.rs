@@ -472,11 +472,22 @@ fn importers_are_told_that_an_owner_left() {
         (&json!("fungal"), &json!(null), &json!(true))
     );
     let status = world.ok(&consumer, &["status"]);
-    let said = "fungal left s3-access: nobody can change or retire its contracts there";
+    let said = "fungal left s3-access: nobody can change or retire its contracts there  your import s3-access/s3-permissions \
+        stays as it is";
     assert!(status.stdout.contains(said), "{status}");
+    let lasting = ["1 import needs attention", "accepts 1.0.0, but its owner left the domain"];
+    let again = world.ok(&consumer, &["status"]);
+    assert!(lasting.iter().all(|said| again.stdout.contains(said)), "{again}");
+    let step = world.next_steps(&again).into_iter().find(|step| step.contains("the owner of")).unwrap();
+    world.finish_shell(&consumer, &step).exits(0);
+    assert!(world.ok(&consumer, &["prime"]).stdout.contains("The owner left the domain: s3-access/s3-permissions."));
     assert_eq!(pending(&world, "access"), 0);
     let log = world.ok(&consumer, &["realm", "log", "--kind", "repo_left"]);
     assert_eq!(log.stdout.lines().count(), 1, "{log}");
+    world.ok(&world.path("fungal"), &["init", "--realm", "aperture"]);
+    world.ok(&consumer, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
+    let back = world.ok(&consumer, &["status"]);
+    assert!(back.stdout.contains("1 import holds") && !back.stdout.contains("owner"), "{back}");
 }
 
 /// Whoever imports nothing of a repository that left need not know of it before other changes, and nobody needs to know

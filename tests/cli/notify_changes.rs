@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{BINDING_FILE, DOMAIN_REF, World, contract, importing};
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing};
 
 /// Adds the receiver `team`, which has looked once, so that later changes are new to it.
 fn follow(world: &World, keys: &[(&str, &str)]) {
@@ -91,6 +91,10 @@ fn foreign_change_of_a_binding_is_a_conflict_for_its_repository() {
         add_member(&world, "zebra");
         follow(&world, keys);
         let text = format!("{repo} published its binding in s3-access");
+        // The import of `access` is older, and zebra owns nothing that it imports.
+        let is_begun = repo == "zebra" && keys.is_empty();
+        let begun = format!("{repo} imports s3-access/s3-permissions >=1.0.0");
+        let first = if is_begun { begun } else { text.clone() };
         let binding = |import: &str, vars: &[(&str, &std::ffi::OsStr)]| {
             let args = ["--realm", "aperture", "realm", "admin", "binding", "--domain", "s3-access", "--repo", repo];
             let more = ["--role", "consumer", "--import", import];
@@ -99,7 +103,7 @@ fn foreign_change_of_a_binding_is_a_conflict_for_its_repository() {
         // The process that sends the event inherits the variables.
         let bob = std::ffi::OsStr::new("'user.email'='bob@example.com'");
         binding("s3-permissions@>=1.0.0", &[("GIT_CONFIG_PARAMETERS", bob)]);
-        assert_eq!(news(&world), json!([["conflict", text]]), "{keys:?}");
+        assert_eq!(news(&world), json!([["conflict", first]]), "{keys:?}");
         // The user of the clone may write it, and that is no news to the repository itself.
         binding("s3-permissions@>=1.0.0, <9.0.0", &[]);
         let expected = if keys.is_empty() { json!([["binding", text]]) } else { json!([]) };
@@ -131,6 +135,23 @@ fn new_receiver_gets_the_next_change() {
     crate::wait::eventually("it is sent", || {
         std::fs::read_to_string(world.path("news")).is_ok_and(|news| news.contains("1.0.0 -> 2.0.0"))
     });
+}
+
+/// A change of a contract whose import is broken already is no further alarm, and least of all one for the better.
+#[test]
+fn break_is_sent_once() {
+    let world = World::pair();
+    let write = |lines: &str| {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{}{lines}", contract("2.0.0")));
+        world.commit("fungal", "Change it");
+    };
+    follow(&world, &[("rank", "broken")]);
+    write("");
+    assert_eq!(news(&world), json!([["broken", "fungal changed s3-access/s3-permissions 1.0.0 -> 2.0.0"]]));
+    write("deprecated: { since: 2.0.0 }\n");
+    assert_eq!(news(&world), json!([]));
+    write("");
+    assert_eq!(news(&world), json!([]), "its deprecation was withdrawn");
 }
 
 /// A break is sent although it is that of the last of hundreds of importers, by name.

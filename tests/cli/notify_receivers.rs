@@ -83,6 +83,10 @@ fn chat_gets_one_line_for_each_change() {
         send(&world).exits(0);
         let taken = &receiver.taken()[0];
         assert_eq!(taken.json(), json!({ "text": expected }));
+        publish(&world, "2.1.0");
+        send(&world).exits(0);
+        let later = receiver.taken()[1].json()["text"].as_str().unwrap().to_owned();
+        assert!(later.ends_with("2.0.0 → 2.1.0: still breaks access"), "{later}");
         assert!(taken.id().len() == 32 && !taken.headers.contains_key("webhook-signature"), "{:?}", taken.headers);
         assert!(!list(&world).to_string().contains("s3cret-path"));
     }

@@ -33,7 +33,7 @@ fn teammate_of_a_renamed_repository_joins_again() {
     assert_eq!(status["read_only"], serde_json::Value::Null, "{status}");
     // What was pending under the old name still is.
     let list = world.ok(&mate, &["notifications", "list"]);
-    assert!(list.stdout.contains("access published its binding in s3-access"), "{list}");
+    assert!(list.stdout.contains("access imports s3-access/s3-permissions ^1"), "{list}");
     world.write(
         &format!("mate/{CONTRACT_FILE}"),
         &world.read(&format!("mate/{CONTRACT_FILE}")).replace("1.0.0", "1.1.0"),

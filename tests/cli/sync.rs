@@ -96,7 +96,7 @@ fn sync_counts_all_changes() {
     world.on("home").commit("fungal", "Many");
     world.ok(&world.path("fungal"), &["sync"]);
     let came = world.on("second").ok(&access, &["sync"]);
-    assert!(came.stdout.contains("25 changes since you last looked"), "{came}");
+    assert!(came.stdout.contains("25 changes you have not seen"), "{came}");
     assert!(came.stdout.contains("and 5 more: git blue notifications list --state pending"), "{came}");
 }
 

@@ -32,7 +32,7 @@ fn each_session_and_the_person_are_notified_once() {
         assert_eq!(client.told(&access), ["1.1.0"]);
         assert!(client.told(&access).is_empty());
     }
-    assert!(world.ok(&access, &["status"]).stdout.contains("1 change since"));
+    assert!(world.ok(&access, &["status"]).stdout.contains("1 change you have not seen"));
     // The provider is not notified of its own changes.
     assert!(one.told(&world.path("fungal")).is_empty());
     // Receipts are on disk once the daemon has stopped.

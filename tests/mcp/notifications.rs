@@ -56,7 +56,7 @@ fn each_session_and_the_person_are_notified() {
     for client in [&mut one, &mut two] {
         assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.1.0\""]);
     }
-    assert!(world.ok(&world.path("access"), &["status"]).stdout.contains("1 change since"));
+    assert!(world.ok(&world.path("access"), &["status"]).stdout.contains("1 change you have not seen"));
     // A session resumed in another process has seen them; a new one starts at the shared state.
     drop((one, two));
     assert!(start("0b0f4a9e-6d3f-4a6b-9a60-000000000001").told("realm_status", json!({})).is_empty());
@@ -75,7 +75,7 @@ fn readers_that_were_there_before_a_change_are_notified() {
         assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.1.0\""]);
     }
     // The person joined before the change, and has not looked yet.
-    assert!(world.ok(&world.path("access"), &["status"]).stdout.contains("1 change since"));
+    assert!(world.ok(&world.path("access"), &["status"]).stdout.contains("1 change you have not seen"));
     assert!(start("three").told("realm_status", json!({})).is_empty());
 }
 

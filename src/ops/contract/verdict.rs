@@ -163,6 +163,19 @@ impl<'a> Documents<'a> {
         })
     }
 
+    /// Returns the state that an import had when its contract was the document `former`. Returns `None` if that cannot be
+    /// read.
+    ///
+    /// # Errors
+    /// Returns an error if a tree cannot be read.
+    pub fn before(&self, former: Oid, import: &Import, judge: &Judge<'_>) -> Result<Option<ImportState>, OpError> {
+        let Some(old) = self.document(former)? else { return Ok(None) };
+        let served = !old.supported.is_empty();
+        let published = served.then(|| self.published.of(&import.contract)).transpose()?;
+        let resolution = ImportResolution::of(import, Some(AvailableVersions::of(&old)), published.as_ref());
+        Ok(Some(self.judged(resolution, import, judge)?.0))
+    }
+
     /// Returns the state of an import, and whether all documents that decide it can be read.
     fn judged(
         &self,

@@ -158,9 +158,7 @@ impl ChangeCollector<'_> {
             let imports = binding.imports.iter().filter(|import| changed.contains(&import.contract));
             let ranks = imports.map(|import| {
                 let state = documents.state(domain, (repo, import), &judge)?;
-                let offered = domain.contracts.get(&import.contract);
-                let is_discouraged = offered.is_some_and(|offered| offered.is_discouraged_for(import));
-                Ok::<_, OpError>(Rank::of_import(import, &state, is_discouraged))
+                Ok::<_, OpError>(Rank::of_import(import, &state, domain.is_discouraged(import)))
             });
             let rank = ranks.collect::<Result<Vec<_>, _>>()?.into_iter().min();
             importers.extend(rank.map(|rank| (rank, repo)));
@@ -208,6 +206,7 @@ impl Found {
             let import = one.import_state.map(|state| ConcernedImport {
                 repo: repo.clone(),
                 state,
+                was_broken: one.was_broken,
                 binding: one.binding.clone(),
                 verdict: one.verdict.clone(),
             });

@@ -2,7 +2,7 @@
 
 use crate::{
     model::{text::comma_separated_at_most, verdict::ImportEffect},
-    wire::{Event, EventChange, EventData},
+    wire::{ConcernedImport, Event, EventChange, EventData},
 };
 
 /// The maximum number of changes that a text lists.
@@ -38,11 +38,17 @@ pub fn lines(event: &Event) -> Vec<String> {
 }
 
 fn line(change: &EventChange) -> String {
-    let of = |state: ImportEffect| {
-        let repos = change.imports.iter().filter(|one| one.state == state).map(|one| &one.repo);
-        Some(comma_separated_at_most(MAX_REPOS, repos)).filter(|repos| !repos.is_empty())
+    let of = |verb: &str, is_so: fn(&ConcernedImport) -> bool| {
+        let repos = change.imports.iter().filter(|one| is_so(one)).map(|one| &one.repo);
+        let repos = Some(comma_separated_at_most(MAX_REPOS, repos)).filter(|repos| !repos.is_empty());
+        repos.map(|repos| format!("{verb} {repos}"))
     };
-    let breaks = of(ImportEffect::Broken).map(|repos| format!(": breaks {repos}")).unwrap_or_default();
-    let unknown = of(ImportEffect::Unknown).map(|repos| format!("; may break {repos}")).unwrap_or_default();
-    format!("{}{breaks}{unknown}", change.text)
+    let effects = [
+        of("breaks", |one| one.state == ImportEffect::Broken && !one.was_broken),
+        of("still breaks", |one| one.state == ImportEffect::Broken && one.was_broken),
+        of("no longer breaks", |one| one.state.holds() && one.was_broken),
+        of("may break", |one| one.state == ImportEffect::Unknown),
+    ];
+    let effects: Vec<_> = effects.into_iter().flatten().collect();
+    if effects.is_empty() { change.text.clone() } else { format!("{}: {}", change.text, effects.join("; ")) }
 }

@@ -101,9 +101,9 @@ pub struct Wanted<'f> {
 }
 
 impl Wanted<'_> {
-    /// Returns whether the filter accepts a change.
+    /// Returns whether the filter accepts a change. A late one counts from its arrival on this machine, as its age does.
     pub fn accepts(&self, one: &Notification) -> bool {
-        self.is_within(one.created_at, Some(one.from_repo.as_str()), one.source_commit.as_deref())
+        self.is_within(one.arrived_at, Some(one.from_repo.as_str()), one.source_commit.as_deref())
             && self.filter.kind.is_none_or(|wanted| one.kinds().any(|kind| kind == wanted))
     }
 

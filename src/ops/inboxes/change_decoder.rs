@@ -66,9 +66,12 @@ impl ChangeDecoder<'_> {
                     other => other,
                 }
             }
-            PathContent::Binding(repo) => {
-                difference.delta(store)?.map(|delta| notification::binding_change(name, me, repo, path, &delta))
-            }
+            PathContent::Binding(repo) => difference.delta(store)?.map(|delta| {
+                let change = notification::binding_change(name, me, repo, path, &delta)?;
+                let (imports, more_imports) =
+                    notification::import_changes(&delta, |contract| self.is_readers(contract));
+                Some(Change { imports, more_imports, ..change })
+            }),
             PathContent::Transfers(contract) => current_parties(store, difference)?.map(|delta| {
                 let offered = domain.contracts.get(contract).filter(|offered| offered.retired.is_none())?;
                 let change = notification::offer_change(name, (contract, &offered.version), me, path, &delta);
@@ -102,6 +105,11 @@ impl ChangeDecoder<'_> {
             ChangeType::ContractRetired if !self.is_imported(&contract) => None,
             _ => Some(change),
         })
+    }
+
+    /// Returns whether a contract belongs to this repository, or whether all count.
+    fn is_readers(&self, contract: &ContractName) -> bool {
+        self.me.is_none_or(|me| self.domain.owner(contract) == Some(me))
     }
 
     /// Returns whether this repository, or anyone, imports a contract.

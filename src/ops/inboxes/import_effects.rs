@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use crate::{
     error::OpError,
     model::{
-        binding::Binding,
+        binding::{Binding, Import},
         domain_summary::DomainSummary,
+        notification::ChangeType,
         oid::Oid,
         rank::Rank,
-        verdict::{Judge, Outcome},
+        verdict::{ImportState, Judge, Outcome},
     },
     ops::{contract::verdict::Documents, ctx::ActingRepo},
     store::overview::Overview,
@@ -65,15 +66,19 @@ pub fn in_domain<'n>(
         let import = one.contract.as_ref().and_then(|name| imports.get(name)).copied();
         let Some(import) = import else { continue };
         let mut state = documents.state(domain, (acting.repo, import), judge)?;
-        let former = one.former.filter(|_| state.resolution.resolved() == one.changes.new_version.as_ref());
+        let is_resolved = state.resolution.resolved() == one.changes.new_version.as_ref();
+        let former = one.former.filter(|_| one.is_in_place() && is_resolved);
         if let Some(former) = former {
             state = documents.since(former, state, import, judge)?;
         }
         one.import_state = Some(state.effect());
         one.served_version = state.resolution.served().cloned();
         one.judged_by = Some(JudgedBy::of(&state));
-        let offered = domain.contracts.get(&import.contract);
-        one.rank = Rank::of_import(import, &state, offered.is_some_and(|offered| offered.is_discouraged_for(import)));
+        if state.is_broken() || detail == Detail::Verdict {
+            one.was_broken = was_broken(&documents, (one, &state), import, judge)?;
+        }
+        let rank = Rank::of_import(import, &state, domain.is_discouraged(import));
+        one.rank = rank.of_later_change(one.was_broken);
         if detail == Detail::Effect {
             continue;
         }
@@ -82,4 +87,30 @@ pub fn in_domain<'n>(
             .cloned();
     }
     Ok(())
+}
+
+/// Returns whether an import that is now in this state was broken before a change of its contract. Reads nothing in the usual
+/// case that its code is adapted to the former version.
+fn was_broken(
+    documents: &Documents<'_>,
+    (one, state): (&Notification, &ImportState),
+    import: &Import,
+    judge: &Judge<'_>,
+) -> Result<bool, OpError> {
+    if one.change_type == ChangeType::ContractOffered {
+        return Ok(state.is_broken());
+    }
+    // What changed in place is judged against the content before.
+    if one.is_in_place() {
+        return Ok(state.resolution.resolved().is_none());
+    }
+    if let (Some(former), Some(adapted)) = (one.former_version(), import.adapted()) {
+        let is_proved = adapted == former && import.version.matches(former) && import.expects.is_none();
+        // If it is adapted to a later version, it was edited after the reader last saw the contract.
+        if adapted > former || is_proved {
+            return Ok(false);
+        }
+    }
+    let Some(former) = one.former else { return Ok(false) };
+    Ok(documents.before(former, import, judge)?.is_some_and(|before| before.is_broken()))
 }

@@ -6,7 +6,7 @@ use crate::{
         binding::Import,
         clock,
         domain_summary::DomainSummary,
-        name::RealmName,
+        name::{ContractName, RealmName},
         notification::{Change, ChangeType},
         rank::Rank,
         verdict::ImportState,
@@ -34,18 +34,18 @@ pub fn notification(
     let changed_by_other = writer == Some(Writer::Other);
     // Judged by the range only; callers that show the notification also judge the documents.
     let state = import.map(|import| ImportState { resolution: domain.resolve_import(import), verdict: None });
-    let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
-    let standing = import.zip(state.as_ref()).map(|(import, state)| {
-        let is_discouraged = offered.is_some_and(|offered| offered.is_discouraged_for(import));
-        Rank::of_import(import, state, is_discouraged)
-    });
+    let standing =
+        import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, domain.is_discouraged(import)));
+    let rank = Rank::of_change(change.kind, standing, changed_by_other);
+    // Who relies on the repository's contracts is not merely counted.
+    let rank = if change.imports.is_empty() { rank } else { rank.min(Rank::Contract) };
     let expired = inbox::is_expired(arrived_at, now);
     Notification {
         id: change.id,
         kind: change.kind.type_word().to_owned(),
         change_type: change.kind,
         also: change.also,
-        rank: Rank::of_change(change.kind, standing, changed_by_other),
+        rank,
         realm: realm.clone(),
         domain: change.domain,
         contract: change.contract,
@@ -60,10 +60,15 @@ pub fn notification(
         version_count: change.version_count,
         yanked: change.yanked,
         deprecated: change.deprecated,
+        was_deprecated: change.was_deprecated,
         also_created: change.also_created,
+        orphans: Vec::new(),
+        imports: change.imports,
+        more_imports: change.more_imports,
         affects_me: import.is_some(),
         binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
         import_state: state.as_ref().map(ImportState::effect),
+        was_broken: false,
         served_version: state.as_ref().and_then(|state| state.resolution.served().cloned()),
         judged_by: state.as_ref().map(JudgedBy::of),
         verdict: None,
@@ -74,7 +79,7 @@ pub fn notification(
     }
 }
 
-/// Returns the notification that a repository left, for one that imports its contracts.
-pub fn orphaned(one: Notification) -> Notification {
-    Notification { affects_me: true, rank: Rank::Attention, ..one }
+/// Returns the notification that a repository left, for one that imports these contracts of it.
+pub fn orphaning(one: Notification, orphans: Vec<ContractName>) -> Notification {
+    Notification { affects_me: true, rank: Rank::Attention, orphans, ..one }
 }

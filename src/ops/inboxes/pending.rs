@@ -8,7 +8,7 @@ use super::{
     found::{Audience, Found, KnownState},
     import_effects::{self, Detail},
     inbox::{self, Baseline, Inbox, Receipt},
-    notification::{notification, orphaned},
+    notification::{notification, orphaning},
     writer::{Writer, farthest},
 };
 use crate::{
@@ -76,13 +76,12 @@ pub struct Pending {
     pub forgotten: usize,
 }
 
-/// A notification, and the file whose change it is about.
+/// A notification, and the files whose change it is about.
 #[derive(Debug)]
 struct PendingChange {
     notification: Notification,
-    path: TreePath,
-    /// The blob in the reader's baseline.
-    known: Option<Oid>,
+    /// The files, each with the blob in the reader's baseline.
+    paths: Vec<(TreePath, Option<Oid>)>,
 }
 
 /// A domain that was examined.
@@ -230,20 +229,41 @@ impl Pending {
             }
             let import = change.contract.as_ref().and_then(|contract| imports.get(contract)).copied();
             let one = notification(audience.realm(), (domain, import), (change, origin, writer), arrived_at, now);
-            let former = difference.old.filter(|_| one.is_in_place());
-            let one = Notification { former, ..one };
-            let is_orphaned = change.kind == ChangeType::RepoLeft
-                && domain.served_by(&change.from).any(|contract| imports.contains_key(contract));
+            let one = Notification { former: difference.old, ..one };
+            let left = Some(&change.from).filter(|_| change.kind == ChangeType::RepoLeft);
+            let served = left.into_iter().flat_map(|left| domain.served_by(left));
+            let orphans: Vec<_> = served.filter(|contract| imports.contains_key(*contract)).cloned().collect();
             self.changes.push(PendingChange {
-                notification: if is_orphaned { orphaned(one) } else { one },
-                path: difference.path.clone(),
-                known: difference.old,
+                notification: if orphans.is_empty() { one } else { orphaning(one, orphans) },
+                paths: vec![(difference.path.clone(), difference.old)],
             });
+        }
+        if audience.repo().is_some() {
+            self.combine_offers(name);
         }
         if arrivals.known != Some(tree) {
             self.sightings.push(FirstSeen { domain: name.clone(), tip: line.tip, paths: new });
         }
         Ok(is_silent)
+    }
+
+    /// Combines the offer of a new contract with the notification that it was added.
+    fn combine_offers(&mut self, domain: &DomainName) {
+        let is_offer = |one: &Notification| one.change_type == ChangeType::ContractOffered && one.domain == *domain;
+        let offers: Vec<_> = self.notifications().filter(|one| is_offer(one)).map(|one| one.contract.clone()).collect();
+        for contract in offers {
+            let is_of = |one: &PendingChange, kind| {
+                let one = &one.notification;
+                one.domain == *domain && one.contract == contract && one.change_type == kind && one.also.is_empty()
+            };
+            let added = |one: &PendingChange| is_of(one, ChangeType::ContractAdded) && !one.notification.is_back();
+            let Some(added) = self.changes.iter().position(added) else { continue };
+            let PendingChange { paths, .. } = self.changes.remove(added);
+            if let Some(offer) = self.changes.iter_mut().find(|one| is_of(one, ChangeType::ContractOffered)) {
+                offer.notification.also.push(ChangeType::ContractAdded);
+                offer.paths.extend(paths);
+            }
+        }
     }
 
     fn sort(&mut self) {
@@ -313,12 +333,12 @@ impl Pending {
     pub fn receipt(&self, tells: impl Fn(&Notification) -> bool) -> Receipt {
         let (mut delivered, mut moved) = (Vec::new(), BTreeSet::new());
         let mut pending: BTreeMap<&DomainName, Vec<(TreePath, Option<Oid>)>> = BTreeMap::new();
-        for PendingChange { notification: one, path, known } in &self.changes {
+        for PendingChange { notification: one, paths } in &self.changes {
             if tells(one) {
                 delivered.push(Notification { state: State::Seen, ..one.clone() });
                 moved.insert(&one.domain);
             } else {
-                pending.entry(&one.domain).or_default().push((path.clone(), *known));
+                pending.entry(&one.domain).or_default().extend(paths.iter().cloned());
             }
         }
         for (domain, path, known) in &self.kept {

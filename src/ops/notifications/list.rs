@@ -9,6 +9,7 @@ use crate::ops::{
         inbox::{self, DeliveredNotification, Inbox},
         pending::{self, Pending, is_key, key},
     },
+    notifications::relevance::Relevance,
     realm::status,
     repos::unknown,
     runs,
@@ -44,6 +45,10 @@ pub struct Request {
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub made: Filter,
+    /// What the changes are about
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub relevance: Relevance,
     /// The cursor is the sort key of a notification.
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
@@ -58,6 +63,7 @@ impl Default for Request {
             reader: pending::cli_reader(),
             filter: NotificationFilter::All,
             made: Filter::default(),
+            relevance: Relevance::default(),
             page: PageRequest::default(),
         }
     }
@@ -95,7 +101,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         dropped: inbox.dropped(acting.store, now)?,
     };
     let made = request.made.resolve(ctx)?;
-    let is_made = |one: &Notification| made.accepts(one);
+    let is_made = |one: &Notification| made.accepts(one) && request.relevance.accepts(one);
     let is_wanted = |one: &Notification| request.filter.accepts(one.state) && is_made(one);
     let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
     let total = wanted.len();

@@ -2,6 +2,7 @@
 
 pub mod ack;
 pub mod list;
+pub mod relevance;
 pub mod watch;
 
 use super::Operation;

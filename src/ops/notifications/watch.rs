@@ -13,15 +13,13 @@ use crate::ops::{
         arrival, inbox,
         pending::{self, Pending},
     },
+    notifications::relevance::Relevance,
     repos::unknown,
 };
 use crate::{
     error::OpError,
     locate,
-    model::{
-        name::{ContractRef, ReaderName, RepoName},
-        rank::Rank,
-    },
+    model::name::{ContractRef, ReaderName, RepoName},
     store::{
         git::{GitStore, Watch},
         overview::Overview,
@@ -50,22 +48,14 @@ pub struct Request {
     pub reader: ReaderName,
     /// Whether to mark what is shown as seen.
     pub mark: bool,
-    /// The lowest rank that is shown.
-    pub rank: Option<Rank>,
-    /// The only contract whose changes are shown.
-    pub contract: Option<ContractRef>,
+    /// What is shown.
+    pub relevance: Relevance,
 }
 
 impl Request {
     /// Returns the request for all notifications of the person at the command line.
     pub fn by_person(mark: bool) -> Self {
-        Self { reader: pending::cli_reader(), mark, rank: None, contract: None }
-    }
-
-    fn accepts(&self, one: &Notification) -> bool {
-        let is_contract =
-            |wanted: &ContractRef| one.domain == wanted.domain && one.contract.as_ref() == Some(&wanted.contract);
-        self.rank.is_none_or(|least| one.rank <= least) && self.contract.as_ref().is_none_or(is_contract)
+        Self { reader: pending::cli_reader(), mark, relevance: Relevance::default() }
     }
 }
 
@@ -125,7 +115,7 @@ pub type Subscribe<'f> = &'f dyn Fn(ActingRepo<'_>) -> Option<Box<dyn Feed>>;
 /// Returns an error if the realm cannot be read, or the delivery cannot be recorded.
 pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener, subscribe: Subscribe<'_>) -> Result<(), OpError> {
     let here = if request.mark { ctx.require_reader()? } else { ctx.acting_repo()? };
-    if let Some(missing) = request.contract.as_ref().filter(|wanted| !is_there(here, wanted)) {
+    if let Some(missing) = request.relevance.contract.as_ref().filter(|wanted| !is_there(here, wanted)) {
         listener.warn(&format!("{missing} does not exist yet"));
     }
     let mut watching = Watching { ctx, here, repo: here.repo.clone(), request, listener, shown: BTreeMap::new() };
@@ -227,7 +217,7 @@ impl Watching<'_> {
         let still: BTreeSet<_> = pending.notifications().map(|one| &one.id).collect();
         self.shown.retain(|id, _| still.contains(id));
         let is_due = |one: &&Notification| {
-            one.state == State::Pending && self.request.accepts(one) && !self.shown.contains_key(&one.id)
+            one.state == State::Pending && self.request.relevance.accepts(one) && !self.shown.contains_key(&one.id)
         };
         let due: Vec<_> = pending.notifications().filter(is_due).collect();
         let mut told = BTreeSet::new();
@@ -251,7 +241,9 @@ impl Watching<'_> {
 
     /// Delivers a notification if it is wanted and was not shown.
     fn show(&mut self, one: &Notification) -> Result<Delivered, OpError> {
-        if self.request.accepts(one) && self.shown.insert(one.id.clone(), one.created_at) != Some(one.created_at) {
+        if self.request.relevance.accepts(one)
+            && self.shown.insert(one.id.clone(), one.created_at) != Some(one.created_at)
+        {
             return self.listener.deliver(one);
         }
         Ok(Delivered::Done)

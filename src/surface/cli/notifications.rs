@@ -2,10 +2,7 @@
 
 use std::{ffi::OsString, process::Stdio};
 
-use clap::{
-    Args, Subcommand,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _},
-};
+use clap::{Args, Subcommand};
 
 use super::{
     All, Names, Verdict,
@@ -17,9 +14,7 @@ use crate::{
     env::Env,
     error::OpError,
     model::{
-        name::ContractRef,
         notification::ChangeType,
-        rank::Rank,
         text::count,
         verdict::{ImportEffect, Verdict as Judged},
     },
@@ -60,29 +55,13 @@ pub struct Ack {
     all: bool,
 }
 
-/// Returns the name of a rank, with its meaning.
-fn rank(rank: Rank) -> PossibleValue {
-    PossibleValue::new(rank.word()).help(match rank {
-        Rank::Broken => "An import no longer holds",
-        Rank::Attention => "An import holds, but is behind, deprecated, retired, yanked, or unknown",
-        Rank::Import => "An imported contract changed",
-        Rank::Conflict => "A conflict, a change by somebody else, or a refused change",
-        Rank::Contract => "Another contract of the repository's domains changed",
-        Rank::Binding => "A repository updated its binding",
-    })
-}
-
 #[derive(Debug, Args)]
 pub struct Watch {
     /// Mark the shown notifications as seen
     #[arg(long)]
     mark: bool,
-    /// Show only changes of at least this rank; the first one listed is the highest
-    #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::ALL.map(rank)).try_map(|word| word.parse::<Rank>()))]
-    rank: Option<Rank>,
-    /// Show only changes to this contract
-    #[arg(long, value_name = "DOMAIN/CONTRACT")]
-    contract: Option<ContractRef>,
+    #[command(flatten)]
+    relevance: notifications::relevance::Relevance,
     /// Run this shell command for each change, with the change as JSON on its standard input
     ///
     /// With --json, its output goes to standard error.
@@ -100,9 +79,9 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::List(arguments) => arguments.run(ctx, output),
-            Self::Watch(Watch { mark, rank, contract, exec, desktop, bell }) => {
+            Self::Watch(Watch { mark, relevance, exec, desktop, bell }) => {
                 let request =
-                    notifications::watch::Request { rank, contract, ..notifications::watch::Request::by_person(mark) };
+                    notifications::watch::Request { relevance, ..notifications::watch::Request::by_person(mark) };
                 let desktop = if desktop { Some(Desktop::find(&ctx.env)?) } else { None };
                 let mut listener = Listener { env: &ctx.env, output, exec, desktop, bell };
                 let of_daemon = |acting: ActingRepo<'_>| {
@@ -200,7 +179,9 @@ impl Listener<'_, '_> {
 /// Returns a change in one line that contains only names and versions.
 fn in_short(one: &Notification) -> String {
     let meaning = match one.import_state {
+        Some(ImportEffect::Broken) if one.was_broken => ": your import is still broken",
         Some(ImportEffect::Broken) => ": your import is broken",
+        Some(ImportEffect::Satisfied) if one.was_broken => ": your import holds again",
         Some(ImportEffect::Unknown) => ": it is unknown whether your import holds",
         Some(ImportEffect::Behind) => ": your import is behind",
         Some(ImportEffect::Satisfied) | None => "",
@@ -247,7 +228,7 @@ pub fn render(
     if number == 0 {
         return;
     }
-    text.heading(&format!("{} since you last looked", count(number, "change", "changes")));
+    text.heading(&format!("{} you have not seen", count(number, "change", "changes")));
     let range = |one: &Notification| {
         let mut imports = imports.iter();
         let import =
@@ -293,21 +274,29 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = range.map(|range| format!(" {range}")).unwrap_or_default();
     let file = if one.binding.is_empty() { String::new() } else { format!(" ({})", one.binding) };
     let range = |tail: &str| format!("your import{range} {tail}");
-    let still = if one.change_type == ChangeType::ContractAdded { "" } else { "still " };
+    let now = |verb: &str| match one.change_type {
+        _ if one.was_broken => format!("{verb} again"),
+        ChangeType::ContractAdded => verb.to_owned(),
+        _ => format!("still {verb}"),
+    };
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
+    if let Some(orphans) = one.orphans_phrase() {
+        return Some(styled(orphans, Style::Yellow));
+    }
     Some(match one.import_state? {
         effect if effect.holds() && one.is_withdrawn() => styled(range("relies on it"), Style::Yellow),
         ImportEffect::Behind => {
             let served = one.served_version.as_ref().map(|served| format!(": {served} is still served"));
-            styled(range(&format!("is behind{}", served.unwrap_or_default())), Style::Yellow)
+            let state = if one.was_broken { "is no longer broken, but behind" } else { "is behind" };
+            styled(range(&format!("{state}{}", served.unwrap_or_default())), Style::Yellow)
         }
         ImportEffect::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
-            styled(range(&format!("{still}accepts it (judged by version range only)")), Style::Green)
+            styled(range(&format!("{} (judged by version range only)", now("accepts it"))), Style::Green)
         }
         ImportEffect::Satisfied if one.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty()) => {
-            styled(range(&format!("{still}holds{file}{shown}")), Style::Yellow)
+            styled(range(&format!("{}{file}{shown}", now("holds"))), Style::Yellow)
         }
-        ImportEffect::Satisfied => styled(range(&format!("{still}holds")), Style::Green),
+        ImportEffect::Satisfied => styled(range(&now("holds")), Style::Green),
         ImportEffect::Unknown => {
             let said = match one.verdict.as_ref().map(Judged::phrase) {
                 Some(why) => format!("accepts it{file}, but {why}"),
@@ -315,6 +304,9 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
             };
             styled(range(&said), Style::Yellow)
         }
-        ImportEffect::Broken => styled(range(&format!("is broken{file}{shown}")), Style::Red),
+        ImportEffect::Broken => {
+            let state = if one.was_broken { "is still broken" } else { "is broken" };
+            styled(range(&format!("{state}{file}{shown}")), Style::Red)
+        }
     })
 }

@@ -293,6 +293,9 @@ fn import(import: &ImportStatus) -> Vec<Word> {
         (ImportStanding::Current, _) if import.yanked => {
             styled(format!("accepts {now}, which was yanked"), Style::Yellow)
         }
+        (ImportStanding::Current, _) if import.orphaned => {
+            styled(format!("accepts {now}, but its owner left the domain"), Style::Yellow)
+        }
         (ImportStanding::Current, _) => match outcome {
             Some((outcome, phrase)) if outcome == Outcome::Unknown || lacks => {
                 styled(format!("accepts {now}; {phrase}"), Style::Yellow)

@@ -49,7 +49,7 @@ fn status(ctx: &Ctx, domain: &DomainSummary, import: &Import, state: &ImportStat
         contract: import.contract.clone(),
         version_req: import.version.clone(),
         state: state.standing(),
-        rank: Rank::of_import(import, state, offered.is_some_and(|offered| offered.is_discouraged_for(import))),
+        rank: Rank::of_import(import, state, domain.is_discouraged(import)),
         judged_by: JudgedBy::of(state),
         verdict: state.between_versions().cloned(),
         current_version: resolution.current().cloned(),
@@ -58,6 +58,7 @@ fn status(ctx: &Ctx, domain: &DomainSummary, import: &Import, state: &ImportStat
         binding: import.binding.clone(),
         retired: offered.is_some_and(|contract| contract.retired.is_some()),
         yanked: offered.is_some_and(|contract| contract.is_yanked()),
+        orphaned: domain.is_orphaned(&import.contract),
         past_sunset: deprecated.as_ref().is_some_and(|deprecated| deprecated.is_over(ctx.env.today())),
         deprecated,
     }

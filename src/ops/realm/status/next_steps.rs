@@ -60,6 +60,8 @@ pub(super) fn add(
     let accepting = accepting(ctx, body);
     let is_idle = body.session.is_none();
     let unreadable = !body.unreadable.is_empty();
+    let orphan = body.imports.iter().find(|import| import.orphaned);
+    let orphan = orphan.map(|import| format!("{}/{}", import.domain, import.contract));
     let check = check::command(body.current_repo.as_ref());
     let is_damaged = !body.not_judged().is_empty();
     let answer = answer
@@ -69,6 +71,12 @@ pub(super) fn add(
         .next_all(removed)
         .next_all(accepting)
         .next_if(has_conflicts, check::SHOW_CONFLICTS)
+        .next_all(orphan.map(|contract| {
+            format!(
+                "git blue realm admin reclaim --help  # if the owner of {contract} no longer exists: take over its name in a \
+                new repository"
+            )
+        }))
         .next_if(ahead > 0 || behind > 0, "git blue sync  # sync with the remotes")
         .next_all(by_others);
     let answer = first.into_iter().fold(answer, Answer::next_once);

@@ -81,8 +81,10 @@ pub(super) const PAGES: &[Page] = &[
     page("session list").examples(&[("git blue session list --ended", "List sessions, including those that ended in the last 30 days")]),
     page("session stop").examples(&[("git blue session stop", "End the session of this working tree")]),
     page("notifications").examples(&[("git blue notifications list --state pending", "List pending notifications")]),
-    page("notifications list").about("Marks nothing as seen.").examples(&[
+    page("notifications list").about("Marks nothing as seen. For --since and --until, a change counts from its arrival on this \
+            machine.").examples(&[
             ("git blue notifications list --state pending", "List pending notifications"),
+            ("git blue notifications list --rank import", "List what concerns your imports"),
             ("git blue notifications list --json", "Print JSON for a program"),
         ]),
     page("notifications ack").examples(&[

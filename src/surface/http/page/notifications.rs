@@ -258,14 +258,20 @@ fn entry(site: &Site, one: &Notification, asked: &str) -> Markup {
                 _ => {}
             }
             (one.also_phrase())
+            @if let Some(changed) = one.imports_phrase() { ": " (text(&changed)) }
+            @for (at, orphan) in one.orphans.iter().enumerate() {
+                (if at == 0 { ": " } else { ", " }) (components::contract(site, &one.domain, orphan))
+            }
             @match one.import_state {
                 Some(effect) if effect.holds() && one.is_withdrawn() => { " " (badge(Tone::Warn, "import relies on it")) }
                 Some(ImportEffect::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
                     " " (badge(Tone::Good, "in range"))
                 }
+                Some(ImportEffect::Satisfied) if one.was_broken => { " " (badge(Tone::Good, "import holds again")) }
                 Some(ImportEffect::Satisfied) => { " " (badge(Tone::Good, "import holds")) }
                 Some(ImportEffect::Behind) => { " " (badge(Tone::Warn, "import behind")) }
                 Some(ImportEffect::Unknown) => { " " (badge(Tone::Warn, "effect unknown")) }
+                Some(ImportEffect::Broken) if one.was_broken => { " " (badge(Tone::Bad, "import still broken")) }
                 Some(ImportEffect::Broken) => { " " (badge(Tone::Bad, "import broken")) }
                 None => {}
             }
@@ -297,10 +303,12 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::ContractRetired if one.is_retired_and_taken_over() => "took over the retired",
         ChangeType::ContractRetired => "retired",
         ChangeType::ContractDeprecated if one.deprecated.is_none() => "withdrew the deprecation of",
+        ChangeType::ContractDeprecated if one.was_deprecated => "changed the deprecation of",
         ChangeType::ContractDeprecated => "deprecated",
         ChangeType::VersionYanked => "yanked a version of",
         ChangeType::SupportChanged => "changed the supported older versions of",
         ChangeType::OwnerChanged => "took over",
+        ChangeType::ContractOffered if one.is_new_and_offered() => "added and offers to hand over",
         ChangeType::ContractOffered => "offers to hand over",
         ChangeType::BindingAdded => "published its binding in",
         ChangeType::BindingRemoved => "removed its binding from",

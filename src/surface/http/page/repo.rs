@@ -166,6 +166,7 @@ fn import_now(site: &Site, import: &ImportStatus) -> Markup {
         }
         @if import.retired { " " (badge(Tone::Bad, "retired")) }
         @if import.yanked { " " (badge(Tone::Bad, "yanked")) }
+        @if import.orphaned { " " (badge(Tone::Warn, "owner left")) }
         @if let Some(verdict) = verdict { p.note dir="auto" { (text(&verdict.phrase())) } }
     }
 }

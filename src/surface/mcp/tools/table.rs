@@ -72,7 +72,10 @@ pub const KINDS: &[(&Operation, ToolKind)] = &[
     (&ops::worktree::create::OPERATION, ToolKind { hides: &["fetch"], is_slow: true, ..PLAIN }),
     (&ops::pr::status::OPERATION, ToolKind { lists: &["repos"], is_slow: true, asks_forges: true, ..PLAIN }),
     (&ops::contract::list::OPERATION, ToolKind { hides: &["search"], run: |call| pages(call, 100), ..PLAIN }),
-    (&ops::notifications::list::OPERATION, ToolKind { notifies: false, run: session::notifications_list, ..PLAIN }),
+    (
+        &ops::notifications::list::OPERATION,
+        ToolKind { hides: &["contract", "rank"], notifies: false, run: session::notifications_list, ..PLAIN },
+    ),
     (
         &ops::contract::diff::OPERATION,
         ToolKind {
