@@ -147,6 +147,21 @@ fn deadlock_is_reported_with_both_remedies() {
     world.blue(&tree(&world, "fungal"), &["check"]).exits(0);
 }
 
+#[test]
+fn step_that_accepts_both_versions_says_if_the_new_one_breaks_the_code() {
+    let world = deadlocked();
+    let fungal = tree(&world, "fungal");
+    commit(&world, &fungal, CONTRACT_FILE, &contract("2.0.0").replace("read", "input"));
+    let text = || status(&world)["steps"][0]["text"].as_str().unwrap().to_owned();
+    let breaks = "accepts 1.0.0 and 2.0.0; 2.0.0 breaks its code: add expects with what the code needs";
+    assert!(text().ends_with(breaks), "{}", text());
+    let needs = "    expects: { type: object, required: [read], properties: { read: {} } }\n";
+    let binding = importing(">=2.0.0, <3.0.0") + needs;
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &binding);
+    let lacks = "2.0.0 lacks what its expects need: adapt its code and its expects to both versions";
+    assert!(text().ends_with(lacks), "{}", text());
+}
+
 /// A colleague pushed the branch of the consumer, and this clone fetched it.
 #[test]
 fn branch_that_is_only_at_origin_is_included_by_the_named_step() {

@@ -122,15 +122,15 @@ pub fn branches(
 
 /// Returns the publishing branch that has all commits of a branch and more: here or, if that has still more, at the remote.
 fn merged_into(code: &CodeRepo, found: &FoundRepo, (_, tip): &(String, Oid)) -> Result<Option<(String, Oid)>, OpError> {
-    let mut newest = None;
-    for main in found.default.iter().flat_map(|default| code.branch_tips(default)) {
-        let main = main?;
-        let (_, last) = newest.as_ref().unwrap_or(&main);
-        if main.1 != *tip && code.is_ancestor(tip, &main.1)? && code.is_ancestor(last, &main.1)? {
-            newest = Some(main);
+    let (mut newest, mut main) = (*tip, None);
+    for one in found.default.iter().flat_map(|default| code.branch_tips(default)) {
+        let one = one?;
+        if one.1 != newest && code.is_ancestor(&newest, &one.1)? {
+            newest = one.1;
+            main = Some(one);
         }
     }
-    Ok(newest)
+    Ok(main)
 }
 
 /// A contract that a branch of an RFC adds to the realm.
