@@ -96,6 +96,8 @@ pub enum MergeAction {
     Repair,
     /// Publish and push what is merged.
     Publish,
+    /// Get what others published since the last sync, which may change the other steps.
+    Sync,
 }
 
 /// The state of a repository.

@@ -439,6 +439,7 @@ fn realm_is_pushed_after_each_merge_unless_it_is_synced_automatically() {
     commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <3.0.0"));
     let blocker = json!("the realm is not pushed");
     let is_blocked = |answer: &Value| of(answer, "fungal")["blockers"].as_array().unwrap().contains(&blocker);
+    world.ok(&fungal, &["sync"]);
     let before = status(&world);
     assert!(!is_blocked(&before), "{before:#}");
     world.git(&world.path("access"), &["merge", "--quiet", RFC]);

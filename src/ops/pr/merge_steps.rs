@@ -26,6 +26,9 @@ use crate::{
     wire::{ImportConflict, MergeAction, MergeStep, PrRepo, PullState},
 };
 
+/// The command that gets what others published, without `git`.
+pub(super) const SYNC: &str = "blue sync  # others may have published since the last sync; then show the steps again";
+
 /// The repositories, and their folders.
 pub struct Places<'a> {
     lines: &'a [PrRepo],
@@ -50,6 +53,8 @@ pub(super) struct Pending<'a> {
     pub waiting: &'a [Waiting<'a>],
     /// The repositories with published commits that are not pushed.
     pub unpushed: &'a BTreeSet<RepoName>,
+    /// Whether the realm may lack what others published.
+    pub is_old: bool,
 }
 
 impl Pending<'_> {
@@ -118,6 +123,12 @@ impl<'a> Places<'a> {
     /// Returns the steps in order. Without an RFC, there are none if the merges change no import. The list ends where a
     /// branch has to be repaired.
     pub(super) fn steps(&self, plan: &Plan, order: &[RepoName], pending: &Pending<'_>) -> Vec<MergeStep> {
+        let planned = self.planned(plan, order, pending);
+        let sync = planned.first().filter(|_| pending.is_old).map(|first| self.sync(&first.repo));
+        sync.into_iter().chain(planned).collect()
+    }
+
+    fn planned(&self, plan: &Plan, order: &[RepoName], pending: &Pending<'_>) -> Vec<MergeStep> {
         if self.rfc.is_none() && *plan == Plan::default() && pending.is_empty() {
             return Vec::new();
         }
@@ -237,6 +248,11 @@ impl<'a> Places<'a> {
         };
         let switch = self.switch(repo).map(|switch| format!("{switch} && ")).unwrap_or_default();
         step(repo, MergeAction::Repair, format!("{switch}{repair}"))
+    }
+
+    /// Returns the step that gets what others published, before the first one of a repository.
+    fn sync(&self, repo: &RepoName) -> MergeStep {
+        step(repo, MergeAction::Sync, format!("git -C {} {SYNC}", shell_path(&self.here)))
     }
 
     /// Returns the step that pushes the publishing branch.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     finish,
-    merge_steps::{Pending, Places},
+    merge_steps::{Pending, Places, SYNC},
     progress::{Measured, has_to_merge, is_on_base, line, with_pull},
     rfc::{self, Head, Planned, Refused},
     rfc_work::{RepoWork, RfcWork, on_main, places, standing},
@@ -57,9 +57,6 @@ runs!(PrStatus, run);
 
 /// The step if the realm is not pushed.
 const PUSH_REALM: &str = "git blue sync  # checks on other machines do not see yet what was published here";
-
-/// The step if the plan may not know what others published.
-const FETCH_REALM: &str = "git blue sync  # first: the steps do not know yet what others published since the last sync";
 
 /// Reports the progress.
 ///
@@ -155,15 +152,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     if is_unpushed {
         wait_for_push(&mut lines);
     }
-    let is_old = || Ok::<_, OpError>(is_by_hand && lines.iter().any(has_to_merge) && !auto::is_fresh(ctx, here)?);
-    let to_sync: Option<NextStep> = match is_unpushed {
-        true => Some(PUSH_REALM.into()),
-        false => is_old()?.then(|| FETCH_REALM.into()),
+    let is_old = is_by_hand && lines.iter().any(has_to_merge) && !auto::is_fresh(ctx, here)?;
+    let to_sync = match is_unpushed {
+        true => Some(PUSH_REALM.to_owned()),
+        false => is_old.then(|| format!("git {SYNC}")),
     };
     let found = tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone()));
     let places = Places::new(ctx, (&lines, rfc.as_ref()), found, unknown)?;
     waiting.extend(to_pull);
-    let pending = Pending { refused: &refused, waiting: &waiting, unpushed: &unpushed };
+    let pending = Pending { refused: &refused, waiting: &waiting, unpushed: &unpushed, is_old };
     let merge_steps = places.steps(&plan, &order.repos, &pending);
     let to_publish = merge_steps.iter().filter(|step| step.action == MergeAction::Publish);
     let to_publish: Vec<NextStep> = to_publish.filter_map(|step| Some(step.command.clone()?.into())).collect();
@@ -198,7 +195,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     answer.next_steps.splice(0..0, to_adapt);
     answer.next_steps.splice(0..0, to_publish);
     answer.next_steps.splice(0..0, to_finish);
-    answer.next_steps.splice(0..0, to_sync);
+    answer.next_steps.splice(0..0, to_sync.map(NextStep::from));
     answer.next_steps.extend(forges.ignored());
     Ok(answer)
 }
