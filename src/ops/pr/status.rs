@@ -153,10 +153,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         wait_for_push(&mut lines);
     }
     let is_old = is_by_hand && lines.iter().any(has_to_merge) && !auto::is_fresh(ctx, here)?;
-    let to_sync = match is_unpushed {
-        true => Some(PUSH_REALM.to_owned()),
-        false => is_old.then(|| format!("git {SYNC}")),
-    };
+    let push = is_unpushed.then(|| PUSH_REALM.to_owned());
+    let to_sync = push.or_else(|| is_old.then(|| format!("git {SYNC}")));
     let found = tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone()));
     let places = Places::new(ctx, (&lines, rfc.as_ref()), found, unknown)?;
     waiting.extend(to_pull);
