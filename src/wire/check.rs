@@ -123,7 +123,8 @@ pub enum Judged {
 pub struct RfcBranch {
     /// The repository.
     pub repo: RepoName,
-    /// The full name of the ref: a local branch, or a remote-tracking one.
+    /// The full name of the ref: a local branch, or a remote-tracking one. It is the default branch once that has all
+    /// commits of the RFC's.
     pub branch: String,
     /// The commit of the branch.
     pub commit: Oid,

@@ -24,14 +24,15 @@ pub struct PrStatus {
     pub repos: Vec<PrRepo>,
     /// A summary of all repositories.
     pub summary: PrSummary,
-    /// The order in which to merge: as imports require it, and otherwise providers before consumers.
+    /// The repositories with something to merge, in the order in which to merge them: as imports require it, and otherwise
+    /// providers before consumers.
     pub merge_order: Vec<RepoName>,
     /// The repositories that must each be merged before the other, so that no merge order is correct.
     pub cyclic: Vec<RepoName>,
     /// The imports that accept only the version before a merge, or only the one after it.
     pub import_conflicts: Vec<ImportConflict>,
-    /// The merge steps, in an order in which all checks pass after each step; empty if the branches change no import
-    /// and no imported contract.
+    /// The merge steps, in an order in which all checks pass after each step. Without an RFC, it is empty if the branches
+    /// change no import and no imported contract.
     pub steps: Vec<MergeStep>,
     /// The repositories that could not be read, each with the reason.
     pub errors: Vec<RepoProblem>,
@@ -95,6 +96,8 @@ pub enum MergeAction {
     Repair,
     /// Publish and push what is merged.
     Publish,
+    /// Get what others published since the last sync, which may change the other steps.
+    Sync,
 }
 
 /// The state of a repository.

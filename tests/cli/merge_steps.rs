@@ -139,12 +139,27 @@ fn deadlock_is_reported_with_both_remedies() {
     commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &served);
     let answer = status(&world);
     assert_eq!(answer["import_conflicts"], json!([]));
-    assert_eq!(answer["merge_order"], json!(["fungal", "access", "other"]));
+    assert_eq!(answer["merge_order"], json!(["fungal", "access"]));
     assert_eq!(
         (&of(&answer, "access")["blocked_by"], &of(&answer, "fungal")["blocked_by"]),
         (&json!(["fungal"]), &json!([]))
     );
     world.blue(&tree(&world, "fungal"), &["check"]).exits(0);
+}
+
+#[test]
+fn step_that_accepts_both_versions_says_if_the_new_one_breaks_the_code() {
+    let world = deadlocked();
+    let fungal = tree(&world, "fungal");
+    commit(&world, &fungal, CONTRACT_FILE, &contract("2.0.0").replace("read", "input"));
+    let text = || status(&world)["steps"][0]["text"].as_str().unwrap().to_owned();
+    let breaks = "accepts 1.0.0 and 2.0.0; 2.0.0 breaks its code: add expects with what the code needs";
+    assert!(text().ends_with(breaks), "{}", text());
+    let needs = "    expects: { type: object, required: [read], properties: { read: {} } }\n";
+    let binding = importing(">=2.0.0, <3.0.0") + needs;
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &binding);
+    let lacks = "2.0.0 lacks what its expects need: adapt its code and its expects to both versions";
+    assert!(text().ends_with(lacks), "{}", text());
 }
 
 /// A colleague pushed the branch of the consumer, and this clone fetched it.
@@ -197,14 +212,15 @@ fn consumer_without_a_branch_is_named() {
 }
 
 #[test]
-fn branch_without_contract_changes_needs_no_steps() {
+fn branches_without_contract_changes_are_merged_in_any_order() {
     let world = World::pair();
     for repo in ["fungal", "access"] {
         world.git(&world.path(repo), &["switch", "-q", "-c", RFC]);
         world.commit(repo, "Elsewhere");
     }
     let answer = status(&world);
-    assert_eq!((&answer["steps"], &answer["merge_order"]), (&json!([]), &json!(["fungal", "access"])));
+    let merged: Vec<_> = answer["steps"].as_array().unwrap().iter().map(|step| step["repo"].clone()).collect();
+    assert_eq!((&json!(merged), &answer["merge_order"]), (&json!(["fungal", "access"]), &json!(["fungal", "access"])));
     // A repository with nothing to push is neither pushed nor unpushed.
     world.git(&world.path("access"), &["reset", "-q", "--hard", "main"]);
     let answer = status(&world);
@@ -256,7 +272,7 @@ fn consumer_that_breaks_between_the_merges_is_named() {
     let binding = importing(">=1.0.0, <3.0.0");
     commit(&world, &tree(&world, "access"), BINDING_FILE, &binding);
     let blocker = "once fungal is merged, 2.0.0 of s3-access/s3-permissions breaks the import of access: add expects with \
-                   what the code needs, or merge both together";
+                   what the code needs, or keep serving the old version (supported)";
     let is_named = || {
         let blockers = of(&status(&world), "access")["blockers"].as_array().unwrap().contains(&json!(blocker));
         let check = world.ok(&fungal, &["check", "--rfc", RFC]).stdout;
@@ -423,6 +439,7 @@ fn realm_is_pushed_after_each_merge_unless_it_is_synced_automatically() {
     commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <3.0.0"));
     let blocker = json!("the realm is not pushed");
     let is_blocked = |answer: &Value| of(answer, "fungal")["blockers"].as_array().unwrap().contains(&blocker);
+    world.ok(&fungal, &["sync"]);
     let before = status(&world);
     assert!(!is_blocked(&before), "{before:#}");
     world.git(&world.path("access"), &["merge", "--quiet", RFC]);

@@ -214,3 +214,146 @@ fn squashed_branch_is_pulled_and_then_done() {
     assert_eq!(of(&answer, "access")["commits_ahead"], 0, "{answer:#}");
     assert_eq!(steps(&answer)[0], ("fungal".into(), "merge".into()));
 }
+
+fn blockers(answer: &Value, repo: &str) -> String {
+    of(answer, repo)["blockers"].to_string()
+}
+
+/// The merge step would leave main in the middle of a merge.
+#[test]
+fn branch_that_conflicts_with_main_is_merged_with_it_first() {
+    let world = with_remotes();
+    let access = world.path("access");
+    commit(&world, &access, BINDING_FILE, &importing(">=1.0.0, <1.5.0"));
+    world.git(&access, &["push", "-q", "origin", "main"]);
+    let answer = status(&world);
+    assert!(blockers(&answer, "access").contains("it cannot be merged into main without conflicts"), "{answer:#}");
+    assert_eq!(of(&answer, "access")["ready"], false);
+    assert_eq!(steps(&answer), [("access".into(), "repair".into())]);
+    let merge = format!("git -C {} merge origin/main", tree(&world, "access").display());
+    assert!(answer["steps"][0]["command"].as_str().unwrap().starts_with(&merge), "{answer:#}");
+
+    let place = format!("a merge is not finished in {}", access.display());
+    assert!(!blockers(&answer, "access").contains("not finished"));
+    assert_eq!(world.try_git(&access, &["merge", RFC]).code, 1);
+    let answer = status(&world);
+    assert!(blockers(&answer, "access").contains(&place), "{answer:#}");
+    assert!(answer["steps"][0]["text"].as_str().unwrap().contains(&place), "{answer:#}");
+    world.git(&access, &["merge", "--abort"]);
+    assert!(!blockers(&status(&world), "access").contains("not finished"));
+}
+
+/// Its uncommitted changes cannot be seen.
+#[test]
+fn worktree_that_was_moved_is_named() {
+    let world = with_remotes();
+    let (access, here, moved) = (world.path("access"), tree(&world, "access"), world.path("moved"));
+    std::fs::rename(&here, &moved).unwrap();
+    let git = format!("git -C {} worktree", access.display());
+    let answer = status(&world);
+    let blocker = format!("its worktree {} is missing: if it was moved, run {git} repair NEW-PATH", here.display());
+    assert!(blockers(&answer, "access").contains(&blocker), "{answer:#}");
+    let list = world.json(&access, &["realm", "worktree", "list"]);
+    assert_eq!(list["next_steps"][0]["command"], format!("{git} prune"), "{list:#}");
+    let reason = format!("or, if {} was moved: {git} repair NEW-PATH", here.display());
+    assert_eq!(list["next_steps"][0]["reason"], reason);
+    world.git(&access, &["worktree", "repair", moved.to_str().unwrap()]);
+    let answer = status(&world);
+    assert_eq!((&of(&answer, "access")["path"], &of(&answer, "access")["blockers"]), (&json!(moved), &json!([])));
+}
+
+/// Removes the consumer's worktree and its branch here, as after a merge.
+fn forget_branch(world: &World) {
+    let access = world.path("access");
+    world.git(&access, &["worktree", "remove", "--force", tree(world, "access").to_str().unwrap()]);
+    world.git(&access, &["branch", "-q", "-D", RFC]);
+}
+
+#[test]
+fn merge_whose_branch_was_deleted_is_pulled() {
+    let world = with_remotes();
+    let access = world.path("access");
+    world.git(&access, &["push", "-q", "origin", &format!("{RFC}:main"), &format!(":{RFC}")]);
+    // As if this clone did not know of the push.
+    world.git(&access, &["update-ref", "refs/remotes/origin/main", "main"]);
+    forget_branch(&world);
+    let pull = format!("git -C {} pull --no-rebase origin main", access.display());
+    let text = first(&world)["text"].as_str().unwrap().to_owned();
+    assert!(text.starts_with(&format!("access: {pull}, then write version: ")), "{text}");
+    world.git(&access, &["fetch", "-q"]);
+    let answer = status(&world);
+    assert_eq!(answer["import_conflicts"], json!([]), "{answer:#}");
+    assert!(
+        blockers(&answer, "fungal").contains("access was merged at its remote, and has to be pulled"),
+        "{answer:#}"
+    );
+    assert_eq!(steps(&answer)[..2], [("access".into(), "publish".into()), ("fungal".into(), "merge".into())]);
+    run(&world, &answer["steps"][0]);
+    let answer = status(&world);
+    assert_eq!((&steps(&answer)[0], &blockers(&answer, "fungal")[..]), (&("fungal".into(), "merge".into()), "[]"));
+}
+
+#[test]
+fn branch_that_is_merged_at_its_remote_is_not_missed() {
+    let world = with_remotes();
+    let access = world.path("access");
+    world.git(&access, &["push", "-q", "origin", &format!("{RFC}:main")]);
+    world.git(&access, &["pull", "-q", "origin", "main"]);
+    forget_branch(&world);
+    assert!(world.line(&access, &["rev-parse", &format!("origin/{RFC}")]).len() >= 40);
+    let answer = status(&world);
+    assert_eq!((&answer["errors"], &steps(&answer)[0]), (&json!([]), &("fungal".into(), "merge".into())), "{answer:#}");
+}
+
+#[test]
+fn contract_whose_file_was_removed_is_retired_at_the_end() {
+    let world = with_remotes();
+    for (repo, file) in [("access", BINDING_FILE), ("fungal", CONTRACT_FILE), ("fungal", BINDING_FILE)] {
+        world.git(&tree(&world, repo), &["rm", "-q", file]);
+        world.git(&tree(&world, repo), &["commit", "-q", "-m", "Remove"]);
+    }
+    for _ in 0..2 {
+        follow(&world, &first(&world));
+    }
+    let next = |world: &World| status(world)["next_steps"][0]["command"].as_str().unwrap().to_owned();
+    let retire = next(&world);
+    let expected = format!("git -C {} blue contract retire s3-access/s3-permissions", world.path("fungal").display());
+    assert!(retire.starts_with(&expected), "{retire}");
+    world.finish_shell(&world.root(), &retire).exits(0);
+    assert!(next(&world).starts_with("git blue realm worktree remove "), "{}", next(&world));
+}
+
+/// What others published since then may need other steps.
+#[test]
+fn realm_that_is_not_synced_automatically_is_synced_before_the_steps() {
+    let world = World::pair();
+    let (fungal, hub) = (world.path("fungal"), world.hub());
+    world.ok(&fungal, &["init", "--url", &hub]);
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    world.ok(&fungal, &["sync"]);
+    let actions = || steps(&status(&world)).into_iter().map(|(_, action)| action).collect::<Vec<_>>();
+    let planned = actions();
+    assert!(!planned.contains(&"sync".to_owned()), "{planned:?}");
+    world.pass_hours(1);
+    let old = status(&world);
+    assert_eq!(
+        (&old["steps"][0]["action"], &old["next_steps"][0]["command"]),
+        (&json!("sync"), &json!("git blue sync"))
+    );
+    assert_eq!(actions()[1..], planned);
+    run(&world, &old["steps"][0]);
+    assert_eq!(actions(), planned);
+}
+
+#[test]
+fn commits_of_main_need_no_pull_request() {
+    let world = with_remotes();
+    let fungal = world.path("fungal");
+    commit(&world, &fungal, CONTRACT_FILE, &contract("1.1.0"));
+    let answer = world.json(&fungal, &["realm", "pr", "status"]);
+    let push = format!("git -C {} push origin main", fungal.display());
+    assert_eq!(answer["next_steps"][0]["command"], push, "{answer:#}");
+    assert!(!answer["next_steps"].to_string().contains("pull requests, "), "{answer:#}");
+    assert!(!answer["next_steps"].to_string().contains("open pull requests"), "{answer:#}");
+}

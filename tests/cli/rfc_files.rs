@@ -102,3 +102,49 @@ fn branch_that_lacks_a_published_version_is_merged_first() {
     let status = world.ok(&fungal, &["realm", "pr", "status", "--rfc", RFC]).stdout;
     assert!(status.contains(&merge) && !status.contains("bump to"), "{status}");
 }
+
+/// Its files were changed on main since.
+#[test]
+fn merged_branch_is_judged_by_main() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=1.0.0, <3.0.0"));
+    world.git(&access, &["merge", "-q", RFC]);
+    commit(&world, &access, BINDING_FILE, &importing(">=1.0.0, <4.0.0"));
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("3.0.0"));
+    let check = world.json(&fungal, &["check", "--rfc", RFC]);
+    assert_eq!((&check["errors"], &check["valid"]), (&json!([]), &json!(true)), "{check:#}");
+    let branches = [&check["branches"][0]["branch"], &check["branches"][1]["branch"]];
+    assert_eq!(branches, ["refs/heads/main", "refs/heads/rfc-7"], "{check:#}");
+}
+
+/// Both are written before either is merged.
+#[test]
+fn contract_of_a_branch_can_be_imported_in_the_same_rfc() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.write("sample.json", "{\"id\": 1}");
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    let (provider, consumer) = (tree(&world, "fungal"), tree(&world, "access"));
+    let sample = world.path("sample.json");
+    let import = ["import", "s3-access/orders", "--used-in", "cdk/access_stack.py"];
+    assert!(world.blue(&consumer, &import).exits(1).stderr.contains("there is no contract s3-access/orders"));
+    let new = world.ok(&provider, &["contract", "new", "s3-access/orders", "--from-samples", sample.to_str().unwrap()]);
+    assert!(new.stdout.contains(&format!("in the worktree of each consumer for {RFC}")), "{new}");
+    world.git(&provider, &["add", "--all"]);
+    world.git(&provider, &["commit", "-q", "-m", "Orders"]);
+    // Outside of the RFC, there is none yet.
+    world.blue(&world.path("access"), &import).exits(1);
+    let place = format!("s3-access/orders is on the branch of fungal for {RFC}, and is published when that is merged");
+    let imported = world.ok(&consumer, &import);
+    assert!(imported.stdout.contains(&format!("git blue check --rfc {RFC}  # {place}")), "{imported}");
+    let binding = std::fs::read_to_string(consumer.join(BINDING_FILE)).unwrap();
+    assert!(binding.contains("orders") && binding.contains(">=1.0.0, <2.0.0"), "{binding}");
+    world.git(&consumer, &["commit", "-q", "-a", "-m", "Read the orders"]);
+    let check = world.blue(&consumer, &["check"]).exits(1);
+    assert!(check.stdout.contains(&place), "{check}");
+    let step = world.next_step(&check);
+    assert_eq!(step, format!("git blue check --rfc {RFC}  # check both together"), "{check}");
+    world.finish_shell(&consumer, &step).exits(0);
+}

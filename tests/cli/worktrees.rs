@@ -387,7 +387,7 @@ fn missing_worktree_that_is_locked_is_unlocked_first() {
     world.git(&path, &["worktree", "lock", "."]);
     std::fs::remove_dir_all(&path).unwrap();
     let list = world.ok(&aperture, &["realm", "worktree", "list"]);
-    assert!(list.stdout.contains(&format!("run git worktree unlock {} in fungal", path.display())), "{list}");
+    assert!(list.stdout.contains(&format!("worktree unlock {} && git -C ", path.display())), "{list}");
     let refused = create(&world, "aperture", "x", &[]);
     assert_eq!(refused["errors"][0]["code"], "locked-worktree");
     let step = refused["errors"][0]["next_step"]["command"].as_str().unwrap();

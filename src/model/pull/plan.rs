@@ -10,7 +10,7 @@ use super::order::{Before, reached};
 use crate::model::{
     binding::Import,
     contract::Contract,
-    domain_view::DomainView,
+    domain_view::{DomainView, ImportResolution},
     name::{ContractName, ContractRef, DomainName, RepoName},
     publish,
     range::Range,
@@ -85,7 +85,8 @@ impl fmt::Display for BrokenImport {
             }
             Some(provider) => write!(
                 f,
-                "once {provider} is merged, {new} of {at} breaks the import of {consumer}: {first}, or merge both together"
+                "once {provider} is merged, {new} of {at} breaks the import of {consumer}: {first}, or keep serving the \
+                 old version (supported)"
             ),
         }
     }
@@ -162,6 +163,19 @@ pub struct RangeConflict {
     pub range_after: Range,
     /// A range that accepts both versions.
     pub widened: Option<Range>,
+    /// The consequence of the new version for the code, apart from the range.
+    pub effect: SchemaEffect,
+}
+
+/// The consequence of a new version for the code of an importer, as far as its schemas tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemaEffect {
+    /// It breaks nothing that is known.
+    Holds,
+    /// It breaks the code, which does not state what it needs.
+    Breaks,
+    /// It lacks what the code needs, as stated in `expects`.
+    LacksExpected,
 }
 
 /// An import to narrow once everything is merged.
@@ -307,7 +321,7 @@ impl Plan {
         let states = States::of(edge, judge);
         let unserved = if states.is_out_of_range() { edge.unserved() } else { None };
         let is_conflict = states.is_out_of_range() && unserved.is_none();
-        let conflict = if is_conflict { edge.conflict() } else { None };
+        let conflict = if is_conflict { edge.conflict(judge) } else { None };
         let merges_both = [consumer, provider].iter().all(|repo| edge.domain.branches.contains_key(*repo));
         match (states.breaks_provider_first(), states.breaks_consumer_first()) {
             _ if unserved.is_some() => {}
@@ -439,7 +453,23 @@ impl Edge<'_> {
         Some(Unserved { consumer, provider, at: self.at(), range, now })
     }
 
-    fn conflict(&self) -> Option<RangeConflict> {
+    /// Returns the consequence of the new version for the code of the consumer, which is adapted to the old one by then,
+    /// whatever its range accepts.
+    fn effect(&self, judge: &Judge<'_>) -> Option<SchemaEffect> {
+        let (mut import, provided) = (self.import(true)?.clone(), self.domain.of(self.provider, true));
+        let new = self.contract(true)?.version.clone();
+        import.adapted_version = self.contract(false).map(|old| old.version.clone()).or(import.adapted_version);
+        let views = [provided, &self.domain.published];
+        let document = |version: &Version| views.into_iter().find_map(|view| view.document(self.contract, version));
+        let state = ImportState::new(ImportResolution::Satisfied(new), &import, document, judge);
+        Some(match (state.is_broken(), &import.expects) {
+            (false, _) => SchemaEffect::Holds,
+            (true, None) => SchemaEffect::Breaks,
+            (true, Some(_)) => SchemaEffect::LacksExpected,
+        })
+    }
+
+    fn conflict(&self, judge: &Judge<'_>) -> Option<RangeConflict> {
         let new = self.contract(true)?.version.clone();
         let range_before = self.import(false).map(|import| import.version.clone());
         let range_after = self.import(true)?.version.clone();
@@ -450,6 +480,7 @@ impl Edge<'_> {
             provider: self.provider.clone(),
             at: self.at(),
             widened: base.unwrap_or(&range_after).widened(&new),
+            effect: self.effect(judge)?,
             old,
             new,
             range_before,

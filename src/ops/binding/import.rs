@@ -13,7 +13,14 @@ use crate::{
         version::Version,
         yaml_text,
     },
-    ops::{Operation, ctx::Ctx, domain, publish::references::Reference, runs},
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain,
+        pr::rfc::{self, Proposal},
+        publish::references::Reference,
+        runs,
+    },
     wire::{Answer, BindingEdit},
 };
 
@@ -54,7 +61,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     if let Some(why) = request.range.as_ref().and_then(Range::emptiness) {
         return Err(OpError::usage(why));
     }
-    let current = current(acting.store, request)?;
+    let Known { current, proposal } = known(ctx, acting.store, request)?;
     let used_in = request.used_in.iter().map(|file| own_path(ctx, file)).collect::<Result<UsedIn, _>>()?;
     let expects = request.expects.as_deref().map(|place| reference(ctx, place)).transpose()?;
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
@@ -84,6 +91,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     let has_test = editing.binding.import(&at.contract).is_some_and(|import| import.validation.is_some());
     let is_accepted = current.as_ref().is_none_or(|current| range.matches(&current.version));
     let mut answer = editing.finish(&by_hand)?;
+    if let Some(proposal) = &proposal {
+        answer = answer.next(format!("git blue check --rfc {}  # {}", proposal.rfc, proposal.place(at)));
+    }
     if let Some(join) = membership(acting, at)? {
         answer.next_steps.insert(0, join.into());
     }
@@ -131,6 +141,26 @@ fn discouraged(at: &ContractRef, current: &Contract) -> Option<String> {
 fn reference(ctx: &Ctx, place: &Path) -> Result<Reference, OpError> {
     let (file, pointer) = Reference::split(ctx.env.cwd(), place);
     Ok(Reference { file: own_path(ctx, file)?, pointer: pointer.to_owned() })
+}
+
+/// What is known of the contract.
+struct Known {
+    /// Its release that counts; `None` if it has none.
+    current: Option<Contract>,
+    /// The branch that has the contract, if it is not published.
+    proposal: Option<Proposal>,
+}
+
+/// Returns the contract as it is published, or else as the branches of the current RFC have it.
+fn known(ctx: &Ctx, store: &dyn crate::store::Store, request: &Request) -> Result<Known, OpError> {
+    let unknown = match current(store, request) {
+        Err(error) if error.code == ErrorCode::UnknownContract => error,
+        current => return Ok(Known { current: current?, proposal: None }),
+    };
+    let Some(proposal) = rfc::proposal(ctx, &request.contract)? else { return Err(unknown) };
+    let is_release = |contract: &&Contract| !contract.version.is_auto() && !contract.version.is_prerelease();
+    let current = Some(&proposal.contract).filter(is_release).cloned();
+    Ok(Known { current, proposal: Some(proposal) })
 }
 
 /// Returns the current contract. Returns `None` if it has no release and a range was given.

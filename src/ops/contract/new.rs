@@ -36,6 +36,7 @@ use crate::{
             work_file::WorkFile,
         },
         sync::auto,
+        worktree::rfc_worktrees,
     },
     repo::blue_files::{Files, contract_path},
     store::{codec, read},
@@ -126,8 +127,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         .next_all(nothing.map(|one| NextStep::advice(of_nothing(&one))))
         .next_if(!is_member, format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo))
         .next(format!("git add {paths} && git commit -m \"Add the contract {at}\"{}", ignored.unwrap_or_default()))
-        .next(format!("git blue import {at}  # in each consumer, once it is published"));
+        .next(format!("git blue import {at}  # {}", where_to_import(ctx, acting)?));
     auto::with_push(ctx, (acting.realm, acting.store), is_realm_changed, answer)
+}
+
+/// Returns where the new contract can be imported: its consumers can be part of the same RFC.
+fn where_to_import(ctx: &Ctx, acting: ActingRepo<'_>) -> Result<String, OpError> {
+    Ok(match rfc_worktrees::checked_out_rfc(ctx, acting.realm)? {
+        Some(rfc) => format!("in the worktree of each consumer for {rfc}, or once it is published"),
+        None => "in each consumer, once it is published".to_owned(),
+    })
 }
 
 /// Says that the schema of the new contract allows nothing.

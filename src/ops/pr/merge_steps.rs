@@ -8,16 +8,16 @@ use std::{
 
 use super::{
     main_folder::MainFolder,
-    progress::has_to_merge,
+    progress::{has_to_merge, is_on_base},
     rfc::{Refused, Repair},
     unpublished_merges::Waiting,
 };
 
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     model::{
         name::{ContractRef, RepoName, RfcName},
-        pull::plan::{Plan, RangeConflict, RangeToNarrow},
+        pull::plan::{Plan, RangeConflict, RangeToNarrow, SchemaEffect},
         range::Range,
         text::{shell_path, shell_word},
     },
@@ -25,6 +25,9 @@ use crate::{
     repo::blue_files,
     wire::{ImportConflict, MergeAction, MergeStep, PrRepo, PullState},
 };
+
+/// The command that gets what others published, without `git`.
+pub(super) const SYNC: &str = "blue sync  # others may have published since the last sync; then show the steps again";
 
 /// The repositories, and their folders.
 pub struct Places<'a> {
@@ -50,6 +53,8 @@ pub(super) struct Pending<'a> {
     pub waiting: &'a [Waiting<'a>],
     /// The repositories with published commits that are not pushed.
     pub unpushed: &'a BTreeSet<RepoName>,
+    /// Whether the realm may lack what others published.
+    pub is_old: bool,
 }
 
 impl Pending<'_> {
@@ -115,14 +120,23 @@ impl<'a> Places<'a> {
         ways
     }
 
-    /// Returns the steps in order, or none if they change no import. The list ends where a branch has to be repaired.
+    /// Returns the steps in order. Without an RFC, there are none if the merges change no import. The list ends where a
+    /// branch has to be repaired.
     pub(super) fn steps(&self, plan: &Plan, order: &[RepoName], pending: &Pending<'_>) -> Vec<MergeStep> {
-        if *plan == Plan::default() && pending.is_empty() {
+        let planned = self.planned(plan, order, pending);
+        let sync = planned.first().filter(|_| pending.is_old).map(|first| self.sync(&first.repo));
+        sync.into_iter().chain(planned).collect()
+    }
+
+    fn planned(&self, plan: &Plan, order: &[RepoName], pending: &Pending<'_>) -> Vec<MergeStep> {
+        if self.rfc.is_none() && *plan == Plan::default() && pending.is_empty() {
             return Vec::new();
         }
         let conflicts =
             |repo: &RepoName| plan.conflicts.iter().filter(|conflict| conflict.consumer == *repo).collect::<Vec<_>>();
         let mut steps: Vec<_> = pending.unpushed.iter().filter_map(|repo| self.push(repo)).collect();
+        let not_pulled = pending.waiting.iter().filter(|waiting| !order.contains(&waiting.place.found.name));
+        steps.extend(not_pulled.filter_map(Waiting::publish));
         let outside = plan.conflicts.iter().filter(|conflict| !order.contains(&conflict.consumer));
         steps.extend(outside.filter_map(|conflict| self.widen(conflict)));
         for repo in order {
@@ -132,7 +146,7 @@ impl<'a> Places<'a> {
                 steps.push(self.repair(refused));
                 return steps;
             }
-            steps.extend(waiting.and_then(|waiting| Some(step(repo, MergeAction::Publish, waiting.step.clone()?))));
+            steps.extend(waiting.and_then(Waiting::publish));
             let conflicts = conflicts(repo);
             steps.extend(conflicts.iter().filter_map(|conflict| self.widen(conflict)));
             let line = line.filter(|line| has_to_merge(line) || !conflicts.is_empty());
@@ -160,7 +174,7 @@ impl<'a> Places<'a> {
         Some(format!("git -C {} switch {}", shell_path(folder), shell_word(branch)))
     }
 
-    /// Returns the edit of an import: on the branch, or on the publishing branch, which is then pushed.
+    /// Returns the edit of an import: on the branch, or on the publishing branch, which is pulled first, and then pushed.
     fn edit(
         &self,
         repo: &RepoName,
@@ -174,18 +188,18 @@ impl<'a> Places<'a> {
         let on_branch = action == MergeAction::Widen && self.line(repo).is_some();
         let file = self.file(repo, on_branch, &path)?.display().to_string();
         let main = self.mains.get(repo).filter(|_| !on_branch);
-        let switch = match main {
-            Some(main) => (!main.has_branch).then(|| main.switch()),
-            None => self.switch(repo),
+        let first = match main {
+            Some(main) => (!main.has_branch).then(|| main.switch()).into_iter().chain(main.update()).collect(),
+            None => Vec::from_iter(self.switch(repo)),
         };
-        let switch = switch.map(|switch| format!("{switch}, then ")).unwrap_or_default();
+        let first = if first.is_empty() { String::new() } else { format!("{}, then ", first.join(" && ")) };
         let message = format!("Accept {range} of {at}");
-        let pushed = main.map(|main| self.pushed(main)).filter(|pushed| !pushed.is_empty());
+        let pushed = main.map(|main| self.pushed(main.push(), main)).filter(|pushed| !pushed.is_empty());
         let commit = match main.zip(pushed) {
             Some((main, pushed)) => format!(", then {}{pushed}", main.commit(&path, &message)),
             None => ", and commit it".to_owned(),
         };
-        let what = format!("{switch}write version: \"{range}\" for {contract} in {file}{commit}  # {why}");
+        let what = format!("{first}write version: \"{range}\" for {contract} in {file}{commit}  # {why}");
         Some(MergeStep {
             domain: Some(domain.clone()),
             contract: Some(contract.clone()),
@@ -197,9 +211,7 @@ impl<'a> Places<'a> {
 
     /// Returns the end of a command that commits to the publishing branch: it is pushed, and so is what that published,
     /// which the check of the next repository elsewhere needs.
-    fn pushed(&self, main: &MainFolder) -> String {
-        let push =
-            main.push().map(|push| main.update().into_iter().chain([push]).collect::<Vec<_>>()).unwrap_or_default();
+    fn pushed(&self, push: impl IntoIterator<Item = String>, main: &MainFolder) -> String {
         let sync = self.is_pushed_by_hand.then(|| main.sync());
         push.into_iter().chain(sync).map(|command| format!(" && {command}")).collect()
     }
@@ -238,22 +250,37 @@ impl<'a> Places<'a> {
         step(repo, MergeAction::Repair, format!("{switch}{repair}"))
     }
 
+    /// Returns the step that gets what others published, before the first one of a repository.
+    fn sync(&self, repo: &RepoName) -> MergeStep {
+        step(repo, MergeAction::Sync, format!("git -C {} {SYNC}", shell_path(&self.here)))
+    }
+
     /// Returns the step that pushes the publishing branch.
     fn push(&self, repo: &RepoName) -> Option<MergeStep> {
         let main = self.mains.get(repo)?;
-        let command = format!("{}{}  # it is merged here, but not pushed", main.switch(), self.pushed(main));
+        let pushed = self.pushed(main.update().into_iter().chain(main.push()), main);
+        let command = format!("{}{pushed}  # it is merged here, but not pushed", main.switch());
         Some(step(repo, MergeAction::Publish, command))
     }
 
+    /// Returns the command that pushes the publishing branch, if that is what a repository has to offer.
+    pub fn push_main(&self, line: &PrRepo) -> Option<NextStep> {
+        let push = self.mains.get(&line.name).filter(|_| is_on_base(line) && line.pushed == Some(false))?.push()?;
+        Some(push.into())
+    }
+
     fn widen(&self, conflict: &RangeConflict) -> Option<MergeStep> {
-        let why = match &conflict.old {
-            Some(old) => {
-                format!(
-                    "accepts {old} and {new}; if {new} breaks its schema, add expects with what the code needs",
-                    new = conflict.new
-                )
+        let new = &conflict.new;
+        let accepts = match &conflict.old {
+            Some(old) => format!("accepts {old} and {new}"),
+            None => format!("accepts {new}"),
+        };
+        let why = match conflict.effect {
+            SchemaEffect::Holds => accepts,
+            SchemaEffect::Breaks => format!("{accepts}; {new} breaks its code: add expects with what the code needs"),
+            SchemaEffect::LacksExpected => {
+                format!("{accepts}; {new} lacks what its expects need: adapt its code and its expects to both versions")
             }
-            None => format!("accepts {}", conflict.new),
         };
         let (consumer, range) = (&conflict.consumer, conflict.widened.as_ref()?);
         self.edit(consumer, &conflict.at, MergeAction::Widen, range, &why)
@@ -282,8 +309,16 @@ impl<'a> Places<'a> {
     fn merge_command(&self, line: &PrRepo) -> Option<String> {
         let (main, branch) = (self.mains.get(&line.name)?, line.branch.as_ref()?);
         let sync = self.is_pushed_by_hand.then(|| main.sync());
-        let before = [main.switch()].into_iter().chain(main.update()).chain([main.merge(branch)]);
+        let merge = (!is_on_base(line)).then(|| main.merge(branch));
+        let before = [main.switch()].into_iter().chain(main.update()).chain(merge);
         Some(before.chain(main.push()).chain(sync).collect::<Vec<_>>().join(" && "))
+    }
+}
+
+impl Waiting<'_> {
+    /// Returns the step that publishes it, if it is known.
+    fn publish(&self) -> Option<MergeStep> {
+        Some(step(&self.place.found.name, MergeAction::Publish, self.step.clone()?))
     }
 }
 

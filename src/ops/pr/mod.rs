@@ -2,6 +2,7 @@
 
 pub mod comment;
 pub mod create;
+mod finish;
 mod main_folder;
 pub mod merge_steps;
 pub mod prepare;
@@ -9,6 +10,7 @@ pub(crate) mod progress;
 pub mod rfc;
 mod rfc_work;
 pub mod status;
+mod unmergeable;
 mod unpublished_merges;
 
 use super::Operation;

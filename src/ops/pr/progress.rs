@@ -1,12 +1,20 @@
 //! The progress of an RFC in one repository: what git and the forge say.
 
+use std::path::Path;
+
 use super::rfc_work::RepoWork;
 use crate::{
     forge::{ForgeError, Pull, PullStatus},
-    model::{secret_file::looks_secret, text::count},
+    model::{
+        secret_file::looks_secret,
+        text::{count, shell_path},
+    },
     ops::{
         ctx::RealmContext,
-        repos::forges::{ForgeUnavailable, OnForge},
+        repos::{
+            forges::{ForgeUnavailable, OnForge},
+            paths::FoundRepo,
+        },
     },
     repo::work::WorkStatus,
     wire::{PrRepo, PullRequest, PullReviews, PullState},
@@ -114,11 +122,21 @@ pub fn line(here: &RealmContext, place: &RepoWork, measured: Measured) -> PrRepo
         blockers: Vec::new(),
         ready: false,
     };
-    line.blockers = blockers(&line, &standing);
+    line.blockers = place.missing.iter().map(|folder| missing(&place.found, folder)).collect();
+    line.blockers.extend(blockers(&line, &standing));
     let is_to_merge = line.commits_ahead > 0;
     line.blockers.extend(unknown_blocker.filter(|_| is_to_merge).map(str::to_owned));
     line.ready = line.blockers.is_empty();
     line
+}
+
+/// Returns what to do about a worktree whose folder is missing.
+fn missing(found: &FoundRepo, folder: &Path) -> String {
+    let git = format!("git -C {} worktree", shell_path(&found.folder));
+    format!(
+        "its worktree {} is missing: if it was moved, run {git} repair NEW-PATH, and otherwise {git} prune",
+        folder.display()
+    )
 }
 
 fn request_of(pull: Pull, condition: Option<PullStatus>) -> PullRequest {
@@ -157,16 +175,18 @@ fn blockers(line: &PrRepo, standing: &WorkStatus) -> Vec<String> {
         Some(unpushed) => found.push(format!("{} not pushed", count(unpushed, "commit is", "commits are"))),
         None => found.push("its branch is not on the remote".into()),
     }
-    let Some(pr) = line.pr.as_ref().filter(|pr| pr.state != PullState::Merged) else { return found };
+    let pr = line.pr.as_ref();
+    let is_open = pr.is_some_and(|pr| pr.state == PullState::Open);
+    if (standing.conflicts && !is_merged) || (is_open && pr.is_some_and(|pr| pr.mergeable == Some(false))) {
+        found.push(conflicts(base));
+    }
+    let Some(pr) = pr.filter(|pr| pr.state != PullState::Merged) else { return found };
     if pr.state == PullState::Closed {
         found.push("its pull request was closed".into());
         return found;
     }
     if pr.draft {
         found.push("its pull request is a draft".into());
-    }
-    if pr.mergeable == Some(false) {
-        found.push(format!("it cannot be merged into {base} without conflicts"));
     }
     if pr.reviews.changes_requested > 0 {
         found.push(format!(
@@ -182,6 +202,16 @@ fn blockers(line: &PrRepo, standing: &WorkStatus) -> Vec<String> {
         found.push(count(checks.pending, "check is pending", "checks are pending"));
     }
     found
+}
+
+/// Returns the obstacle that a merge into `base` conflicts.
+pub fn conflicts(base: &str) -> String {
+    format!("it cannot be merged into {base} without conflicts")
+}
+
+/// Returns whether the publishing branch itself is checked out. What it is ahead of is the branch at the remote.
+pub fn is_on_base(line: &PrRepo) -> bool {
+    line.branch.is_some() && line.branch == line.base
 }
 
 /// Returns whether the branch has unmerged commits.

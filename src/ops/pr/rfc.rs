@@ -25,7 +25,7 @@ use crate::{
         ctx::{ActingRepo, Ctx, RealmContext},
         domain::{self, Part},
         publish::{candidate, concurrent},
-        repos::paths,
+        repos::paths::{self, FoundRepo},
         worktree::{self, list::all_found},
     },
     repo::{
@@ -91,7 +91,7 @@ fn removed<'a>(branch: &'a Judged<'_>, name: &'a DomainName) -> impl Iterator<It
 }
 
 /// Returns the branch of an RFC in each repository of the realm on this machine: the local one, or else the one of its
-/// remote as last fetched.
+/// remote as last fetched. A branch that is merged stands for the publishing branch, whose files may have changed since.
 ///
 /// # Errors
 /// Returns an error if no repository has such a branch, or one cannot be read.
@@ -105,7 +105,8 @@ pub fn branches(
     let (mut branches, root) = (Vec::new(), worktree::rfc_worktrees::root(ctx, &here.realm));
     for found in all_found(ctx, here)?.0 {
         let Some(code) = ctx.other_repo(&found.folder)? else { continue };
-        let Some((name, commit)) = code.branch_tips(&branch).next().transpose()? else { continue };
+        let Some(tip) = code.branch_tips(&branch).next().transpose()? else { continue };
+        let (name, commit) = merged_into(&code, &found, &tip)?.unwrap_or(tip);
         let tree = worktree::rfc_worktrees::path(&root, rfc, &found.name);
         let folder = if tree.exists() { &tree } else { &found.folder };
         let read = Branch::read((ctx, here), overview, &found.name, (&code, &commit, folder))?;
@@ -117,6 +118,54 @@ pub fn branches(
             .next(format!("git blue realm worktree create --rfc {rfc}  # create them")));
     }
     Ok(branches)
+}
+
+/// Returns the publishing branch that has all commits of a branch and more: here or, if that has still more, at the remote.
+fn merged_into(code: &CodeRepo, found: &FoundRepo, (_, tip): &(String, Oid)) -> Result<Option<(String, Oid)>, OpError> {
+    let (mut newest, mut main) = (*tip, None);
+    for one in found.default.iter().flat_map(|default| code.branch_tips(default)) {
+        let one = one?;
+        if one.1 != newest && code.is_ancestor(&newest, &one.1)? {
+            newest = one.1;
+            main = Some(one);
+        }
+    }
+    Ok(main)
+}
+
+/// A contract that a branch of an RFC adds to the realm.
+pub struct Proposal {
+    /// The RFC.
+    pub rfc: RfcName,
+    /// The repository.
+    pub repo: RepoName,
+    /// The contract as it is on the branch.
+    pub contract: Contract,
+}
+
+impl Proposal {
+    /// Returns where the contract is.
+    pub fn place(&self, at: &ContractRef) -> String {
+        format!("{at} is on the branch of {} for {}, and is published when that is merged", self.repo, self.rfc)
+    }
+}
+
+/// Returns a contract that is not published yet, if a branch of the current worktree's RFC has it.
+///
+/// # Errors
+/// Returns an error if a branch cannot be read.
+pub fn proposal(ctx: &Ctx, at: &ContractRef) -> Result<Option<Proposal>, OpError> {
+    let Ok(here) = &ctx.realm else { return Ok(None) };
+    let Some(rfc) = worktree::rfc_worktrees::checked_out_rfc(ctx, &here.realm)? else { return Ok(None) };
+    let branches = match branches(ctx, here, &Overview::open(&*here.store)?, &rfc) {
+        Err(error) if error.code == ErrorCode::NoBranches => return Ok(None),
+        branches => branches?,
+    };
+    let key = (at.domain.clone(), at.contract.clone());
+    Ok(branches.into_iter().find_map(|(Branch { repo, mut candidate }, _)| {
+        let contract = candidate.contracts.remove(&key)?.document;
+        Some(Proposal { rfc: rfc.clone(), repo, contract })
+    }))
 }
 
 /// The realm with the branches applied to it, and the parts of them that could not be published, by repository.

@@ -1,11 +1,14 @@
 //! Finds the work of an RFC in each repository: a worktree, or only a branch.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        name::RfcName,
+        name::{RepoName, RfcName},
         text::{shell_path, shell_word},
     },
     ops::{
@@ -13,7 +16,7 @@ use crate::{
         repos::{self, paths::FoundRepo},
         worktree::{self, create::of_git, list::all_found},
     },
-    repo::work::{Work, WorkStatus},
+    repo::work::{TriedMerge, Work, WorkStatus, Worktree},
     store::StoreError,
     wire::RepoProblem,
 };
@@ -28,6 +31,8 @@ pub(crate) struct RepoWork {
     branch: Option<String>,
     /// The branch or commit that the work is based on.
     pub(crate) base: Option<String>,
+    /// The folder of the branch's worktree, if it is missing. It may have been moved, with uncommitted changes.
+    pub(crate) missing: Option<PathBuf>,
 }
 
 impl RepoWork {
@@ -72,9 +77,9 @@ pub(crate) fn places(ctx: &Ctx, here: &RealmContext, rfc: Option<&RfcName>) -> R
     let (mut places, mut at_origin) = (Vec::new(), Vec::new());
     for ((found, work), looked) in found.into_iter().zip(works).zip(looked) {
         match looked {
-            Ok(Ok(Some((path, branch, base)))) => {
+            Ok(Ok(Some(Looked { path, branch, base, missing }))) => {
                 let work = work.at(&path);
-                places.push(RepoWork { found, work, path, branch, base });
+                places.push(RepoWork { found, work, path, branch, base, missing });
             }
             Ok(Ok(None)) => {}
             Ok(Err(problem)) => at_origin.extend(problem),
@@ -92,11 +97,33 @@ pub(crate) fn places(ctx: &Ctx, here: &RealmContext, rfc: Option<&RfcName>) -> R
     Ok(RfcWork { places, errors, at_origin })
 }
 
+/// Returns the places of repositories that have no branch of the RFC: their publishing branch. A repository that is not on
+/// this machine is left out.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub(crate) fn on_main<'a>(
+    ctx: &Ctx,
+    here: &RealmContext,
+    names: impl Iterator<Item = &'a RepoName>,
+) -> Result<Vec<RepoWork>, OpError> {
+    let names: BTreeSet<_> = names.collect();
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = all_found(ctx, here)?.0.into_iter().filter(|found| names.contains(&found.name));
+    let place = |found: FoundRepo| {
+        let (work, path, branch) = (found.work(ctx), found.folder.clone(), found.default.clone());
+        RepoWork { found, work, path, branch, base: None, missing: None }
+    };
+    Ok(found.map(place).collect())
+}
+
 /// Returns the problem that the branch of an RFC exists, but not in this clone.
 fn only_at_origin(found: &FoundRepo, work: &Work, branch: &str) -> Result<Option<RepoProblem>, StoreError> {
     let remote = format!("{}/{branch}", found.remote);
-    let is_there = work.has_ref(&work.at_origin(branch))?;
-    Ok(is_there.then(|| {
+    let is_left = is_unmerged_at_origin(found, work, branch)?;
+    Ok(is_left.then(|| {
         let (folder, branch, remote) = (shell_path(&found.folder), shell_word(branch), shell_word(&remote));
         let next = format!("git -C {folder} branch {branch} {remote}  # include it");
         RepoProblem::new(
@@ -108,7 +135,29 @@ fn only_at_origin(found: &FoundRepo, work: &Work, branch: &str) -> Result<Option
     }))
 }
 
-type Looked = (PathBuf, Option<String>, Option<String>);
+/// Returns whether the remote has a branch that its default branch lacks.
+fn is_unmerged_at_origin(found: &FoundRepo, work: &Work, branch: &str) -> Result<bool, StoreError> {
+    let there = work.at_origin(branch);
+    if !work.has_ref(&there)? {
+        return Ok(false);
+    }
+    let Some(base) = found.default.as_ref().map(|default| work.at_origin(default)) else { return Ok(true) };
+    Ok(!work.has_ref(&base)? || !(work.is_in(&there, &base)? || work.brings_nothing(&there, &base)?))
+}
+
+/// The place of the work in a repository, as the fields of [`RepoWork`].
+struct Looked {
+    path: PathBuf,
+    branch: Option<String>,
+    base: Option<String>,
+    missing: Option<PathBuf>,
+}
+
+impl Looked {
+    fn new(path: PathBuf, branch: Option<String>, base: Option<String>) -> Self {
+        Self { path, branch, base, missing: None }
+    }
+}
 
 fn place(
     found: &FoundRepo,
@@ -125,28 +174,33 @@ fn place(
         // A bare repository has no working tree, but its HEAD names a branch.
         let bare = trees.first().filter(|tree| tree.is_bare && path == found.folder);
         return Ok(match bare {
-            Some(_) => found.default.clone().map(|branch| (path, Some(branch), base)),
-            None => Some((path, None, base)),
+            Some(_) => found.default.clone().map(|branch| Looked::new(path, Some(branch), base)),
+            None => Some(Looked::new(path, None, base)),
         });
     };
+    let is_on_branch = |tree: &&Worktree| tree.branch.as_deref() == Some(branch);
     let mine = usable().find(|tree| Some(&*tree.path) == wanted);
-    if let Some(tree) = mine.or_else(|| usable().find(|tree| tree.branch.as_deref() == Some(branch))) {
-        return Ok(Some((tree.path.clone(), None, base)));
+    if let Some(tree) = mine.or_else(|| usable().find(is_on_branch)) {
+        return Ok(Some(Looked::new(tree.path.clone(), None, base)));
     }
+    let missing = trees.iter().filter(|tree| tree.is_gone).find(is_on_branch).map(|tree| tree.path.clone());
     let is_there = work.has_ref(&format!("refs/heads/{branch}"))?;
-    Ok(is_there.then(|| (found.folder.clone(), Some(branch.to_owned()), base)))
+    Ok(is_there.then(|| Looked { missing, ..Looked::new(found.folder.clone(), Some(branch.to_owned()), base) }))
 }
 
-/// Returns the state of the work in a repository. A branch whose commits would change nothing has nothing to merge.
+/// Returns the state of the work in a repository. A branch whose commits would change nothing has nothing to merge. Whether
+/// a merge conflicts is only a question for a branch that is behind.
 pub(crate) fn standing(place: &RepoWork) -> Result<WorkStatus, StoreError> {
     let mut standing = match &place.branch {
         Some(branch) => place.work.status_of(branch, place.base.as_deref())?,
         None => place.work.status(place.base.as_deref())?,
     };
-    if let (Some(head), Some(base), 1.., 1..) = (&standing.head, &place.base, standing.ahead, standing.behind)
-        && place.work.brings_nothing(head, base)?
-    {
-        standing.ahead = 0;
+    if let (Some(head), Some(base), 1.., 1..) = (&standing.head, &place.base, standing.ahead, standing.behind) {
+        match place.work.try_merge(head, base)? {
+            Some(TriedMerge::ChangesNothing) => standing.ahead = 0,
+            Some(TriedMerge::Conflicts) => standing.conflicts = true,
+            Some(TriedMerge::ChangesFiles) | None => {}
+        }
     }
     Ok(standing)
 }

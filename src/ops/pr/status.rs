@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    merge_steps::{Pending, Places},
-    progress::{Measured, has_to_merge, line, with_pull},
+    finish,
+    merge_steps::{Pending, Places, SYNC},
+    progress::{Measured, has_to_merge, is_on_base, line, with_pull},
     rfc::{self, Head, Planned, Refused},
-    rfc_work::{RepoWork, RfcWork, places, standing},
+    rfc_work::{RepoWork, RfcWork, on_main, places, standing},
+    unmergeable,
     unpublished_merges::{self, Waiting},
 };
 use crate::{
@@ -17,7 +19,6 @@ use crate::{
             order::{Before, Dependencies},
             plan::{BrokenImport, Plan, RangeConflict},
         },
-        text::{shell_path, shell_word},
     },
     ops::{
         Operation,
@@ -79,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let mut steps = Vec::new();
     let mut lines = Vec::new();
     let mut tips = Vec::new();
-    let (mut unknown, mut merges) = (BTreeSet::new(), BTreeMap::new());
+    let (mut unknown, mut conflicting, mut merges) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
     for ((forge, place), measured) in jobs.iter().zip(measured) {
         let closed = match forge {
             Ok(on) => on.forge.as_ref().err(),
@@ -91,6 +92,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
                 tips.push((place, measured.standing.head.clone()));
                 merges.extend(measured.merged_as().map(|merge| (place.found.name.clone(), merge)));
                 unknown.extend(measured.unknown_blocker().map(|_| &place.found.name).cloned());
+                conflicting.extend(measured.standing.conflicts.then(|| place.found.name.clone()));
                 lines.push(line(here, place, measured));
             }
             Err(error) => errors.push(of_git(&place.found.name, &error)),
@@ -111,12 +113,22 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         Some(_) => names.clone(),
         None => heads.iter().map(|head| head.repo.clone()).collect(),
     };
-    let Planned { mut plan, refused, breaks, errors: unread } = rfc::plan(ctx, here, &heads, &members)?;
+    let mut planned = rfc::plan(ctx, here, &heads, &members)?;
+    let outside = if rfc.is_some() { outside(&planned.plan, &names) } else { BTreeMap::new() };
+    let on_main = on_main(ctx, here, outside.keys())?;
+    let to_pull = unpublished_merges::at_remotes(ctx, here, &on_main)?;
+    if !to_pull.is_empty() {
+        heads.extend(to_pull.iter().map(Waiting::head));
+        planned = rfc::plan(ctx, here, &heads, &members)?;
+    }
+    let Planned { mut plan, mut refused, breaks, errors: unread } = planned;
     errors.extend(unread);
     // What such a branch has is not known to be wrong, since it was not published.
     let is_refused = |repo: &RepoName| refused.iter().any(|refused| refused.repo == *repo);
     let is_waiting = |repo: &RepoName| waiting.iter().any(|waiting| waiting.place.found.name == *repo);
     plan.conflicts.retain(|conflict| !is_waiting(&conflict.consumer) || !is_refused(&conflict.consumer));
+    let open = tips.iter().map(|(place, _)| *place).filter(|place| is_to_merge(&lines, &place.found.name));
+    refused.splice(0..0, unmergeable::find(ctx, open, &conflicting));
     let reliance = dependencies(here)?;
     wait_for_pushes(&mut plan, &unpushed, &reliance, &lines);
     let order = reliance.order(&names, &plan.before);
@@ -124,6 +136,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     set_relations(&mut lines, &reliance, (&plan, &order.before), is_held);
     for Waiting { place, what, .. } in &waiting {
         add_blocker(&mut lines, &place.found.name, format!("{what} is not published yet"));
+    }
+    for (consumer, provider) in to_pull.iter().flat_map(|one| outside.get_key_value(&one.place.found.name)) {
+        add_blocker(&mut lines, provider, format!("{consumer} was merged at its remote, and has to be pulled"));
     }
     for name in &unpushed {
         add_blocker(&mut lines, name, "its publishing branch is merged here, but not pushed".to_owned());
@@ -137,18 +152,29 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     if is_unpushed {
         wait_for_push(&mut lines);
     }
+    let is_old = is_by_hand && lines.iter().any(has_to_merge) && !auto::is_fresh(ctx, here)?;
+    let push = is_unpushed.then(|| PUSH_REALM.to_owned());
+    let to_sync = push.or_else(|| is_old.then(|| format!("git {SYNC}")));
     let found = tips.iter().map(|(place, _)| (&place.found, place.is_branch_alone()));
     let places = Places::new(ctx, (&lines, rfc.as_ref()), found, unknown)?;
-    let pending = Pending { refused: &refused, waiting: &waiting, unpushed: &unpushed };
+    waiting.extend(to_pull);
+    let pending = Pending { refused: &refused, waiting: &waiting, unpushed: &unpushed, is_old };
     let merge_steps = places.steps(&plan, &order.repos, &pending);
     let to_publish = merge_steps.iter().filter(|step| step.action == MergeAction::Publish);
     let to_publish: Vec<NextStep> = to_publish.filter_map(|step| Some(step.command.clone()?.into())).collect();
     let is_done = merge_steps.is_empty() && refused.is_empty() && breaks.is_empty() && !is_unpushed;
-    let to_clean_up = match &rfc {
-        Some(rfc) if is_done && errors.is_empty() && is_all_merged(&tips, &lines) => clean_up(rfc, &tips, &lines),
+    let to_finish = match &rfc {
+        Some(rfc) if is_done && errors.is_empty() && finish::is_all_merged(&tips, &lines) => {
+            let retire = finish::retire(ctx, here, rfc, &tips)?;
+            if retire.is_empty() { finish::clean_up(rfc, &tips, &lines) } else { retire }
+        }
         _ => Vec::new(),
     };
+    let is_to_come = |name: &RepoName| merge_steps.iter().any(|step| step.repo == *name);
+    let merge_order =
+        order.repos.iter().filter(|name| is_to_merge(&lines, name) || is_to_come(name)).cloned().collect();
     let import_conflicts = places.import_conflicts(&plan);
+    let to_push: Vec<_> = lines.iter().filter_map(|line| places.push_main(line)).collect();
     let to_adapt: Vec<_> = plan.broken.iter().filter_map(|broken| adapt_first(&places, &lines, broken)).collect();
     let body = PrStatus {
         realm: here.realm.clone(),
@@ -158,15 +184,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         steps: merge_steps,
         import_conflicts,
         repos: lines,
-        merge_order: order.repos,
+        merge_order,
         cyclic: order.cyclic,
         errors,
     };
     let mut answer = with_next_steps(body, steps);
+    answer.next_steps.splice(0..0, to_push);
     answer.next_steps.splice(0..0, to_adapt);
     answer.next_steps.splice(0..0, to_publish);
-    answer.next_steps.splice(0..0, to_clean_up);
-    answer.next_steps.splice(0..0, is_unpushed.then(|| PUSH_REALM.into()));
+    answer.next_steps.splice(0..0, to_finish);
+    answer.next_steps.splice(0..0, to_sync.map(NextStep::from));
     answer.next_steps.extend(forges.ignored());
     Ok(answer)
 }
@@ -175,10 +202,22 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
 fn adapt_first(places: &Places<'_>, lines: &[PrRepo], broken: &BrokenImport) -> Option<NextStep> {
     let BrokenImport { consumer, at, merged, .. } = broken;
     let provider = merged.as_ref().filter(|merged| *merged != consumer)?;
-    let on_branch = lines.iter().any(|line| line.name == *consumer && has_to_merge(line));
+    let on_branch = is_to_merge(lines, consumer);
     let file = places.file(consumer, on_branch, &blue_files::binding(&at.domain))?;
     let needs = format!("state what its code needs of {} under expects in {}", at.contract, file.display());
     Some(NextStep::advice(format!("{consumer}: {needs}, and commit it before {provider} is merged")))
+}
+
+/// Returns the importers without a branch whose imports the plan breaks, each with a provider that does.
+fn outside(plan: &Plan, names: &BTreeSet<RepoName>) -> BTreeMap<RepoName, RepoName> {
+    let conflicts = plan.conflicts.iter().map(|conflict| (&conflict.consumer, &conflict.provider));
+    let broken = plan.broken.iter().filter_map(|broken| Some((&broken.consumer, broken.merged.as_ref()?)));
+    let both = conflicts.chain(broken).filter(|(consumer, _)| !names.contains(*consumer));
+    both.map(|(consumer, provider)| (consumer.clone(), provider.clone())).collect()
+}
+
+fn is_to_merge(lines: &[PrRepo], name: &RepoName) -> bool {
+    lines.iter().any(|line| line.name == *name && has_to_merge(line))
 }
 
 /// Returns how the repositories of the realm rely on each other.
@@ -194,8 +233,7 @@ pub(crate) fn dependencies(here: &RealmContext) -> Result<Dependencies, OpError>
 
 /// Returns the tips of the branches that have something to merge.
 fn branch_tips<'a>(tips: &'a [(&RepoWork, Option<String>)], lines: &[PrRepo]) -> Vec<Head<'a>> {
-    let is_open = |name: &RepoName| lines.iter().any(|line| line.name == *name && has_to_merge(line));
-    let open = tips.iter().filter(|(place, _)| is_open(&place.found.name));
+    let open = tips.iter().filter(|(place, _)| is_to_merge(lines, &place.found.name));
     let head = |(place, head): &'a (&RepoWork, Option<String>)| {
         Some(Head { repo: &place.found.name, folder: &place.path, commit: head.as_deref()? })
     };
@@ -207,36 +245,10 @@ fn branch_tips<'a>(tips: &'a [(&RepoWork, Option<String>)], lines: &[PrRepo]) ->
 fn wait_for_push(lines: &mut [PrRepo]) {
     let providers: BTreeSet<_> = lines.iter().flat_map(|line| line.depends_on.clone()).collect();
     for name in providers {
-        if lines.iter().any(|line| line.name == name && has_to_merge(line)) {
+        if is_to_merge(lines, &name) {
             add_blocker(lines, &name, "the realm is not pushed".to_owned());
         }
     }
-}
-
-/// Returns whether nothing is left to merge or commit, and at least one branch had something. A branch that was only
-/// created has not.
-fn is_all_merged(tips: &[(&RepoWork, Option<String>)], lines: &[PrRepo]) -> bool {
-    let is_left = |line: &PrRepo| has_to_merge(line) || line.uncommitted_changes > 0;
-    let had_work = |(place, line): (&RepoWork, &PrRepo)| {
-        let was_moved = || line.branch.as_ref().is_some_and(|branch| place.work.was_moved(branch).unwrap_or_default());
-        line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged) || was_moved()
-    };
-    !lines.iter().any(is_left) && tips.iter().map(|(place, _)| *place).zip(lines).any(had_work)
-}
-
-/// Returns the steps that remove what is left of a merged RFC: here, and at the remotes.
-fn clean_up(rfc: &RfcName, tips: &[(&RepoWork, Option<String>)], lines: &[PrRepo]) -> Vec<NextStep> {
-    let rfc = shell_word(&rfc.to_string());
-    let done = "everything is merged and published; remove its worktrees and branches";
-    let remove = format!("git blue realm worktree remove --rfc {rfc} --delete-branches  # {done}");
-    let at_remotes = tips.iter().zip(lines).filter_map(|((place, _), line)| {
-        let branch = line.branch.as_ref().filter(|branch| Some(*branch) != line.base.as_ref())?;
-        place.work.has_ref(&place.work.at_origin(branch)).ok()?.then(|| {
-            let (folder, remote) = (shell_path(&place.found.folder), shell_word(&place.found.remote));
-            format!("git -C {folder} push {remote} --delete {}", shell_word(branch))
-        })
-    });
-    [remove].into_iter().chain(at_remotes).map(NextStep::from).collect()
 }
 
 fn has_open_pull(lines: &[PrRepo], repo: &RepoName) -> bool {
@@ -295,8 +307,10 @@ fn set_relations(
 
 fn add_blocker(lines: &mut [PrRepo], repo: &RepoName, blocker: String) {
     for line in lines.iter_mut().filter(|line| line.name == *repo) {
-        line.blockers.push(blocker.clone());
         line.ready = false;
+        if !line.blockers.contains(&blocker) {
+            line.blockers.push(blocker.clone());
+        }
     }
 }
 
@@ -313,9 +327,10 @@ fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
         Some(rfc) => NextStep::from(format!("git blue realm pr {verb} --rfc {rfc} {more}  # {what}")),
         None => NextStep::advice(what),
     };
-    let all_pushed = body.summary.all_pushed;
-    let lacks_one =
-        body.repos.iter().any(|line| line.commits_ahead > 0 && line.pr.is_none() && line.pr_problem.is_none());
+    // No pull request has what is on the publishing branch already.
+    let branches = || body.repos.iter().filter(|line| !is_on_base(line));
+    let all_pushed = branches().all(|line| line.pushed != Some(false));
+    let lacks_one = branches().any(|line| line.commits_ahead > 0 && line.pr.is_none() && line.pr_problem.is_none());
     let first = body.merge_order.iter().find_map(|name| {
         let line = body.repos.iter().find(|line| line.name == *name)?;
         let is_next = line.ready && line.blocked_by.is_empty();

@@ -78,6 +78,24 @@ pub fn find<'a>(
     Ok(waiting)
 }
 
+/// Returns what is merged at the remotes of these repositories, as last fetched, but neither pulled nor published. It counts
+/// like a branch that is still to merge. A repository that cannot be read is left out.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn at_remotes<'a>(ctx: &Ctx, here: &RealmContext, places: &'a [RepoWork]) -> Result<Vec<Waiting<'a>>, OpError> {
+    let mut waiting = Vec::new();
+    for place in places {
+        let Ok(Some(code)) = ctx.other_repo(&place.found.folder) else { continue };
+        let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo: &place.found.name, code: Some(&code) };
+        let sources = contract::publish::sources(acting, None)?;
+        let (main, merge) = (MainFolder::of(ctx, &place.found).ok().flatten(), fetched(&code, place));
+        let merge = (merge.as_deref(), merge.as_deref());
+        waiting.extend(unpublished_merge((acting, &code), (place, main.as_ref()), merge, &sources));
+    }
+    Ok(waiting)
+}
+
 /// Returns the command that publishes what is merged here. Without hooks, the merge did not.
 fn publish(folder: &Path, is_pushed_by_hand: bool) -> String {
     let folder = shell_path(folder);

@@ -207,6 +207,9 @@ fn run_here(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError>
             }
             report.add(check_subject::other_repository(ctx, found)?);
         }
+        if request.rfc.is_none() && !request.is_temporary {
+            rfc_place::explain(ctx, &found.repo, &mut report.findings)?;
+        }
     }
     let scripts = match (&found, &candidate) {
         (Some(found), Some(candidate)) => {

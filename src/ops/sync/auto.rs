@@ -13,7 +13,7 @@ use crate::{
     error::OpError,
     machine::user_config,
     model::name::{RealmName, RemoteName},
-    ops::ctx::Ctx,
+    ops::ctx::{Ctx, RealmContext},
     store::Store,
     wire::{Answer, SyncProblem},
 };
@@ -52,6 +52,17 @@ pub fn with_push<T>(
     answer: Answer<T>,
 ) -> Result<Answer<T>, OpError> {
     Ok(if is_changed && is_by_hand(ctx, realm, store)? { answer.next(PUSH) } else { answer })
+}
+
+/// Returns whether all remotes of a realm answered so recently that an automatic sync would not ask them again.
+///
+/// # Errors
+/// Returns an error if this machine's records cannot be read.
+pub fn is_fresh(ctx: &Ctx, here: &RealmContext) -> Result<bool, OpError> {
+    let Some(known) = ctx.home.realm(&here.realm)? else { return Ok(false) };
+    let now = ctx.env.now();
+    let is_recent = |last: Timestamp| last <= now && now.duration_since(last).unsigned_abs() < PAUSE;
+    Ok(here.store.remotes().iter().all(|remote| last_contact(&known.path, &remote.name).is_some_and(is_recent)))
 }
 
 /// Returns the step to sync first, in case what is missing here was already `done` on another machine. Returns `None`

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, path::Path};
 use super::{create::of_git, rfc_worktrees};
 use crate::{
     error::{NextStep, OpError},
-    model::text::shell_word,
+    model::{
+        name::RepoName,
+        text::{shell_path, shell_word},
+    },
     ops::{
         Operation,
         ctx::{Ctx, RealmContext},
@@ -57,7 +60,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
     let folders = rfc_worktrees::linked(&root);
     lines.extend(folders.iter().filter(|path| !claimed.contains(*path)).map(|path| orphan(ctx, &root, path)));
     lines.sort_by(|a, b| (a.rfc.is_none(), &a.rfc, &a.repo, &a.path).cmp(&(b.rfc.is_none(), &b.rfc, &b.repo, &b.path)));
-    let steps = next_steps(&lines);
+    let steps = next_steps(&lines, &found);
     let mut answer = Answer::new(WorktreeList { realm: here.realm.clone(), worktrees: lines, errors });
     answer.next_steps = steps;
     Ok(answer)
@@ -139,17 +142,23 @@ fn is_current(ctx: &Ctx, path: &Path) -> bool {
     dunce::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned()).starts_with(path)
 }
 
-fn next_steps(lines: &[WorktreeLine]) -> Vec<NextStep> {
+fn next_steps(lines: &[WorktreeLine], found: &[FoundRepo]) -> Vec<NextStep> {
+    let git = |repo: &RepoName| {
+        let found = found.iter().find(|found| found.name == *repo)?;
+        Some(format!("git -C {} worktree", shell_path(&found.folder)))
+    };
     let mut steps = Vec::new();
     for line in lines {
         match (line.state, &line.repo) {
             // Git prunes no worktree that is locked.
             (WorktreeState::Gone, Some(repo)) if line.locked => {
-                let unlock = format!("run git worktree unlock {} in {repo}", shell_word(&line.path));
-                steps.push(NextStep::advice(format!("{unlock}, and then git worktree prune, unless it comes back")));
+                let unlock = |git: String| format!("{git} unlock {} && {git} prune", shell_word(&line.path));
+                let step = git(repo).map(unlock);
+                steps.extend(step.map(|step| format!("{step}  # unless {} comes back", line.path).into()));
             }
             (WorktreeState::Gone, Some(repo)) => {
-                steps.push(NextStep::advice(format!("run git worktree prune in {repo}: {} is gone", line.path)));
+                let moved = |git: &String| format!("or, if {} was moved: {git} repair NEW-PATH", line.path);
+                steps.extend(git(repo).map(|git| format!("{git} prune  # {}", moved(&git)).into()));
             }
             (WorktreeState::Orphan, _) => {
                 steps.push(NextStep::advice(format!(

@@ -87,6 +87,16 @@ pub fn current_rfc(ctx: &Ctx, realm: &RealmName) -> Option<RfcName> {
     parse(&root(ctx, realm), &top).map(|(rfc, _)| rfc)
 }
 
+/// Returns the RFC whose worktree this is, or whose branch is checked out in another one.
+///
+/// # Errors
+/// Returns an error if HEAD cannot be read.
+pub fn checked_out_rfc(ctx: &Ctx, realm: &RealmName) -> Result<Option<RfcName>, OpError> {
+    let Some(code) = &ctx.code else { return Ok(None) };
+    let branch = code.head()?.branch.filter(|branch| code.publishing_branch().ok().flatten().as_ref() != Some(branch));
+    Ok(current_rfc(ctx, realm).or_else(|| rfc_of_branch(ctx, &branch?)))
+}
+
 /// Returns the folders below the root that are worktrees of any repository. Links are not followed, and worktrees are
 /// not searched.
 pub fn linked(root: &Path) -> Vec<PathBuf> {

@@ -17,7 +17,7 @@ use std::{
 
 pub use change::{Uncommitted, clone};
 pub use credential::{MAX_PASSWORD_TIME, password};
-pub use worktree_status::WorkStatus;
+pub use worktree_status::{TriedMerge, WorkStatus};
 pub use worktrees::{Start, Worktree};
 
 use super::origin::{ORIGIN, at_remote};

@@ -20,6 +20,19 @@ pub struct WorkStatus {
     pub unpushed: Option<usize>,
     /// The number of commits that are neither in the base nor on any known branch of a remote.
     pub only_here: usize,
+    /// Whether a merge into the base was tried, and conflicts.
+    pub conflicts: bool,
+}
+
+/// The outcome of a merge that was only tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriedMerge {
+    /// It changes nothing, as after a squash merge.
+    ChangesNothing,
+    /// It changes files.
+    ChangesFiles,
+    /// It conflicts.
+    Conflicts,
 }
 
 impl Work {
@@ -110,15 +123,31 @@ impl Work {
         Ok(self.number(&["rev-list", "--count", commit, "--not", base, "--"])? == 0)
     }
 
+    /// Tries to merge the commit `tip` into `base`, without changing either. Returns `None` if git cannot tell, as before
+    /// version 2.38.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn try_merge(&self, tip: &str, base: &str) -> Result<Option<TriedMerge>, StoreError> {
+        let merged = self.output(&["merge-tree", "--write-tree", "--end-of-options", base, tip])?;
+        let tree = self.text(&["rev-parse", "--verify", "--end-of-options", &format!("{base}^{{tree}}")])?;
+        Ok(match merged.status.code() {
+            Some(0) if String::from_utf8_lossy(&merged.stdout).trim() == tree.trim() => {
+                Some(TriedMerge::ChangesNothing)
+            }
+            Some(0) => Some(TriedMerge::ChangesFiles),
+            Some(1) => Some(TriedMerge::Conflicts),
+            _ => None,
+        })
+    }
+
     /// Returns whether a merge of the commit `tip` would change nothing in `base`, as after a squash merge. A git that
     /// cannot tell says no.
     ///
     /// # Errors
     /// Returns an error if git fails.
     pub fn brings_nothing(&self, tip: &str, base: &str) -> Result<bool, StoreError> {
-        let merged = self.output(&["merge-tree", "--write-tree", "--end-of-options", base, tip])?;
-        let tree = self.text(&["rev-parse", "--verify", "--end-of-options", &format!("{base}^{{tree}}")])?;
-        Ok(merged.status.success() && String::from_utf8_lossy(&merged.stdout).trim() == tree.trim())
+        Ok(self.try_merge(tip, base)? == Some(TriedMerge::ChangesNothing))
     }
 
     /// Returns whether the commits of a branch that its branch at the remote lacks change files below `folder`. If the
@@ -132,6 +161,14 @@ impl Work {
             return Ok(false);
         }
         Ok(self.number(&["rev-list", "--count", &here, "--not", &there, "--", folder])? > 0)
+    }
+
+    /// Returns whether a commit in the history of `tip` removed a file.
+    ///
+    /// # Errors
+    /// Returns an error if git fails.
+    pub fn has_removed(&self, tip: &str, file: &str) -> Result<bool, StoreError> {
+        Ok(!self.text(&["log", "-1", "--diff-filter=D", "--format=%h", tip, "--", file])?.is_empty())
     }
 
     /// Returns whether a branch was moved since it was created here.

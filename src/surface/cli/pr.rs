@@ -75,9 +75,11 @@ fn render_status(body: &PrStatus, text: &mut Text) {
     if let Some(rfc) = &body.rfc {
         text.line(&[plain("rfc"), styled(rfc, Style::Bold)]);
     }
-    for name in &body.merge_order {
-        let Some(repo) = body.repos.iter().find(|repo| repo.name == *name) else { continue };
-        let is_shared = body.repos.iter().any(|other| other.name != *name && other.pr_problem == repo.pr_problem);
+    let place = |repo: &&PrRepo| body.merge_order.iter().position(|name| *name == repo.name).unwrap_or(usize::MAX);
+    let mut repos: Vec<_> = body.repos.iter().collect();
+    repos.sort_by_key(place);
+    for repo in repos {
+        let is_shared = body.repos.iter().any(|other| other.name != repo.name && other.pr_problem == repo.pr_problem);
         render_repo(repo, is_shared, text);
     }
     let shared: BTreeSet<_> = body.repos.iter().filter_map(|repo| repo.pr_problem.as_ref()).collect();
@@ -89,10 +91,8 @@ fn render_status(body: &PrStatus, text: &mut Text) {
         }
     }
     let ordered: Vec<_> = body.merge_order.iter().filter(|repo| !body.cyclic.contains(repo)).collect();
-    let is_several =
-        ordered.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty() || !repo.blocked_by.is_empty());
-    let is_done = body.repos.iter().any(is_merged) && !body.repos.iter().any(is_open);
-    if is_several && !is_done {
+    let is_related = |repo: &PrRepo| !repo.depends_on.is_empty() || !repo.blocked_by.is_empty();
+    if ordered.len() > 1 && (body.rfc.is_some() || body.repos.iter().any(is_related)) {
         text.gap().line(&[styled("merge order:", Style::Bold), plain(comma_separated(ordered))]);
     }
     if !body.cyclic.is_empty() {

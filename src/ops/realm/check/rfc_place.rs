@@ -4,7 +4,8 @@ use super::{Request, Subject};
 use crate::{
     error::{ErrorCode, NextStep, OpError},
     model::{
-        name::RfcName,
+        check::Finding,
+        name::{ContractRef, RepoName, RfcName},
         text::{shell_path, shell_word},
     },
     ops::{
@@ -68,6 +69,24 @@ pub fn not_checked_out(
         }
         _ => Ok(Some(switch.into())),
     }
+}
+
+/// Says of imported contracts that do not exist which branch of the current RFC has them.
+///
+/// # Errors
+/// Returns an error if a branch cannot be read.
+pub fn explain(ctx: &Ctx, repo: &RepoName, findings: &mut [Finding]) -> Result<(), OpError> {
+    let is_own = |finding: &&mut Finding| finding.code == "missing-contract" && finding.repo.as_ref() == Some(repo);
+    for finding in findings.iter_mut().filter(is_own) {
+        let (Some(domain), Some(contract)) = (&finding.domain, &finding.contract) else { continue };
+        let at = ContractRef { domain: domain.clone(), contract: contract.clone() };
+        if let Some(proposal) = rfc::proposal(ctx, &at)?.filter(|proposal| proposal.repo != *repo) {
+            let place = proposal.place(&at);
+            finding.resolution = vec![format!("git blue check --rfc {}  # check both together", proposal.rfc)];
+            finding.notes.push(place);
+        }
+    }
+    Ok(())
 }
 
 /// Names the folder of the judged files in the next steps, for someone who is in another one.
