@@ -170,7 +170,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         }
         _ => Vec::new(),
     };
-    let is_to_come = |name: &RepoName| merge_steps.iter().any(|step| step.repo == *name);
+    let is_no_merge = |step: &MergeStep| matches!(step.action, MergeAction::Narrow | MergeAction::Sync);
+    let is_to_come = |name: &RepoName| merge_steps.iter().any(|step| step.repo == *name && !is_no_merge(step));
     let merge_order =
         order.repos.iter().filter(|name| is_to_merge(&lines, name) || is_to_come(name)).cloned().collect();
     let import_conflicts = places.import_conflicts(&plan);
