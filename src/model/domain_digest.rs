@@ -60,6 +60,8 @@ pub struct OwnContracts<'g> {
 pub struct Ranked<'g> {
     /// The number of importers that it breaks.
     pub broken: usize,
+    /// Whether the version may break importers although their ranges accept it.
+    pub is_moved: bool,
     /// The number of other importers.
     pub importers: usize,
     rest: &'g str,
@@ -118,15 +120,16 @@ impl From<&DomainSummary> for DomainDigest {
             let of = |name| importers.get(name).map(Vec::as_slice).unwrap_or_default();
             let own = own.into_iter().map(|(name, contract)| imported(summary, name, contract, of(name)));
             let mut own: Vec<_> = own.collect();
-            own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
+            own.sort_by_key(|one| Reverse((one.broken.len(), one.is_moved, one.importers.len())));
             for one in own.iter().take(MAX_CONTRACTS) {
                 let Imported { name, version, yanked, deprecated, broken, importers, more, is_moved } = one;
                 let (broken_names, names) = (listed(broken), listed(importers));
                 let (broken, importers) = (broken.len(), importers.len());
-                let marks = [if *yanked { YANKED } else { NONE }, if *is_moved { MOVED } else { NONE }].join(" ");
+                let moved = if *is_moved { MOVED } else { NONE };
+                let yanked = if *yanked { YANKED } else { NONE };
                 let end = end(deprecated.as_ref());
-                text +=
-                    &format!("own {broken} {importers} {name} {version} {broken_names} {names} {more} {marks} {end}\n");
+                text += &format!("own {broken} {moved} {importers} {name} {version} ");
+                text += &format!("{broken_names} {names} {more} {yanked} {end}\n");
             }
         }
         Self(text)
@@ -297,8 +300,8 @@ impl<'g> OwnContracts<'g> {
         self.names.split(' ').filter(|name| !name.is_empty())
     }
 
-    /// Returns the first contracts: those that break the most importers, then those with the most importers, then by
-    /// name.
+    /// Returns the first contracts: those that break the most importers, then those whose documents decide whether they
+    /// break some, then those with the most importers, then by name.
     pub fn first(&self) -> impl Iterator<Item = Ranked<'g>> + use<'g> {
         self.first.lines().map_while(|line| Ranked::of(line.strip_prefix("own ")?))
     }
@@ -306,15 +309,15 @@ impl<'g> OwnContracts<'g> {
 
 impl<'g> Ranked<'g> {
     fn of(line: &'g str) -> Option<Self> {
-        let [broken, importers, rest] = words(line)?;
-        Some(Self { broken: parsed(broken)?, importers: parsed(importers)?, rest })
+        let [broken, moved, importers, rest] = words(line)?;
+        Some(Self { broken: parsed(broken)?, is_moved: moved == MOVED, importers: parsed(importers)?, rest })
     }
 
     /// Returns the contract.
     pub fn imported(&self) -> Option<Imported> {
-        let [name, version, broken, importers, more, yanked, moved, since, sunset, replacement] = words(self.rest)?;
+        let [name, version, broken, importers, more, yanked, since, sunset, replacement] = words(self.rest)?;
         let (name, version, more) = (parsed(name)?, parsed(version)?, parsed(more)?);
-        let (yanked, is_moved) = (yanked == YANKED, moved == MOVED);
+        let (yanked, is_moved) = (yanked == YANKED, self.is_moved);
         let end = |since| Deprecated {
             since,
             sunset: parsed(sunset),

@@ -309,7 +309,12 @@ pub fn contract_kinds(delta: &Delta<Contract>) -> Vec<ChangeType> {
             let more = same_version_kinds(old, new).filter(|kind| *kind != ChangeType::SupportChanged);
             std::iter::once(ChangeType::ContractAdded).chain(more).collect()
         }
-        None => vec![ChangeType::ContractAdded],
+        None => {
+            let is_yanked = new.yanked_reason(&new.version).is_some();
+            let yanked = is_yanked.then_some(ChangeType::VersionYanked);
+            let deprecated = new.deprecated.is_some().then_some(ChangeType::ContractDeprecated);
+            std::iter::once(ChangeType::ContractAdded).chain(yanked).chain(deprecated).collect()
+        }
     }
 }
 

@@ -13,9 +13,16 @@ use super::{
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
-    model::{clock::Moment, name::ContractRef, next_step::NextStep, oid::Oid, version::Version},
+    locate::renamed,
+    model::{
+        clock::Moment,
+        name::{ContractRef, RepoName},
+        next_step::NextStep,
+        oid::Oid,
+        version::Version,
+    },
     store::{
-        Objects as _, Store as _, StoreRef,
+        Objects as _, Store, StoreError, StoreRef, layout, read,
         store_at::{self, StoreAt},
     },
     wire::Answer,
@@ -106,6 +113,17 @@ pub fn require(operation: Option<&super::Operation>) -> Result<(), OpError> {
     Err(OpError::usage(format!("--at works only with {}", can.join(", "))))
 }
 
+/// Returns the name that a repository had in the past, of its current and its former `names`.
+fn name_then(past: &dyn Store, names: Vec<RepoName>) -> Result<Option<RepoName>, StoreError> {
+    let Some(root) = read::tip_tree(past, &StoreRef::Realm)? else { return Ok(None) };
+    for name in names {
+        if read::lookup(past, &root, layout::repo(&name).as_str())?.is_some() {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
 impl Ctx {
     /// Returns a context in which the realm is as it was at `at`; a date means the end of that day. The context is
     /// read-only.
@@ -126,6 +144,7 @@ impl Ctx {
             }
         };
         let RealmContext { realm, store, repo, .. } = self.realm?;
+        let names = repo.as_ref().map(|repo| renamed::names(&*store, repo)).transpose()?.unwrap_or_default();
         let past = StoreAt::new(store, moment);
         let past = match known {
             Some((name, commit)) => past.with(name, commit),
@@ -136,6 +155,7 @@ impl Ctx {
             return Err(OpError::cannot(ErrorCode::BeforeRealm, message)
                 .next(format!("git blue realm log --realm {realm} --all  # its history")));
         }
+        let repo = name_then(&past, names)?.or(repo);
         let here = RealmContext::new(realm, past, repo);
         Ok(Self { realm: Ok(here), as_of: Some(moment.time), ..self })
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     error::OpError,
-    model::{name::ReaderName, text::count, version::Version},
+    model::{name::ReaderName, rank::Rank, text::count, version::Version},
     ops::{Operation, ctx::Ctx, inboxes::pending, notifications::list, realm::status},
     wire::{
         Answer, DomainStatus, ImportStanding, ImportStatus, NotificationFilter, PageRequest, Prime, RealmStatus,
@@ -97,7 +97,7 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
     if unreadable > 0 {
         facts.push(format!("{} in the store cannot be read; run git blue doctor.", count(unreadable, "file", "files")));
     }
-    let unknown: Vec<_> = status.imports.iter().filter(|import| import.state == ImportStanding::Unknown).collect();
+    let unknown: Vec<_> = status.imports.iter().filter(|import| is_unknown(import)).collect();
     if !unknown.is_empty() {
         let names = unknown.iter().map(|import| format!("{}/{}", import.domain, import.contract));
         facts.push(format!("Imports that cannot be judged: {}.", listed(names)));
@@ -120,7 +120,7 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
     if !status.offers.is_empty() {
         let names =
             status.offers.iter().map(|one| format!("{}/{} by {} to {}", one.domain, one.contract, one.from, one.to));
-        facts.push(format!("Offers that are not accepted yet: {}.", listed(names)));
+        facts.push(format!("Offers that are not accepted yet: {}.", listed_of(names, status.more_offers)));
     }
     let ahead = status.remotes.iter().map(|remote| remote.ahead).max().unwrap_or_default();
     let behind = status.remotes.iter().map(|remote| remote.behind).max().unwrap_or_default();
@@ -148,7 +148,14 @@ fn open_problems(status: &RealmStatus) -> Vec<String> {
         let names = orphaned.iter().map(|import| format!("{}/{}", import.domain, import.contract));
         facts.push(format!("The owner left the domain: {}.", listed(names)));
     }
-    let drifted: Vec<_> = others.into_iter().filter(|import| has_moved(import)).collect();
+    let (drifted, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|import| has_moved(import));
+    let is_named =
+        |one: &ImportStatus| one.retired || one.yanked || one.deprecated.is_some() || one.orphaned || is_unknown(one);
+    let unnamed: Vec<_> = others.into_iter().filter(|one| one.rank < Rank::Import && !is_named(one)).collect();
+    if !unnamed.is_empty() {
+        let names = unnamed.iter().map(|import| format!("{}/{}", import.domain, import.contract));
+        facts.push(format!("Needs attention: {}; realm_status shows why.", listed(names)));
+    }
     if !drifted.is_empty() {
         let names = listed(drifted.iter().map(|import| moved(import)));
         facts.push(format!("Changed since the code was adapted: {names}; realm_review shows the effect."));
@@ -204,10 +211,12 @@ fn is_due(import: &ImportStatus) -> bool {
     import.state == ImportStanding::Broken || has_moved(import)
 }
 
+fn is_unknown(import: &ImportStatus) -> bool {
+    import.state == ImportStanding::Unknown
+}
+
 fn has_moved(import: &ImportStatus) -> bool {
-    import.state != ImportStanding::Unknown
-        && import.adapted_version.is_some()
-        && import.adapted_version != import.current_version
+    !is_unknown(import) && import.adapted_version.is_some() && import.adapted_version != import.current_version
 }
 
 /// Names an import and its versions: `s3/paths 1.0.0 -> 2.0.0`.
@@ -227,7 +236,12 @@ fn leaving(import: &ImportStatus) -> Option<String> {
 
 /// Lists as many names as fit, and counts the rest.
 fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
-    let all = names.len();
+    listed_of(names, 0)
+}
+
+/// Does the same, if there are `more` than these names.
+fn listed_of(names: impl ExactSizeIterator<Item = String>, more: usize) -> String {
+    let all = names.len() + more;
     let (mut shown, mut left) = (Vec::new(), MAX_NAMES);
     for name in names {
         let Some(rest) = left.checked_sub(name.chars().count() + 2) else { break };

@@ -24,7 +24,7 @@ pub(super) use parts::Parts;
 
 /// The start of the first line of the index, with the version of the format and that of the engine, which examined the
 /// domains. Other versions are ignored.
-const MAGIC: &str = concat!("git-blue-snapshot-12-", env!("GIT_BLUE_ENGINE"));
+const MAGIC: &str = concat!("git-blue-snapshot-13-", env!("GIT_BLUE_ENGINE"));
 
 /// Recently read indexes with their ids, by the identity of their file.
 static INDEXES: ContentCache<String, (String, Arc<Index>)> = ContentCache::new(4 << 20);

@@ -1,7 +1,7 @@
 //! Runs git hooks on behalf of the installed shims. Git waits and the commit exists already, so a hook prints at most
 //! one line and never fails. Only the check before a push may stop git.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use super::{background, mcp, publication_summary};
 use crate::{
@@ -158,10 +158,20 @@ fn is_on_publishing_branch(code: &CodeRepo) -> bool {
 /// Greets a session of Claude Code. Prints nothing outside of a realm, or if the realm cannot be read: the commands
 /// that read it report why.
 fn session_start(env: Env, said: &str) -> Outcome {
-    let is_resumed = matches!(claude::source(said).as_deref(), Some("resume" | "compact"));
-    let request = prime::Request { reader: mcp::reader(&env), is_resumed };
-    let greeting = Ctx::open(env.of_hook(), None).and_then(|ctx| prime::run(&ctx, &request));
-    let greeting = greeting.map(|answer| prime::text(&answer.body)).unwrap_or_default();
+    let start = claude::SessionStart::of(said);
+    let env = match &start.session_id {
+        Some(session) if env.text(mcp::SESSION).is_none() => env.with(mcp::SESSION, session),
+        _ => env,
+    };
+    let request = prime::Request { reader: mcp::reader(&env), is_resumed: start.is_resumed() };
+    // The server looks for its project in this order, too.
+    let project = env.var(mcp::PROJECT_DIR).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let folders = project.into_iter().chain(start.cwd).chain([env.cwd().to_owned()]);
+    let greet = |folder: PathBuf| {
+        let ctx = Ctx::open(env.clone().of_hook().at(&folder), None).ok()?;
+        Some(prime::text(&prime::run(&ctx, &request).ok()?.body))
+    };
+    let greeting = folders.into_iter().find_map(greet).unwrap_or_default();
     Outcome { greeting, ..Outcome::default() }
 }
 

@@ -50,6 +50,9 @@ pub struct RealmStatus {
     /// The first offers of contracts to and by this repository that are neither accepted nor withdrawn.
     #[serde(default)]
     pub offers: Vec<OpenOffer>,
+    /// The number of further offers, which are not listed.
+    #[serde(default)]
+    pub more_offers: usize,
     /// The number of contracts in the realm.
     #[serde(default)]
     pub total_contracts: usize,

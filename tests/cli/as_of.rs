@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{CONTRACT_FILE, World, contract, snapshot};
+use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, snapshot};
 
 const CONTRACT: &str = "s3-access/s3-permissions";
 
@@ -180,4 +180,18 @@ fn sunsets_are_judged_on_the_day_that_is_shown() {
     assert!(now.stdout.contains("[past-sunset]"), "{now}");
     let then = world.ok(&world.path("access"), &["check", "--published", "--at", "2026-01-30"]);
     assert!(then.stdout.contains("[import-deprecated]") && !then.stdout.contains("[past-sunset]"), "{then}");
+}
+
+#[test]
+fn past_of_a_renamed_repository_is_that_of_its_former_name() {
+    let world = World::pair();
+    world.bump("2.0.0");
+    let access = world.path("access");
+    let before = world.json(&access, &["status", "--peek"]);
+    let tip = world.tip(DOMAIN_REF);
+    world.ok(&access, &["realm", "admin", "rename", "access", "gate"]);
+    world.commit("access", "Take the name gate");
+    let past = world.json(&access, &["--at", &tip, "status"]);
+    assert_eq!((&past["current_repo"], &past["imports"][0]["state"]), (&json!("access"), &json!("broken")), "{past:#}");
+    assert_eq!(past["imports"].as_array().unwrap().len(), before["imports"].as_array().unwrap().len());
 }

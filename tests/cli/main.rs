@@ -99,6 +99,7 @@ mod notify_forge_pulls;
 mod notify_names;
 mod notify_receivers;
 mod other_realm;
+mod own_contracts;
 mod ownership;
 mod pre_push;
 mod prepare;

@@ -193,3 +193,14 @@ fn owner_is_told_who_imports_its_contracts() {
     let one = told(&world, "fungal").remove(0);
     assert_eq!((&one["rank"], &one["imports"]), (&json!("binding"), &Value::Null), "{one}");
 }
+
+/// Its first version was yanked before anybody looked.
+#[test]
+fn contract_that_is_new_and_yanked_is_told_with_both() {
+    let world = World::pair();
+    world.write("fungal/.blue/contracts/s3-access/other.yaml", &contract("1.0.0").replace("s3-permissions", "other"));
+    world.commit("fungal", "Another contract");
+    world.ok(&world.path("fungal"), &["contract", "yank", "s3-access/other", "1.0.0", "--reason", "wrong paths"]);
+    let told = world.ok(&world.path("access"), &["status"]).stdout;
+    assert!(told.contains("added s3-access/other 1.0.0, and yanked 1.0.0"), "{told}");
+}

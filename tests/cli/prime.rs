@@ -112,3 +112,33 @@ fn stays_short_and_quotes_no_realm_text() {
     assert!(text.chars().count() <= 1_200, "{}", text.len());
     assert!(text.contains(" more; realm_review") && !text.contains("IGNORE"), "{text}");
 }
+
+/// The server looks for its project in the same places.
+#[test]
+fn hook_greets_for_the_project_of_the_session() {
+    let world = broken();
+    world.repo("elsewhere");
+    let hook = |said: &str, vars: &str| {
+        let line = format!("printf '%s' '{said}' | {vars} git blue hook claude-session-start");
+        world.finish_shell(&world.path("elsewhere"), &line).stdout
+    };
+    let access = world.path("access").display().to_string();
+    let by_input = hook(&format!(r#"{{"source":"compact","cwd":"{access}","session_id":"s-9"}}"#), "");
+    assert!(by_input.contains("Broken: s3-access/s3-permissions"), "{by_input}");
+    let by_variable = hook("{}", &format!("CLAUDE_PROJECT_DIR='{access}'"));
+    assert!(by_variable.contains("Broken: s3-access/s3-permissions"), "{by_variable}");
+    assert_eq!(hook("{}", ""), "");
+}
+
+/// An import that never gets what it expects is no all-clear.
+#[test]
+fn whatever_needs_attention_is_said() {
+    let world = World::pair();
+    let expecting = importing(">=1.0.0, <2.0.0")
+        .replace("    binding:", "    expects: { properties: { size: { type: string } } }\n    binding:");
+    world.write(&format!("access/{BINDING_FILE}"), &expecting);
+    world.commit("access", "Expect a size");
+    let said = prime(&world, "access", &[]);
+    assert!(said.contains("Needs attention: s3-access/s3-permissions; realm_status shows why."), "{said}");
+    assert!(!said.contains("No changes by other repositories are pending"), "{said}");
+}

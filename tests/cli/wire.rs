@@ -71,6 +71,7 @@ struct RealmStatus {
     own_contracts: Vec<Value>,
     more_own_contracts: usize,
     offers: Vec<Value>,
+    more_offers: usize,
     total_contracts: usize,
     total: usize,
     next_cursor: Option<String>,
@@ -137,6 +138,8 @@ struct Notification {
     rank: String,
     rollback: bool,
     version_count: usize,
+    #[serde(default)]
+    imports: Vec<Value>,
     affects_me: bool,
     import_state: Option<String>,
     judged_by: Option<String>,

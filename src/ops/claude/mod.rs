@@ -7,6 +7,7 @@ mod record;
 
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use self::{
@@ -36,10 +37,28 @@ pub const UNINSTALL: Operation =
 /// The name of the hook that Claude Code calls when a session starts.
 pub const SESSION_START: &str = "claude-session-start";
 
-/// Returns why a session starts, as Claude Code passes it to the hook: `startup`, `resume`, `clear` or `compact`.
-pub fn source(said: &str) -> Option<String> {
-    let said: Value = serde_json::from_str(said).ok()?;
-    said.get("source")?.as_str().map(str::to_owned)
+/// What Claude Code passes to the hook on its standard input.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct SessionStart {
+    /// Why the session starts: `startup`, `resume`, `clear` or `compact`.
+    pub source: Option<String>,
+    /// The folder of the session.
+    pub cwd: Option<PathBuf>,
+    /// The id of the session.
+    pub session_id: Option<String>,
+}
+
+impl SessionStart {
+    /// Reads the input. What cannot be read is left out.
+    pub fn of(said: &str) -> Self {
+        serde_json::from_str(said).unwrap_or_default()
+    }
+
+    /// Returns whether the session was shown changes before that it no longer remembers.
+    pub fn is_resumed(&self) -> bool {
+        matches!(self.source.as_deref(), Some("resume" | "compact" | "clear"))
+    }
 }
 
 /// The plugin's files, which define the server and the hook that this operation sets up.

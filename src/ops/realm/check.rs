@@ -207,7 +207,7 @@ fn run_here(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError>
             }
             report.add(check_subject::other_repository(ctx, found)?);
         }
-        if request.rfc.is_none() && !request.is_temporary {
+        if request.rfc.is_none() && request.snapshot.is_none() {
             rfc_place::explain(ctx, &found.repo, &mut report.findings)?;
         }
     }

@@ -146,6 +146,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let judging = (&judge, ctx.env.today());
     let own = here.repo.as_ref().map(|repo| own_contracts::of(here, &overview, &digests, repo, judging)).transpose()?;
     let (own_contracts, more_own_contracts) = own.unwrap_or_default();
+    let offers = here.repo.as_ref().filter(|_| joined).map(|repo| offers(&digests, repo));
+    let (offers, more_offers) = offers.unwrap_or_default();
     let conflicts = conflicts::of(ctx, here, &overview, &digests)?;
     // The other repository of this name may have the files.
     let is_taken_twice = here.repo.is_some() && conflicts.iter().any(|one| one.code == NAME_CONFLICT);
@@ -161,7 +163,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         imports: of_repo.unwrap_or_default(),
         own_contracts,
         more_own_contracts,
-        offers: here.repo.as_ref().filter(|_| joined).map(|repo| offers(&digests, repo)).unwrap_or_default(),
+        offers,
+        more_offers,
         total_contracts: overview.contracts(),
         session,
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
@@ -359,14 +362,17 @@ fn moved_url<'h>(ctx: &Ctx, here: &'h RealmContext) -> Result<Option<&'h String>
 }
 
 /// The maximum number of open offers that are listed.
-const MAX_OFFERS: usize = 20;
+const MAX_OFFERS: usize = 100;
 
-/// Returns the first open offers to and by `repo`.
-fn offers(digests: &Digests<'_>, repo: &RepoName) -> Vec<OpenOffer> {
+/// Returns the first open offers to and by `repo`, and how many more there are.
+fn offers(digests: &Digests<'_>, repo: &RepoName) -> (Vec<OpenOffer>, usize) {
     let of_domain = |(domain, (_, digest)): (&&DomainName, &(&Line, Arc<DomainDigest>))| {
         let concerned = digest.offers().filter(|(_, from, to)| [from, to].contains(&repo));
         let offer = |(contract, from, to)| OpenOffer { domain: (*domain).clone(), contract, from, to };
         concerned.map(offer).collect::<Vec<_>>()
     };
-    digests.iter().flat_map(of_domain).take(MAX_OFFERS).collect()
+    let mut offers: Vec<_> = digests.iter().flat_map(of_domain).collect();
+    let more = offers.len().saturating_sub(MAX_OFFERS);
+    offers.truncate(MAX_OFFERS);
+    (offers, more)
 }

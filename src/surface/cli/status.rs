@@ -173,8 +173,9 @@ fn offers(body: &RealmStatus, most: usize, text: &mut Text) {
         vec![plain(format!("{}/{}", one.domain, one.contract)), styled(state, Style::Yellow)]
     });
     text.table("  ", &rows.collect::<Vec<_>>());
-    if body.offers.len() > most {
-        more(body.offers.len() - most, "git blue status --all", text);
+    let left = body.offers.len().saturating_sub(most) + body.more_offers;
+    if left > 0 {
+        more(left, "git blue status --all", text);
     }
 }
 

@@ -49,7 +49,7 @@ pub use http::Mcp;
 pub use http_delivery::{AfterFlush, Body};
 pub use probe::ask;
 pub use rate::PER_MINUTE;
-pub use settings::{Options, reader};
+pub use settings::{Options, PROJECT_DIR, SESSION, reader};
 pub use tools::input;
 
 use crate::{

@@ -17,7 +17,7 @@ use crate::{
         range::Range,
         review::{Changes, fields_at},
         successor::Successor,
-        verdict::{self, Basis, ImportState, Judge, Outcome, Verdict},
+        verdict::{self, Basis, ImportEffect, ImportState, Judge, Outcome, Verdict},
         version::Version,
     },
     ops::{
@@ -44,7 +44,7 @@ const MAX_NAMES: usize = 3;
 /// adapted to the current version.
 pub fn is_due(import: &Import, state: &ImportState) -> bool {
     let is_moved = state.resolution.current().is_some_and(|current| import.adapted() != Some(current));
-    !state.holds() || is_moved
+    state.effect() != ImportEffect::Satisfied || is_moved
 }
 
 /// The bindings of the user's repository, in the working tree, or at HEAD if there is no working tree.

@@ -2,7 +2,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, BinaryHeap},
+    collections::{BTreeMap, BinaryHeap, btree_map::Entry},
     iter::Peekable,
     sync::Arc,
 };
@@ -13,6 +13,7 @@ use super::Digests;
 use crate::{
     error::OpError,
     model::{
+        binding::Import,
         domain_digest::{Imported, MAX_CONTRACTS, Ranked},
         domain_summary::DomainSummary,
         name::{DomainName, RepoName},
@@ -42,7 +43,7 @@ pub(super) fn of(
     let mut judging = ImporterJudge { here, overview, judge, summaries: BTreeMap::new() };
     let mut own = Vec::new();
     while own.len() < MAX_CONTRACTS
-        && let Some((_, _, Reverse(at))) = next.pop()
+        && let Some((_, _, _, Reverse(at))) = next.pop()
     {
         let (domain, list) = &mut lists[at];
         if let Some((mut one, is_moved)) = list.next().and_then(|one| own_contract(domain, one, today)) {
@@ -74,11 +75,19 @@ impl ImporterJudge<'_> {
             None => self.overview.summary(line)?,
         };
         let documents = Documents::of(&*self.here.store, &line.tree);
-        for (repo, import) in summary.importers(&own.contract) {
-            if let Some(at) = own.importers.iter().position(|importer| importer == repo)
-                && documents.state(&summary, (repo, import), self.judge)?.is_broken()
-            {
-                own.broken.push(own.importers.remove(at));
+        // Equal imports are judged once.
+        let mut known = BTreeMap::new();
+        let contract = own.contract.clone();
+        for (repo, import) in summary.importers(&contract).filter(|(_, import)| resolves(&summary, import)) {
+            let same = (import.version.to_string(), import.adapted(), import.expects.as_ref().map(ToString::to_string));
+            let is_broken = match known.entry(same) {
+                Entry::Occupied(entry) => *entry.get(),
+                Entry::Vacant(entry) => {
+                    *entry.insert(documents.state(&summary, (repo, import), self.judge)?.is_broken())
+                }
+            };
+            if is_broken {
+                move_to_broken(own, repo);
             }
         }
         own.broken.sort();
@@ -87,12 +96,26 @@ impl ImporterJudge<'_> {
     }
 }
 
-/// Returns the rank of the next contract of a domain: by what it breaks, then by its importers, then by domain.
+fn resolves(summary: &DomainSummary, import: &Import) -> bool {
+    summary.resolve_import(import).resolved().is_some()
+}
+
+/// Counts an importer as broken. It may be one of those that are not named.
+fn move_to_broken(own: &mut OwnContract, importer: &RepoName) {
+    if let Some(at) = own.importers.iter().position(|one| one == importer) {
+        own.broken.push(own.importers.remove(at));
+    } else if own.broken.len() < MAX_CONTRACTS && own.more_importers > 0 {
+        own.more_importers -= 1;
+        own.broken.push(importer.clone());
+    }
+}
+
+/// Returns the rank of the next contract of a domain: by what it breaks or may break, then by its importers, then by domain.
 fn rank<'g>(
     list: &mut Peekable<impl Iterator<Item = Ranked<'g>>>,
     domain: usize,
-) -> Option<(usize, usize, Reverse<usize>)> {
-    list.peek().map(|one| (one.broken, one.importers, Reverse(domain)))
+) -> Option<(usize, bool, usize, Reverse<usize>)> {
+    list.peek().map(|one| (one.broken, one.is_moved, one.importers, Reverse(domain)))
 }
 
 /// Returns a contract with its importers judged by their ranges, and whether verdicts may differ from that.

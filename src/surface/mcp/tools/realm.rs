@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{NextStep, OpError},
-    model::check::Finding,
+    model::{check::Finding, rank::Rank},
     ops::{
         operation,
         realm::{
@@ -24,7 +24,7 @@ use crate::{
             topology,
         },
     },
-    wire::{DomainStatus, ImportStanding, ImportStatus, RealmCheck, RealmStatus},
+    wire::{DomainStatus, ImportStatus, RealmCheck, RealmStatus},
 };
 
 /// The level of detail of an answer.
@@ -67,6 +67,8 @@ const MAX_IMPORTS: usize = 30;
 const MAX_REPOS: usize = 50;
 /// The maximum number of own contracts that `realm_status` lists. Those that break consumers come first.
 const MAX_OWN: usize = 10;
+/// The maximum number of open offers that are listed.
+const MAX_OFFERS: usize = 20;
 /// The number of contracts that it lists in total, the same number for each domain. With more, few domains would fit
 /// into a message.
 const MAX_LISTED: usize = 160;
@@ -104,6 +106,8 @@ pub fn review(call: &Call<'_>) -> Result<Body, OpError> {
 pub fn shorten(status: &mut RealmStatus) -> Vec<NextStep> {
     limit_contracts(&mut status.domains);
     limit_own_contracts(status);
+    status.more_offers += status.offers.len().saturating_sub(MAX_OFFERS);
+    status.offers.truncate(MAX_OFFERS);
     let repos = limit_repos(&mut status.repos);
     repos.into_iter().chain(limit_imports(&mut status.imports)).collect()
 }
@@ -131,20 +135,20 @@ fn limit_own_contracts(status: &mut RealmStatus) {
     status.own_contracts.truncate(MAX_OWN);
 }
 
-/// Removes up-to-date imports, if there are many imports, and those that would take more than half of a message. They
+/// Removes imports that need no attention, if there are many imports, and those that would take more than half of a message. They
 /// would fill every page. If something was removed, returns a next step that says so.
 fn limit_imports(imports: &mut Vec<ImportStatus>) -> Option<NextStep> {
     let all = imports.len();
     if all > MAX_IMPORTS {
-        imports.retain(|import| import.state != ImportStanding::Current);
+        imports.retain(|import| import.rank < Rank::Import);
     }
-    let not_current = imports.len();
+    let with_problem = imports.len();
     let mut room = Room(MAX_BODY / 2);
     let kept = imports.iter().take_while(|import| room.takes(import)).count();
     imports.truncate(kept);
     let listed = || format!("{kept} of {all} imports are listed: realm_review lists all that need a review");
-    let current = || format!("{} of {all} imports are current and not listed", all - not_current);
-    (kept < all).then(|| if kept < not_current { listed() } else { current() }.into())
+    let others = || format!("{} of {all} imports hold and are not listed", all - with_problem);
+    (kept < all).then(|| if kept < with_problem { listed() } else { others() }.into())
 }
 
 pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
