@@ -138,13 +138,20 @@ struct Notification {
     rank: String,
     rollback: bool,
     version_count: usize,
-    #[serde(default)]
-    imports: Vec<Value>,
     affects_me: bool,
     import_state: Option<String>,
     judged_by: Option<String>,
     verdict: Option<Value>,
     binding: Option<String>,
+    #[serde(default)]
+    imports: Vec<ChangedImport>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChangedImport {
+    contract: String,
+    version_req: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -482,4 +489,6 @@ fn role_may_be_both() {
     world.ok(&dir, &binding);
     let status: RealmStatus = answer(&world, "fungal", &["status"]);
     assert_eq!(status.domains[0].bindings[0].role, Role::Both);
+    let [ended] = &status.notifications[0].imports[..] else { panic!("{status:?}") };
+    assert_eq!((&*ended.contract, &ended.version_req), ("s3-permissions", &None));
 }

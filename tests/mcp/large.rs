@@ -67,7 +67,7 @@ fn pages_of_every_tool_fit_a_message() {
     assert!(!text.contains("next_cursor") && text.contains(" entries are listed: realm_check"), "{:.2000}", text);
     let status = client.ok("realm_status", json!({}));
     assert!(!status.contains_key("cut") && status["imports"] == json!([]), "{:?}", status.get("cut"));
-    assert!(json!(status["next_steps"]).to_string().contains("150 of 150 imports are current"), "{status:?}");
+    assert!(json!(status["next_steps"]).to_string().contains("150 of 150 imports hold"), "{status:?}");
     // This tool reads everything for each page: the first page, a middle one, and the last.
     asked.push("realm_check");
     let first = client.ok("realm_check", json!({"detail": "full"}));

@@ -31,7 +31,7 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    List(List),
+    List(Box<List>),
     Ack(Ack),
     Watch(Watch),
 }
