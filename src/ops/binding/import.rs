@@ -21,6 +21,7 @@ use crate::{
         publish::references::Reference,
         runs,
     },
+    store::Store,
     wire::{Answer, BindingEdit},
 };
 
@@ -152,7 +153,7 @@ struct Known {
 }
 
 /// Returns the contract as it is published, or else as the branches of the current RFC have it.
-fn known(ctx: &Ctx, store: &dyn crate::store::Store, request: &Request) -> Result<Known, OpError> {
+fn known(ctx: &Ctx, store: &dyn Store, request: &Request) -> Result<Known, OpError> {
     let unknown = match current(store, request) {
         Err(error) if error.code == ErrorCode::UnknownContract => error,
         current => return Ok(Known { current: current?, proposal: None }),
@@ -164,7 +165,7 @@ fn known(ctx: &Ctx, store: &dyn crate::store::Store, request: &Request) -> Resul
 }
 
 /// Returns the current contract. Returns `None` if it has no release and a range was given.
-fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<Contract>, OpError> {
+fn current(store: &dyn Store, request: &Request) -> Result<Option<Contract>, OpError> {
     let at = &request.contract;
     let current = match domain::contract(store, at) {
         Ok(current) => current,
@@ -192,7 +193,7 @@ pub fn widening(at: &ContractRef, range: &Range) -> Option<String> {
 /// Returns the newest release that was not yanked, and from which importers get a version: it is served itself, or the
 /// range that `since` begins there accepts the current version.
 fn newest(
-    store: &dyn crate::store::Store,
+    store: &dyn Store,
     at: &ContractRef,
     current: &Contract,
     since: fn(&Version) -> Range,

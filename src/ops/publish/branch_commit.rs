@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use super::{
     behind::{self, MAX_HISTORY, is_behind},
-    candidate::{self, PublishedCommits, Sources},
+    candidate::{self, Sources},
     concurrent::{self, OneSide},
     dispute, references,
 };
-use crate::repo::blue_files::{self, CONTRACTS, Files, is_read};
+use crate::repo::blue_files::{self, CONTRACTS, is_read};
 use crate::{
     error::OpError,
     locate::renamed,
     model::{
         binding::Binding, contract::Contract, domain::Source, domain_view::DomainView, name::DomainName, oid::Oid,
     },
-    ops::{contract, ctx::ActingRepo, progress::RequestProgress},
+    ops::{contract, ctx::ActingRepo},
     repo::CodeRepo,
     store::{EntryKind, Objects as _, history, layout, read},
 };
@@ -209,12 +209,7 @@ impl<'a> BranchCommit<'a> {
             return Ok(true);
         }
         let Some(tip) = acting.store.domain_tip(domain)? else { return Ok(false) };
-        let declared = candidate::read(
-            code,
-            &Files::at(code, commit)?,
-            (&PublishedCommits::new(), None),
-            &RequestProgress::default(),
-        )?;
+        let declared = candidate::at(code, commit)?;
         let contracts: Vec<_> = declared.contracts_in(domain).map(|(_, one)| &one.document).collect();
         let names = contracts.iter().map(|contract| contract.name.clone()).collect();
         let mut view = read::contracts_at(acting.store, domain, &tip, &names)?;

@@ -95,6 +95,14 @@ pub fn read(
     Ok(candidate)
 }
 
+/// Reads the candidate of a commit, as if nothing had been published before.
+///
+/// # Errors
+/// Returns the errors of [`read`].
+pub fn at(code: &CodeRepo, commit: &Oid) -> Result<Candidate, OpError> {
+    read(code, &Files::at(code, commit)?, (&PublishedCommits::new(), None), &RequestProgress::default())
+}
+
 /// Marks the domains that were published from a commit which `commit`, with these files, does not descend from. A domain
 /// is not marked if this clone dropped that commit by an amend or reset. In all these domains, a file counts as removed
 /// only if the merge base had it; in a shallow clone, only if `known`, the base of a pull request, did.

@@ -2,11 +2,7 @@
 //! branch: by a rollback, or because another clone dropped commits from the branch. This clone's branch still has the
 //! newer commit, and nothing may publish it again automatically.
 
-use super::{
-    branch_commit::differ_in,
-    candidate::{self, PublishedCommits},
-    dispute,
-};
+use super::{branch_commit::differ_in, candidate, dispute};
 use crate::{
     error::OpError,
     locate::renamed,
@@ -21,9 +17,8 @@ use crate::{
         ctx::ActingRepo,
         domain::{self, Part},
         message,
-        progress::RequestProgress,
     },
-    repo::{CodeRepo, blue_files::Files},
+    repo::CodeRepo,
 };
 
 /// The maximum number of commits that are searched for the last publication.
@@ -107,12 +102,7 @@ fn has_only_what_was_rolled_back(
     before: &Oid,
     commit: &Oid,
 ) -> Result<bool, OpError> {
-    let declared = candidate::read(
-        code,
-        &Files::at(code, commit)?,
-        (&PublishedCommits::new(), None),
-        &RequestProgress::default(),
-    )?;
+    let declared = candidate::at(code, commit)?;
     if !declared.problems.is_empty() {
         // Files with problems are reported when the commit is published.
         return Ok(false);
