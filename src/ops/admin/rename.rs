@@ -3,7 +3,10 @@
 //! The new name is written before the old one is removed, so that running it again finishes an interrupted rename.
 //! Published versions keep the name that they were published under.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use crate::{
     error::{ErrorCode, OpError, REPAIR},
@@ -277,16 +280,14 @@ impl Renaming<'_> {
     /// owner, so it gets another step: published versions keep the old name.
     fn transfers(&self, view: &DomainView) -> Vec<Transfers> {
         let (old, new) = (self.old, self.new);
-        let named = |repo: &RepoName| if repo == old { new.clone() } else { repo.clone() };
+        let names = BTreeMap::from([(old.clone(), new.clone())]);
         let contracts: BTreeSet<_> = view.versions.keys().chain(view.transfers.keys()).collect();
         let mut records = Vec::new();
         for contract in contracts {
             let held = view.transfers.get(contract).cloned().unwrap_or_else(|| Transfers::of(contract.clone()));
             let mut record = held.clone();
             if view.contracts.contains_key(contract) {
-                for Transfer { from, to } in &mut record.transfers {
-                    (*from, *to) = (named(from), named(to));
-                }
+                record = held.named(&names);
             } else if view.owner(contract) == Some(old) {
                 record.transfers.push(Transfer { from: old.clone(), to: new.clone() });
             }
