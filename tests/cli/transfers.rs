@@ -119,6 +119,8 @@ fn rename_removes_the_file_of_a_contract_that_was_handed_over() {
     let step = answer["next_steps"][0]["command"].as_str().unwrap();
     assert_eq!(step, format!("git rm {CONTRACT_FILE}"), "{answer}");
     assert_eq!(world.stored("transfers/s3-permissions.json")["transfers"][0]["from"], "mushroom");
+    let back = world.blue(&world.path("access"), &["contract", "transfer", CONTRACT, "--to", "fungal"]).exits(128);
+    assert!(back.stderr.contains("fungal was renamed to mushroom"), "{back}");
     // Also if somebody does not do so.
     world.commit("fungal", "Take the name mushroom");
     world.git(&world.path("fungal"), &["rm", "-q", BINDING_FILE]);
@@ -295,7 +297,7 @@ fn member_can_be_removed_when_unused() {
     // Its file still exists, and publishing it is refused.
     world.write(&format!("access/{BINDING_FILE}"), &crate::world::importing(">=1.0.0, <4.0.0"));
     let run = world.commit("access", "Still here");
-    assert!(run.stderr.contains("access was removed from s3-access"), "{run}");
+    assert!(run.stderr.contains("access is no longer a member of s3-access"), "{run}");
 }
 
 /// Nobody could push later what was deleted with the store.
