@@ -5,7 +5,10 @@
 //! with the higher version; otherwise the one with the smaller hash. Schemas are never merged. The losing document is
 //! returned so that it can be recorded, unless it is stored elsewhere.
 
-use std::{cmp::Ordering, collections::BTreeSet};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde::Serialize;
 
@@ -99,24 +102,33 @@ fn rank(ours: &Contract, theirs: &Contract, newer: Newer) -> Ordering {
     newer.then_with(|| ours.version.cmp(&theirs.version)).then_with(content).then_with(|| by_hash(ours, theirs))
 }
 
-/// Returns which side took the contract over from its `former` owner. This is the only way to order documents of
-/// different owners, since their commits are in different repositories.
-pub fn taken_over(former: &RepoName, ours: &Contract, theirs: &Contract) -> Newer {
-    match (ours.owner == *former, theirs.owner == *former) {
-        (true, false) => Newer::Theirs,
-        (false, true) => Newer::Ours,
+/// Returns which side took a contract over from its former owner, from whether that one is the owner on our side and on
+/// theirs. This is the only way to order documents of different owners, since their commits are in different repositories.
+pub fn taken_over(is_former: [bool; 2]) -> Newer {
+    match is_former {
+        [true, false] => Newer::Theirs,
+        [false, true] => Newer::Ours,
         _ => Newer::Unknown,
     }
 }
 
 /// Merges the current documents of a contract. `newer` compares the source commits of its owner, or is the side that
-/// took it over. The losing document is returned only if another repository claims the contract; a version that its
+/// took it over, together with the former owner's version if that is higher. The losing document is returned only if another repository claims the contract; a version that its
 /// owner published is among the published ones anyway.
 pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
     let order = changed_in_place(base, ours, theirs).unwrap_or_else(|| rank(ours, theirs, newer));
     let (mut winner, lost) = pick(order, ours, theirs);
-    if ours.owner != theirs.owner && newer == Newer::Unknown {
-        return Merged { winner, lost: Some(lost.as_published()) };
+    if ours.owner != theirs.owner {
+        let (taken, former) = match newer {
+            Newer::Ours => (ours, theirs),
+            Newer::Theirs => (theirs, ours),
+            Newer::Unknown => return Merged { winner, lost: Some(lost.as_published()) },
+        };
+        // What the former owner published meanwhile may be in use, so it belongs to the new owner.
+        if former.version > taken.version {
+            winner = former.clone();
+        }
+        winner.owner = taken.owner.clone();
     }
     macro_rules! each {
         ($base:expr, $($name:ident),+) => {
@@ -249,10 +261,18 @@ pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
     }
 }
 
-/// Merges the transfers of a contract. The longer record wins.
-pub fn transfers(ours: &Transfers, theirs: &Transfers) -> Transfers {
-    let order = ours.transfers.len().cmp(&theirs.transfers.len());
-    pick(order.then_with(|| by_hash(ours, theirs)), ours, theirs).0
+/// Merges the transfers of a contract. `renames` are those of each side. A side that only renamed repositories decided
+/// nothing about the contract, so the record of the other side wins, with the new names; otherwise the longer record does.
+pub fn transfers(
+    base: Option<&Transfers>,
+    [ours, theirs]: [&Transfers; 2],
+    renames: [&BTreeMap<RepoName, RepoName>; 2],
+) -> Transfers {
+    let is_only_renamed = |side: &Transfers, renames| base.is_some_and(|base| base.named(renames) == *side);
+    let [our_change, their_change] = [!is_only_renamed(ours, renames[0]), !is_only_renamed(theirs, renames[1])];
+    let (ours, theirs) = (ours.named(renames[1]), theirs.named(renames[0]));
+    let order = our_change.cmp(&their_change).then_with(|| ours.transfers.len().cmp(&theirs.transfers.len()));
+    pick(order.then_with(|| by_hash(&ours, &theirs)), &ours, &theirs).0
 }
 
 /// Merges two entries with the same name. If they are different repositories, one loses.
@@ -280,6 +300,7 @@ mod tests {
     use crate::model::{
         binding::{Import, Role, UsedIn},
         contract::{Deprecated, Retirement},
+        transfer::Transfer,
     };
     use proptest::prelude::*;
 
@@ -340,6 +361,18 @@ mod tests {
         })
     }
 
+    /// A record of transfers that one side changed and one in which it renamed a repository, with that rename.
+    fn a_record() -> impl Strategy<Value = (Transfers, BTreeMap<RepoName, RepoName>)> {
+        let name = |text: &str| -> RepoName { text.parse().unwrap() };
+        let renames = prop::option::of(("[abc]", "[abx]"));
+        (prop::collection::vec(("[abc]", "[abc]"), 0..3), renames).prop_map(move |(steps, renames)| {
+            let steps = steps.iter().map(|(from, to)| Transfer { from: name(from), to: name(to) });
+            let record = Transfers { contract: "paths".parse().unwrap(), transfers: steps.collect() };
+            let renames = renames.iter().map(|(from, to)| (name(from), name(to))).collect();
+            (record.named(&renames), renames)
+        })
+    }
+
     fn a_newer() -> impl Strategy<Value = Newer> {
         prop::sample::select(vec![Newer::Ours, Newer::Theirs, Newer::Unknown])
     }
@@ -397,6 +430,14 @@ mod tests {
             prop_assert_eq!(binding(None, &x, &x, newer), Merged { winner: x.clone(), lost: None });
         }
 
+        #[test]
+        fn merging_transfers_is_symmetric(
+            base in prop::option::of(a_record()), (ours, a) in a_record(), (theirs, b) in a_record()
+        ) {
+            let base = base.as_ref().map(|(base, _)| base);
+            prop_assert_eq!(transfers(base, [&ours, &theirs], [&a, &b]), transfers(base, [&theirs, &ours], [&b, &a]));
+        }
+
         /// If the history does not decide, the order in which three machines merge does not matter.
         #[test]
         fn merging_three_documents_is_associative(
@@ -447,13 +488,36 @@ mod tests {
 
     #[test]
     fn repository_that_took_a_contract_over_keeps_it() {
-        let (taken, next) = (Contract { owner: "access".parse().unwrap(), ..at("1.0.0", 1) }, at("1.1.0", 2));
-        let newer = taken_over(&next.owner, &taken, &next);
+        let by_access = |contract: Contract| Contract { owner: "access".parse().unwrap(), ..contract };
+        let (base, taken) = (at("1.0.0", 1), by_access(at("1.1.0", 2)));
+        let newer = taken_over([false, true]);
         assert_eq!(newer, Newer::Ours);
-        assert_eq!(contract(Some(&at("1.0.0", 1)), &taken, &next, newer), Merged { winner: taken, lost: None });
+        assert_eq!(contract(Some(&base), &taken, &base, newer), Merged { winner: taken.clone(), lost: None });
+        // It also gets what the former owner published meanwhile.
+        let next = at("1.2.0", 3);
+        let merged = contract(Some(&base), &taken, &next, newer);
+        assert_eq!(merged, Merged { winner: by_access(next), lost: None });
+        let changed = at("1.0.0", 4);
+        let merged = contract(Some(&base), &by_access(base.clone()), &changed, newer);
+        assert_eq!(merged, Merged { winner: by_access(changed), lost: None });
         // A conflict is recorded if two repositories claim the same contract.
         let claimed = Contract { owner: "access".parse().unwrap(), ..at("1.0.0", 1) };
         assert!(contract(None, &claimed, &at("1.0.0", 1), Newer::Unknown).lost.is_some());
+    }
+
+    #[test]
+    fn rename_decides_nothing_about_an_offer() {
+        let [a, b, c, d]: [RepoName; 4] = ["a", "b", "c", "d"].map(|name| name.parse().unwrap());
+        let of = |to| Transfers::of("paths".parse().unwrap()).offering(&a, to);
+        let (base, none) = (of(Some(&b)), BTreeMap::new());
+        let renamed = BTreeMap::from([(b.clone(), d.clone())]);
+        for elsewhere in [of(Some(&c)), of(None)] {
+            let sides = [&base.named(&renamed), &elsewhere];
+            assert_eq!(transfers(Some(&base), sides, [&renamed, &none]), elsewhere);
+        }
+        let accepted = base.clone().offering(&b, Some(&c));
+        let merged = transfers(Some(&base), [&accepted, &base.named(&renamed)], [&none, &renamed]);
+        assert_eq!(merged, of(Some(&d)).offering(&d, Some(&c)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Transfers of a contract: its owner offers it, and another repository accepts it by publishing it from its own files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,32 @@ impl Transfers {
         self
     }
 
+    /// Returns the record with other names for repositories.
+    #[must_use]
+    pub fn named(&self, names: &BTreeMap<RepoName, RepoName>) -> Self {
+        let named = |repo: &RepoName| names.get(repo).unwrap_or(repo).clone();
+        let transfers = self.transfers.iter().map(|one| Transfer { from: named(&one.from), to: named(&one.to) });
+        Self { contract: self.contract.clone(), transfers: transfers.collect() }
+    }
+
+    /// Returns the record with the newer names of repositories that were renamed. A record may have a name from before a
+    /// rename beside one from after it.
+    ///
+    /// # Errors
+    /// Returns the errors of `newer`.
+    pub fn with_newer_names<E>(&self, newer: impl Fn(&RepoName) -> Result<Option<RepoName>, E>) -> Result<Self, E> {
+        let mut names = BTreeMap::new();
+        for repo in self.parties() {
+            names.extend(newer(repo)?.map(|newer| (repo.clone(), newer)));
+        }
+        Ok(self.named(&names))
+    }
+
+    /// Returns both repositories of each transfer.
+    pub fn parties(&self) -> impl Iterator<Item = &RepoName> {
+        self.transfers.iter().flat_map(|one| [&one.from, &one.to])
+    }
+
     /// Returns `from`, and the repositories that a contract may have reached from there by the recorded transfers.
     pub fn reached_from<'a>(&'a self, from: &'a RepoName) -> BTreeSet<&'a RepoName> {
         self.transfers.iter().fold(BTreeSet::from([from]), |mut reached, transfer| {
@@ -86,5 +112,11 @@ mod tests {
         assert_eq!((on.offered(&b), on.transfers.len(), on.owner(&a)), (Some(&c), 2, &c));
         assert_eq!(on.reached_from(&a), [&a, &b, &c].into());
         assert_eq!(on.reached_from(&c), [&c].into());
+        // b was renamed before it offered the contract.
+        let d: RepoName = "d".parse().unwrap();
+        let newer = |repo: &RepoName| Ok::<_, ()>((*repo == b).then(|| d.clone()));
+        let renamed = Transfers::of("paths".parse().unwrap()).offering(&a, Some(&b)).offering(&d, Some(&c));
+        assert!(!renamed.reached_from(&a).contains(&c));
+        assert!(renamed.with_newer_names(newer).unwrap().reached_from(&a).contains(&c));
     }
 }

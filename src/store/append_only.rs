@@ -7,6 +7,7 @@
 //! notified of the commit's author either way.
 
 mod exceptions;
+mod renames;
 mod rules;
 
 use std::{
@@ -15,13 +16,13 @@ use std::{
     rc::Rc,
 };
 
+use renames::Renames;
 use serde::de::DeserializeOwned;
 
 use crate::model::{
     merge::ConflictId,
     name::RepoName,
     oid::Oid,
-    realm::Rename,
     set_aside::{RuleViolation, SetAside},
     trailer,
 };
@@ -61,8 +62,7 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     // If the realm's own ref is examined, the renames in its new commits are added one by one, as each commit is
     // judged.
     let realm = if *name == StoreRef::Realm { Some(*known) } else { store.tip(&StoreRef::Realm)? };
-    let renames = realm.map(|realm| renames(store, &realm)).transpose()?.unwrap_or_default();
-    let mut examination = Examination::new(store, name, *known, renames);
+    let mut examination = Examination::new(store, name, *known, Renames::until(realm));
     examination.all(history::added(store, known, tip)?)?;
     let refused = examination.refused.remove(tip).unwrap_or_default();
     let blamed: BTreeSet<Oid> = refused.values().map(|one| one.by).collect();
@@ -71,18 +71,6 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
         records: blamed.into_iter().map(record).collect::<Result<_, _>>()?,
         overrides: examination.overrides(&refused),
     })
-}
-
-/// Returns all renames in the realm, by former name.
-fn renames(store: &dyn Store, realm: &Oid) -> Result<BTreeMap<RepoName, RepoName>, StoreError> {
-    let tree = store.commit(realm)?.tree;
-    let mut renames = BTreeMap::new();
-    for entry in read::folder(store, &tree, layout::RENAMES)?.iter().filter(|entry| entry.kind == EntryKind::Blob) {
-        if let Ok(Rename { from, to }) = codec::decode(&store.blob(&entry.id)?) {
-            renames.insert(from, to);
-        }
-    }
-    Ok(renames)
 }
 
 /// A file whose change broke a rule, and that was not changed since.
@@ -101,7 +89,7 @@ struct Examination<'a> {
     store: &'a dyn Store,
     name: &'a StoreRef,
     known: Oid,
-    renames: BTreeMap<RepoName, RepoName>,
+    renames: Renames,
     breaches: Breaches,
     refused: BTreeMap<Oid, Rc<RefusedFiles>>,
     /// The rules that commits in `known` break, cached when first needed.
@@ -173,7 +161,7 @@ enum Expected {
 }
 
 impl<'a> Examination<'a> {
-    fn new(store: &'a dyn Store, name: &'a StoreRef, known: Oid, renames: BTreeMap<RepoName, RepoName>) -> Self {
+    fn new(store: &'a dyn Store, name: &'a StoreRef, known: Oid, renames: Renames) -> Self {
         Self {
             store,
             name,

@@ -82,6 +82,21 @@ fn bootstrap_accepts_another_form_of_a_recorded_url() {
     assert!(other.stderr.contains("the repository fungal is at https://git.example.com/fungal.git"), "{other}");
 }
 
+/// The file is applied again after each change.
+#[test]
+fn bootstrap_refuses_former_names() {
+    let world = realm();
+    bootstrap(&world, &[]).exits(0);
+    for names in [["jobs", "tasks"], ["access", "shop"]] {
+        world.ok(&world.root(), &[&["--realm", REALM, "realm", "admin", "rename"], &names[..]].concat());
+    }
+    let before = world.tip("refs/blue/realm");
+    let refused = bootstrap(&world, &[]).exits(128);
+    let former = "plan.yaml: access was renamed to shop; jobs was renamed to tasks";
+    assert!(refused.stderr.contains(former), "{refused}");
+    assert_eq!(world.tip("refs/blue/realm"), before);
+}
+
 #[test]
 fn dry_run_names_the_file_to_create_from() {
     let world = realm();

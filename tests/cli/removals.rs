@@ -49,7 +49,7 @@ fn removed_member_is_not_added_again() {
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <4.0.0"));
     world.commit("access", "Still here");
     let again = "git blue realm admin domain --name s3-access --repos access  # or add it again";
-    told(&world, &access, "access was removed from s3-access", again);
+    told(&world, &access, "access is no longer a member of s3-access", again);
     assert_eq!(world.stored("domain.json")["members"], serde_json::json!(["fungal"]));
 }
 

@@ -362,3 +362,27 @@ fn renames_in_a_circle_come_to_an_end() {
     let run = world.blue(&world.path("fungal"), &create);
     assert!(run.code != 0 && run.stderr.contains("x was renamed to z"), "{run}");
 }
+
+/// Reclaiming the former name would take it from the repository that has it now.
+#[test]
+fn clone_whose_former_name_is_taken_follows_the_rename() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.commit("fungal", "Take the name mycelium");
+    world.git(&world.root(), &["init", "--quiet", "other"]);
+    world.write("other/README.md", "# Another one\n");
+    world.commit("other", "Start apart");
+    world.ok(&world.path("other"), &["init", "--realm", "aperture", "--repo", "fungal"]);
+    push(&world);
+    world.on("second").ok(&world.root(), &["--realm", "aperture", "sync"]);
+    let status = world.ok(&mate, &["status"]);
+    assert_eq!(world.next_step(&status), "git pull  # this repository is mycelium in the realm now", "{status}");
+    assert!(!status.stdout.contains("reclaim"), "{status}");
+    world.git(&mate, &["pull", "--quiet"]);
+    let status = world.ok(&mate, &["status"]);
+    assert_eq!(world.next_step(&status), "git blue init  # this repository is mycelium in the realm now", "{status}");
+    world.ok(&mate, &["init"]);
+    let status = world.json(&mate, &["status"]);
+    assert_eq!(status["read_only"], serde_json::Value::Null, "{status}");
+}

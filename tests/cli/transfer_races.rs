@@ -54,7 +54,9 @@ fn accepted_transfer_wins_over_what_the_former_owner_publishes() {
         }
         for (home, dir) in [("second", &mate), ("third", &access), ("second", &mate)] {
             world.on(home).ok(dir, &["sync"]);
-            assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");
+            let held = world.stored("contracts/s3-permissions.json");
+            // Somebody may use the newer version already.
+            assert_eq!((&held["owner"], &held["version"]), (&json!("access"), &json!("1.1.0")), "{held}");
             let status = world.json(dir, &["status", "--peek"]);
             assert_eq!(status["conflicts"], json!([]), "{status}");
             let checked = world.blue(dir, &["check"]);
@@ -112,4 +114,100 @@ fn both_owners_are_told_of_a_retirement_that_crosses_the_acceptance() {
     world.on("third").ok(&access, &["sync"]);
     let told = world.ok(&access, &["status"]).stdout;
     assert!(told.contains("access retired s3-access/s3-paths  warning: changed by"), "{told}");
+}
+
+/// Lets `access`, on the third machine, take the contract over from its own file.
+fn accept(world: &World, owner: &str) {
+    let text = contract("1.0.0").replace("owner: fungal", "owner: access");
+    world.on("third").write(&format!("access/{CONTRACT_FILE}"), &text);
+    let commit = world.commit("access", "Take it over");
+    assert!(commit.stderr.contains("published s3-access/s3-permissions"), "from {owner}: {commit}");
+}
+
+/// Asserts that `access` owns the contract on each machine, and that nobody sees a conflict.
+fn is_taken_over(world: &World, machines: &[(&'static str, &PathBuf)]) {
+    for (home, dir) in machines {
+        assert_eq!(world.on(home).stored("contracts/s3-permissions.json")["owner"], "access", "{home}");
+        assert_eq!(world.json(dir, &["status", "--peek"])["conflicts"], json!([]), "{home}");
+    }
+}
+
+#[test]
+fn acceptance_that_crosses_a_rename_of_the_owner_is_kept() {
+    for owner_syncs_first in [false, true] {
+        let (world, _) = team();
+        let fungal = world.path("fungal");
+        let access = third_member(&world);
+        world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+        world.ok(&fungal, &["sync"]);
+        world.on("third").ok(&access, &["sync"]);
+        accept(&world, "fungal");
+        world.on("home").ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+        world.commit("fungal", "Take the name mycelium");
+        let mut machines = [("third", &access), ("home", &fungal)];
+        if owner_syncs_first {
+            machines.reverse();
+        }
+        for (home, dir) in [machines[0], machines[1], machines[0]] {
+            world.on(home).ok(dir, &["sync"]);
+        }
+        is_taken_over(&world, &machines);
+        let told = world.on("home").ok(&fungal, &["status"]).stdout;
+        assert!(told.contains("access took over s3-access/s3-permissions"), "{told}");
+    }
+}
+
+/// The record of transfers has only the new name of the owner, and the teammate's machine only the former one.
+#[test]
+fn transfer_after_a_rename_is_no_rivalry() {
+    let (world, mate) = team();
+    let fungal = world.path("fungal");
+    let access = third_member(&world);
+    let reader = world.on("second").join("reader");
+    world.ok(&reader, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "reader"]);
+    world.ok(&reader, &["sync"]);
+    world.ok(&reader, &["status"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    world.ok(&fungal, &["realm", "admin", "rename", "fungal", "mycelium"]);
+    world.commit("fungal", "Take the name mycelium");
+    world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("third").ok(&access, &["sync"]);
+    accept(&world, "mycelium");
+    world.ok(&access, &["sync"]);
+    world.on("second").ok(&mate, &["contract", "yank", CONTRACT, "1.0.0", "--reason", "bad"]);
+    for (home, dir) in [("second", &reader), ("third", &access), ("home", &fungal)] {
+        world.on(home).ok(dir, &["sync"]);
+    }
+    is_taken_over(&world, &[("second", &reader), ("third", &access), ("home", &fungal)]);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["yanked"][0]["reason"], "bad");
+    let told = world.on("second").ok(&reader, &["status"]).stdout;
+    assert!(told.contains("access took over s3-access/s3-permissions"), "{told}");
+    assert!(!told.contains("also created"), "{told}");
+}
+
+#[test]
+fn rename_of_the_receiver_keeps_what_the_owner_decided_meanwhile() {
+    for (decision, offered_to) in [(&["--cancel"][..], Value::Null), (&["--to", "reader"], json!("reader"))] {
+        let (world, _) = team();
+        let fungal = world.path("fungal");
+        let access = third_member(&world);
+        world.join("reader");
+        world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "reader"]);
+        world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+        world.ok(&fungal, &["sync"]);
+        world.on("third").ok(&access, &["sync"]);
+        let withdraw = ["contract", "transfer", CONTRACT];
+        world.on("home").ok(&fungal, &[&withdraw[..], decision].concat());
+        world.ok(&fungal, &["sync"]);
+        world.on("third").ok(&access, &["realm", "admin", "rename", "access", "shop"]);
+        world.commit("access", "Take the name shop");
+        let sync = world.ok(&access, &["sync"]);
+        assert!(!sync.all().contains("another machine offered it"), "{sync}");
+        world.on("home").ok(&fungal, &["sync"]);
+        for (home, dir) in [("home", &fungal), ("third", &access)] {
+            let held = world.on(home).json(dir, &["contract", "get", CONTRACT]);
+            assert_eq!(held["offered_to"], offered_to, "{home}: {held}");
+        }
+    }
 }

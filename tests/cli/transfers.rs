@@ -102,6 +102,50 @@ fn rename_replaces_files_and_names_those_to_edit() {
     assert_eq!(world.read("fungal/.blue/contracts/s3-access/flow.yaml"), flow);
 }
 
+/// Lets `access` take the contract over. The file of `fungal` remains.
+fn hand_over(world: &World) {
+    world.ok(&world.path("fungal"), &["contract", "transfer", CONTRACT, "--to", "access"]);
+    world.write(&format!("access/{CONTRACT_FILE}"), &contract("1.0.0").replace("owner: fungal", "owner: access"));
+    world.commit("access", "Take it over");
+}
+
+/// Publishing the file with the new name would be refused, and nothing else would be published any more.
+#[test]
+fn rename_removes_the_file_of_a_contract_that_was_handed_over() {
+    let world = World::pair();
+    hand_over(&world);
+    let answer = rename(&world);
+    assert_eq!(answer["files"], json!([".blue/config.yaml"]));
+    let step = answer["next_steps"][0]["command"].as_str().unwrap();
+    assert_eq!(step, format!("git rm {CONTRACT_FILE}"), "{answer}");
+    assert_eq!(world.stored("transfers/s3-permissions.json")["transfers"][0]["from"], "mushroom");
+    let back = world.blue(&world.path("access"), &["contract", "transfer", CONTRACT, "--to", "fungal"]).exits(128);
+    assert!(back.stderr.contains("fungal was renamed to mushroom"), "{back}");
+    // Also if somebody does not do so.
+    world.commit("fungal", "Take the name mushroom");
+    world.git(&world.path("fungal"), &["rm", "-q", BINDING_FILE]);
+    world.commit("fungal", "Export nothing");
+    let check = world.ok(&world.path("fungal"), &["check"]);
+    assert!(check.stdout.contains("is no longer needed"), "{check}");
+}
+
+#[test]
+fn rename_accepts_no_offer() {
+    let world = World::pair();
+    hand_over(&world);
+    world.ok(&world.path("access"), &["contract", "transfer", CONTRACT, "--to", "fungal"]);
+    let answer = rename(&world);
+    assert_eq!(answer["files"], json!([".blue/config.yaml"]));
+    world.commit("fungal", "Take the name mushroom");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");
+    assert_eq!(world.stored("transfers/s3-permissions.json")["transfers"][1]["to"], "mushroom");
+    // Taking it is another commit.
+    let own = world.read(&format!("fungal/{CONTRACT_FILE}")).replace("owner: fungal", "owner: mushroom");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &own);
+    world.commit("fungal", "Take it back");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "mushroom");
+}
+
 #[test]
 fn rename_keeps_pre_releases_and_can_be_reverted() {
     let world = World::pair();
@@ -253,7 +297,7 @@ fn member_can_be_removed_when_unused() {
     // Its file still exists, and publishing it is refused.
     world.write(&format!("access/{BINDING_FILE}"), &crate::world::importing(">=1.0.0, <4.0.0"));
     let run = world.commit("access", "Still here");
-    assert!(run.stderr.contains("access was removed from s3-access"), "{run}");
+    assert!(run.stderr.contains("access is no longer a member of s3-access"), "{run}");
 }
 
 /// Nobody could push later what was deleted with the store.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{domain, join};
 use crate::{
     error::{ErrorCode, OpError},
+    locate::renamed,
     model::{
         blueprint::{Blueprint, PlannedDomain, PlannedRepo},
         name::RepoName,
@@ -59,6 +60,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
         let error = OpError::no(ErrorCode::Contradiction, format!("{}: {}", request.file, problems.join("; ")));
         return Err(error.next("nothing was created; fix the file, and run the command again"));
     }
+    refuse_former_names(here, &blueprint, &request.file)?;
     let overview = Overview::open(&*here.store)?;
     let entries = entries(&blueprint.repos, overview.repos())?;
     require_valid_domains(here, &blueprint, &entries, &overview)?;
@@ -128,6 +130,20 @@ fn require_valid_domains(
         }
     }
     Ok(())
+}
+
+/// Refuses the former names of repositories: each would be added beside the repository that had it.
+fn refuse_former_names(here: &RealmContext, blueprint: &Blueprint, file: &str) -> Result<(), OpError> {
+    let mut former = Vec::new();
+    for PlannedRepo { name, .. } in &blueprint.repos {
+        let newer = renamed::newer(&*here.store, name)?;
+        former.extend(newer.map(|newer| format!("{name} was renamed to {newer}")));
+    }
+    if former.is_empty() {
+        return Ok(());
+    }
+    let error = OpError::cannot(ErrorCode::Renamed, format!("{file}: {}", former.join("; ")));
+    Err(error.next("nothing was created; write the new names into the file, and run the command again"))
 }
 
 /// Returns the entries of the repositories that are not among those of the realm.

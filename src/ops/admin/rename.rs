@@ -3,17 +3,21 @@
 //! The new name is written before the old one is removed, so that running it again finishes an interrupted rename.
 //! Published versions keep the name that they were published under.
 
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use crate::{
     error::{ErrorCode, OpError, REPAIR},
     locate::{self, CONFIG, renamed},
     model::{
+        candidate::contract_of,
         change::DomainChange,
         contract::Contract,
         domain::Domain,
         domain_view::{DomainView, Subject},
-        name::{DomainName, RealmName, RepoName},
+        name::{ContractRef, DomainName, RealmName, RepoName},
         publish::Decision,
         realm::{Rename, Repo},
         transfer::{Transfer, Transfers},
@@ -230,7 +234,8 @@ impl Renaming<'_> {
         for line in overview.domains() {
             let summary = overview.summary(line)?;
             let owns = summary.contract_names().into_iter().any(|name| summary.owner(name) == Some(self.old));
-            if !owns && !line.repos.contains(self.old) {
+            let is_offered = summary.offers.values().any(|to| to == self.old);
+            if !owns && !is_offered && !line.repos.contains(self.old) {
                 continue;
             }
             let subject = format!("rename {} to {}", self.old, self.new);
@@ -271,23 +276,22 @@ impl Renaming<'_> {
         changes
     }
 
-    /// Renames the repository in offers. For a contract without a release, the record alone names its owner; published
-    /// versions keep the old name.
+    /// Renames the repository in all recorded transfers. For a contract without a release, the record alone names its
+    /// owner, so it gets another step: published versions keep the old name.
     fn transfers(&self, view: &DomainView) -> Vec<Transfers> {
         let (old, new) = (self.old, self.new);
-        let named = |repo: &RepoName| if repo == old { new.clone() } else { repo.clone() };
+        let names = BTreeMap::from([(old.clone(), new.clone())]);
+        let contracts: BTreeSet<_> = view.versions.keys().chain(view.transfers.keys()).collect();
         let mut records = Vec::new();
-        for contract in view.versions.keys().chain(view.transfers.keys()) {
+        for contract in contracts {
             let held = view.transfers.get(contract).cloned().unwrap_or_else(|| Transfers::of(contract.clone()));
             let mut record = held.clone();
-            let owner = view.owner(contract).cloned();
-            if let Some(last) = record.transfers.last_mut().filter(|last| Some(&last.from) == owner.as_ref()) {
-                *last = Transfer { from: named(&last.from), to: named(&last.to) };
-            }
-            if !view.contracts.contains_key(contract) && owner.as_ref() == Some(old) {
+            if view.contracts.contains_key(contract) {
+                record = held.named(&names);
+            } else if view.owner(contract) == Some(old) {
                 record.transfers.push(Transfer { from: old.clone(), to: new.clone() });
             }
-            if record != held && !records.contains(&record) {
+            if record != held {
                 records.push(record);
             }
         }
@@ -361,24 +365,57 @@ impl Renaming<'_> {
     fn rewrite_files(&self, code: &CodeRepo, root: &Path) -> Result<Rewritten, OpError> {
         let mut rewritten = Rewritten::default();
         self.rewrite(code, CONFIG.to_owned(), "repo", &mut rewritten)?;
+        let overview = Overview::open(self.store)?;
         for (path, item) in Files::on_disk(root.to_owned()).below(CONTRACTS)? {
-            if matches!(item, Item::File(_)) {
-                self.rewrite(code, path, "owner", &mut rewritten)?;
+            if !matches!(item, Item::File(_)) {
+                continue;
+            }
+            match self.standing(&overview, &path)? {
+                FileStanding::Own => self.rewrite(code, path, "owner", &mut rewritten)?,
+                FileStanding::Offered => {}
+                FileStanding::LeftOver(at, owner) => {
+                    let file = WorkFile::of(code, path)?;
+                    if self.named(&file, "owner")?.is_some() {
+                        let step = format!("git rm {}  # {at} belongs to {owner}", file.pathspec(self.ctx));
+                        rewritten.by_hand.push(step);
+                    }
+                }
             }
         }
         Ok(rewritten)
     }
 
+    /// Returns what the realm says about the contract of a file. One that the realm does not know counts as the
+    /// repository's own.
+    fn standing(&self, overview: &Overview, path: &str) -> Result<FileStanding, OpError> {
+        let Some((domain, contract)) = contract_of(path) else { return Ok(FileStanding::Own) };
+        let Some(line) = overview.domains().iter().find(|line| line.name == domain) else {
+            return Ok(FileStanding::Own);
+        };
+        let summary = overview.summary(line)?;
+        Ok(match summary.owner(&contract) {
+            Some(owner) if owner != self.old && owner != self.new => match summary.offers.get(&contract) {
+                Some(to) if to == self.old || to == self.new => FileStanding::Offered,
+                _ => FileStanding::LeftOver(ContractRef { domain, contract }, owner.clone()),
+            },
+            _ => FileStanding::Own,
+        })
+    }
+
+    /// Returns the text of a document, and its value, if the old name is the value of a key in it.
+    fn named(&self, file: &WorkFile, key: &str) -> Result<Option<(String, serde_json::Value)>, OpError> {
+        let Some(text) = (if file.is_left_out() { None } else { file.read()? }) else { return Ok(None) };
+        let Ok(parsed) = codec::value(text.as_bytes()) else { return Ok(None) };
+        let value = serde_json::Value::from(parsed);
+        let is_old = value.get(key).and_then(|name| name.as_str()) == Some(self.old.as_str());
+        Ok(is_old.then_some((text, value)))
+    }
+
     /// Replaces the value of a key in the document if it is the old name, and nothing else.
     fn rewrite(&self, code: &CodeRepo, path: String, key: &str, rewritten: &mut Rewritten) -> Result<(), OpError> {
         let file = WorkFile::of(code, path)?;
-        let text = if file.is_left_out() { None } else { file.read()? };
-        let parsed = text.as_ref().and_then(|text| codec::value(text.as_bytes()).ok());
-        let (Some(text), Some(mut wanted)) = (text, parsed.map(serde_json::Value::from)) else { return Ok(()) };
-        match wanted.get_mut(key) {
-            Some(name) if name.as_str() == Some(self.old.as_str()) => *name = self.new.as_str().into(),
-            _ => return Ok(()),
-        }
+        let Some((text, mut wanted)) = self.named(&file, key)? else { return Ok(()) };
+        wanted[key] = self.new.as_str().into();
         let is_right = |text: &String| codec::value(text.as_bytes()).is_ok_and(|read| *read.value() == wanted);
         match yaml_text::set(&text, key, &yaml_text::plain(self.new.as_str())).filter(is_right) {
             Some(edited) => {
@@ -389,6 +426,16 @@ impl Renaming<'_> {
         }
         Ok(())
     }
+}
+
+/// What the realm says about the contract of a file.
+enum FileStanding {
+    /// It belongs to the repository, or nobody published it yet.
+    Own,
+    /// Its owner offers it to the repository. Publishing the file with the new name would accept the offer.
+    Offered,
+    /// It belongs to another repository, and the file remains here.
+    LeftOver(ContractRef, RepoName),
 }
 
 /// The files of the working tree after a rename.

@@ -13,7 +13,7 @@ use crate::ops::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    locate::unknown,
+    locate::{renamed, unknown},
     model::{
         candidate::write_file_of,
         contract::Contract,
@@ -67,7 +67,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         let decision = publish::offer(view, acting.repo, held, request.to.as_ref())?;
         if let Some(to) = request.to.as_ref().filter(|to| !view.info.has_member(to)) {
             if !repos.contains_key(to) {
-                return Err(unknown::repo(acting.realm, to, repos.keys()));
+                let newer = renamed::newer(acting.store, to)?;
+                let renamed = newer.map(|newer| renamed::was_renamed(to, &newer).next(format!("use the name {newer}")));
+                return Err(renamed.unwrap_or_else(|| unknown::repo(acting.realm, to, repos.keys())));
             }
             let message = format!("{name} has no member {to}");
             return Err(OpError::no(ErrorCode::NotMember, message)

@@ -147,15 +147,12 @@ impl ChangeDecoder<'_> {
         if old.owner == new.owner {
             return Ok(false);
         }
-        for owner in self.transfers(contract)?.reached_from(&old.owner) {
-            if *owner == new.owner || renamed_to(self.store, owner)?.as_ref() == Some(&new.owner) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let [from, to] = [renamed_to(self.store, &old.owner)?, renamed_to(self.store, &new.owner)?];
+        let (from, to) = (from.as_ref().unwrap_or(&old.owner), to.as_ref().unwrap_or(&new.owner));
+        Ok(!self.transfers(contract)?.reached_from(from).contains(to))
     }
 
-    /// Returns the transfers of a contract.
+    /// Returns the transfers of a contract, under the current names of the repositories.
     fn transfers(&self, contract: &ContractName) -> Result<Transfers, OpError> {
         let none = || Transfers::of(contract.clone());
         if !self.transferred.contains(contract) {
@@ -163,7 +160,8 @@ impl ChangeDecoder<'_> {
         }
         let within = StoreRef::Domain(self.domain.info.name.clone());
         let record = read::file::<Transfers>(self.store, &within, self.tree, &layout::transfers(contract));
-        Ok(unless_damaged(record)?.unwrap_or_else(none))
+        let record = unless_damaged(record)?.unwrap_or_else(none);
+        Ok(record.with_newer_names(|repo| renamed_to(self.store, repo))?)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
         name::{DomainName, RepoName},
         notification::Delta,
         oid::Oid,
-        transfer::{Transfer, Transfers},
+        transfer::Transfers,
     },
     ops::history::difference::{Difference, PathContent},
     store::{Edit, EntryKind, Store, StoreError, StoreRef, TreePath, layout, read, write::write},
@@ -97,13 +97,8 @@ pub fn with_current_owner(store: &dyn Store, mut delta: Delta<Contract>) -> Resu
 /// # Errors
 /// Returns an error if the realm cannot be read.
 pub fn with_current_parties(store: &dyn Store, mut delta: Delta<Transfers>) -> Result<Delta<Transfers>, StoreError> {
-    let records = [&mut delta.old, &mut delta.new].into_iter().flatten();
-    for Transfer { from, to } in records.flat_map(|(_, record)| &mut record.transfers) {
-        for name in [from, to] {
-            if let Some(newer) = renamed::newer(store, name)? {
-                *name = newer;
-            }
-        }
+    for (_, record) in [&mut delta.old, &mut delta.new].into_iter().flatten() {
+        *record = record.with_newer_names(|repo| renamed::newer(store, repo))?;
     }
     Ok(delta)
 }

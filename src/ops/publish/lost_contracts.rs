@@ -3,6 +3,7 @@
 
 use crate::{
     error::{ErrorCode, OpError},
+    locate::renamed,
     model::{
         candidate::contract_path,
         conflict::{Conflict, LostContract, Standing},
@@ -87,6 +88,7 @@ fn was_handed_over(
 ) -> Result<bool, OpError> {
     let within = StoreRef::Domain(line.name.clone());
     let record = read::file::<Transfers>(store, &within, &line.tree, &layout::transfers(contract));
-    let is_handed_over = |record: Transfers| record.was_offered_by(repo) || record.offered(owner) == Some(repo);
-    Ok(unless_damaged(record)?.is_some_and(is_handed_over))
+    let Some(record) = unless_damaged(record)? else { return Ok(false) };
+    let record = record.with_newer_names(|repo| renamed::newer(store, repo))?;
+    Ok(record.was_offered_by(repo) || record.offered(owner) == Some(repo))
 }

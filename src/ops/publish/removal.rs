@@ -79,7 +79,7 @@ impl Removal {
     fn meaning(self, name: &DomainName, repo: &RepoName) -> String {
         match self {
             Self::Domain => format!("the domain {name} was removed, and this repository still has files for it"),
-            Self::Member => format!("{repo} was removed from {name}, and still has files for it"),
+            Self::Member => format!("{repo} is no longer a member of {name}, and still has files for it"),
         }
     }
 

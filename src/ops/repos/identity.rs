@@ -109,7 +109,10 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
                 Some(remote) => error.next(swap_remotes(&remote, repo)),
                 None if has_a_root(code, &held)? => error.next_all(moved(acting, code, &held)).next(WAY_BACK),
                 None if has_url(code, &held) => error.next(REWRITTEN).next(WAY_BACK),
-                None => error.next(WAY_BACK),
+                None => match other_name(acting, code)? {
+                    Some(name) => error.next(format!("git pull  # this repository is {name} in the realm now")),
+                    None => error.next(WAY_BACK),
+                },
             })
         }
         (RepoMatch::Different, None) => {
@@ -120,6 +123,25 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
         (_, None) => Err(joined::missing(acting)),
         (_, Some(_)) => Ok(()),
     }
+}
+
+/// Returns the name under which the realm has the repository of this clone, if that is not the acting name: somebody
+/// renamed it, and another repository took its former name.
+fn other_name(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Option<RepoName>, OpError> {
+    for (name, held) in read::repos(acting.store)?.repos {
+        if name != *acting.repo && is_known_as(code, &held)? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns whether an entry of the realm is certainly that of this clone's repository.
+///
+/// # Errors
+/// Returns an error if the clone cannot be read.
+pub fn is_known_as(code: &CodeRepo, held: &Repo) -> Result<bool, OpError> {
+    Ok(has_a_root(code, held)? && match_repo(code, held)? == RepoMatch::Same)
 }
 
 /// Checks that a joined clone may record its origin as the URL of the repository. If another of its remotes has the

@@ -11,7 +11,7 @@ use std::{
     str::FromStr,
 };
 
-use super::git_dir_file;
+use super::{git_dir_file, identity};
 use crate::{
     error::{ErrorCode, OpError},
     locate,
@@ -253,9 +253,19 @@ pub fn joined_as_other_error(joined: &Joined, acting: ActingRepo<'_>) -> OpError
             error.next(format!("git blue init  # {repo} was renamed to {}", acting.repo))
         }
         true if is_gone => error.next(format!("git blue init  # join as {}: {repo} left the realm", acting.repo)),
+        true if is_under_new_name(acting).unwrap_or_default() => {
+            error.next(format!("git blue init  # this repository is {} in the realm now", acting.repo))
+        }
         true => error.next(format!("write the realm {realm} and repo: {repo} into {}", locate::CONFIG)),
         false => error.next("unset GIT_BLUE_REPO GIT_BLUE_REALM"),
     }
+}
+
+/// Returns whether the acting name is that of this clone's repository in the realm, whose former name another repository
+/// took.
+fn is_under_new_name(acting: ActingRepo<'_>) -> Result<bool, OpError> {
+    let (Some(code), Some(held)) = (acting.code, identity::entry(acting)?) else { return Ok(false) };
+    identity::is_known_as(code, &held)
 }
 
 /// Returns the error for a clone that is not joined.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{KnownTips, RejectedRefs, Syncing, add, conflict, invalid_refs::InvalidRef, line, problem};
 use crate::{
     error::{ErrorCode, OpError},
+    locate::renamed,
     model::{
         conflict::{Conflict, Standing},
         contract::Contract,
@@ -213,7 +214,9 @@ impl Syncing<'_> {
         let last = |tree: &Oid, contract: &ContractName| -> Result<Option<Transfer>, OpError> {
             let record: Option<Transfers> =
                 unless_damaged(read::file(self.store, name, tree, &layout::transfers(contract)))?;
-            Ok(record.and_then(|record| record.transfers.last().cloned()))
+            // A rename is no offer.
+            let named = record.map(|record| record.with_newer_names(|repo| renamed::newer(self.store, repo)));
+            Ok(named.transpose()?.and_then(|record| record.transfers.last().cloned()))
         };
         let bases = relation.bases.iter().map(|base| Ok(self.store.commit(base)?.tree));
         let bases = bases.collect::<Result<Vec<_>, StoreError>>()?;

@@ -13,7 +13,7 @@ use crate::model::{
     transfer::Transfers,
     version::Version,
 };
-use crate::store::{StoreError, StoreRef, layout, read, tree_file::TreeFile};
+use crate::store::{StoreError, layout, tree_file::TreeFile};
 
 impl Examination<'_> {
     /// Returns the rule that a change breaks, and the owner of the file.
@@ -25,7 +25,7 @@ impl Examination<'_> {
         after: Option<Oid>,
     ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
         let claims = |repo: &RepoName| self.claims_to_be_by(step, repo);
-        let own = |repo: &RepoName, rule| Ok((before.is_some() && !claims(repo)).then(|| (rule, vec![repo.clone()])));
+        let own = |repo: &RepoName, rule| Ok((before.is_some() && !claims(repo)?).then(|| (rule, vec![repo.clone()])));
         let found = match place {
             TreeFile::Realm if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
             TreeFile::Domain => return self.membership(step, before, after),
@@ -35,7 +35,7 @@ impl Examination<'_> {
                 match (before, after, owner) {
                     (Some(_), None, owner) => Some((Rule::VersionRemoved, owner.into_iter().collect())),
                     (Some(_), Some(_), owner) => Some((Rule::VersionChanged, owner.into_iter().collect())),
-                    (None, _, Some(owner)) if !claims(&owner) && !self.is_offered(step, name, &owner)? => {
+                    (None, _, Some(owner)) if !claims(&owner)? && !self.is_offered(step, name, &owner)? => {
                         Some((Rule::ContractChanged, vec![owner]))
                     }
                     _ => None,
@@ -43,20 +43,20 @@ impl Examination<'_> {
             }
             TreeFile::Contract(name) => match (self.owner(step, name)?, after) {
                 (owner, None) => Some((Rule::ContractRemoved, owner.into_iter().collect())),
-                (Some(owner), Some(_)) if !claims(&owner) && !self.is_offered(step, name, &owner)? => {
+                (Some(owner), Some(_)) if !claims(&owner)? && !self.is_offered(step, name, &owner)? => {
                     Some((Rule::ContractChanged, vec![owner]))
                 }
                 _ => None,
             },
             TreeFile::Transfers(name) => match self.owner(step, name)? {
-                Some(owner) if !claims(&owner) && !self.is_renamed(before, after)? => {
+                Some(owner) if !claims(&owner)? && !self.is_renamed(before, after)? => {
                     Some((Rule::ContractChanged, vec![owner]))
                 }
                 _ => None,
             },
             TreeFile::Approval(name, _) => match (self.owner(step, name)?, before) {
                 (_, Some(_)) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
-                (Some(owner), _) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
+                (Some(owner), _) if !claims(&owner)? => Some((Rule::ContractChanged, vec![owner])),
                 _ => None,
             },
             TreeFile::Rename(old) => {
@@ -69,14 +69,16 @@ impl Examination<'_> {
                 let is_broken = match (self.read::<Repo>(before)?, self.read::<Repo>(after)?) {
                     (Some(held), Some(new)) => {
                         !held.roots.iter().all(|root| new.roots.contains(root))
-                            || (held.url != new.url && !claims(repo))
+                            || (held.url != new.url && !claims(repo)?)
                     }
-                    (Some(_), None) => !claims(repo),
+                    (Some(_), None) => !claims(repo)?,
                     (None, _) => false,
                 };
                 is_broken.then(|| (Rule::IdentityChanged, vec![repo.clone()]))
             }
-            TreeFile::LosingBinding(repo, _) | TreeFile::LosingRepo(repo, _) if after.is_none() && claims(repo) => None,
+            TreeFile::LosingBinding(repo, _) | TreeFile::LosingRepo(repo, _) if after.is_none() && claims(repo)? => {
+                None
+            }
             TreeFile::LosingContract(..) | TreeFile::LosingBinding(..) | TreeFile::LosingRepo(..) => {
                 Some((if after.is_none() { Rule::RecordRemoved } else { Rule::RecordChanged }, Vec::new()))
             }
@@ -86,7 +88,7 @@ impl Examination<'_> {
                     (None, Some(new)) => new.id() == *id && self.is_justified_record(step, &new)?,
                     (Some(held), Some(new)) => {
                         let settler = new.settled.as_ref().filter(|_| held.is_open()).map(|settled| &settled.by);
-                        settler.is_some_and(claims)
+                        settler.map(claims).transpose()? == Some(true)
                             && new.may_be_settled()
                             && SetAside { settled: None, ..new } == SetAside { settled: None, ..held }
                     }
@@ -100,26 +102,24 @@ impl Examination<'_> {
     }
 
     /// Returns whether a commit claims to be by a repository, under the given or a later name.
-    fn claims_to_be_by(&self, step: &Step<'_>, repo: &RepoName) -> bool {
-        step.claim.as_ref().is_some_and(|claim| self.names(repo).any(|name| name == claim))
+    fn claims_to_be_by(&self, step: &Step<'_>, repo: &RepoName) -> Result<bool, StoreError> {
+        let Some(claim) = &step.claim else { return Ok(false) };
+        self.renames.lead(self.store, repo, claim)
     }
 
-    /// Returns the given name of a repository and its later ones.
-    fn names<'n>(&'n self, repo: &'n RepoName) -> impl Iterator<Item = &'n RepoName> {
-        std::iter::successors(Some(repo), |name| self.renames.get(*name)).take(self.renames.len() + 1)
-    }
-
-    /// Returns whether two records of transfers differ only in the names of repositories that were renamed.
+    /// Returns whether the names of repositories that were renamed are all that a record of transfers changed.
     fn is_renamed(&self, before: Option<Oid>, after: Option<Oid>) -> Result<bool, StoreError> {
         let (Some(before), Some(after)) = (self.read::<Transfers>(before)?, self.read::<Transfers>(after)?) else {
             return Ok(false);
         };
-        let newest = |repo: &RepoName| self.names(repo).last().cloned();
-        let renamed = |record: Transfers| {
-            let transfers = record.transfers.iter();
-            transfers.map(|transfer| (newest(&transfer.from), newest(&transfer.to))).collect::<Vec<_>>()
-        };
-        Ok(renamed(before) == renamed(after))
+        for (before, after) in before.transfers.iter().zip(&after.transfers) {
+            for (name, later) in [(&before.from, &after.from), (&before.to, &after.to)] {
+                if !self.renames.lead(self.store, name, later)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(before.transfers.len() == after.transfers.len())
     }
 
     /// Returns whether the owner of a contract offered it to the repository that the commit claims to be by.
@@ -132,7 +132,12 @@ impl Examination<'_> {
 
     /// Returns whether a repository renamed itself: its entry has moved to the new name, and the commit claims to be by
     /// the former one. A record may be removed only if the former name is in use again.
-    fn is_honest_rename(&self, step: &Step<'_>, old: &RepoName, after: Option<Oid>) -> Result<bool, StoreError> {
+    pub(super) fn is_honest_rename(
+        &self,
+        step: &Step<'_>,
+        old: &RepoName,
+        after: Option<Oid>,
+    ) -> Result<bool, StoreError> {
         let now = |name: &RepoName| self.read_at::<Repo>(&step.info.tree, &layout::repo(name));
         if after.is_none() {
             return Ok(now(old)?.is_some());
@@ -141,26 +146,6 @@ impl Examination<'_> {
         let (held, new) = (self.held::<Repo>(step, &layout::repo(old))?, now(&rename.to)?);
         let is_same = held.zip(new).is_some_and(|(held, new)| (held.url, held.roots) == (new.url, new.roots));
         Ok(is_same && rename.from == *old && step.claim.as_ref() == Some(old))
-    }
-
-    /// Returns the renames that a commit of the realm's ref adds, if they break no rule.
-    pub(super) fn renames_by(&self, step: &Step<'_>) -> Result<Vec<(RepoName, RepoName)>, StoreError> {
-        // The renames that a merge brings were found in the commits of its sides.
-        if *self.name != StoreRef::Realm || step.is_merge() {
-            return Ok(Vec::new());
-        }
-        let mut renames = Vec::new();
-        for entry in read::folder(self.store, &step.info.tree, layout::RENAMES)? {
-            let Some(old) = layout::stem::<RepoName>(&entry.name).filter(|old| !self.renames.contains_key(old)) else {
-                continue;
-            };
-            if let Some(rename) = self.read::<Rename>(Some(entry.id))?
-                && self.is_honest_rename(step, &old, Some(entry.id))?
-            {
-                renames.push((old, rename.to));
-            }
-        }
-        Ok(renames)
     }
 
     fn membership(
@@ -177,8 +162,12 @@ impl Examination<'_> {
             let members = held.members.into_iter().collect();
             return Ok((!self.is_removal(step)?).then_some((Rule::RecordRemoved, members)));
         }
-        let is_taken_away = |repo: &RepoName| !new.has_member(repo) && !self.claims_to_be_by(step, repo);
-        let gone: Vec<_> = held.members.into_iter().filter(is_taken_away).collect();
+        let mut gone = Vec::new();
+        for member in held.members.into_iter().filter(|member| !new.has_member(member)) {
+            if !self.claims_to_be_by(step, &member)? {
+                gone.push(member);
+            }
+        }
         Ok((!gone.is_empty()).then_some((Rule::MemberRemoved, gone)))
     }
 

@@ -1,11 +1,15 @@
 //! Merges what repositories published that one side renamed. Renames are recorded in the realm's ref, which may not be
 //! fetched yet, so they are recognized by the published commits.
 
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
 use super::TreeMerge;
 use crate::model::{
     binding::Binding,
     contract::Contract,
-    domain::Source,
+    domain::{Domain, Source},
     merge::{self, Newer},
     name::{ContractName, RepoName},
     oid::Oid,
@@ -92,7 +96,7 @@ impl TreeMerge<'_> {
         let owners = [&ours.owner, &theirs.owner];
         let newer = match self.former_owner(name)? {
             _ if ours.owner == theirs.owner => return Ok((documents, self.newer(owners)?)),
-            Some(former) => merge::taken_over(&former, ours, theirs),
+            Some(former) => self.taken_over(&former, owners)?,
             None => Newer::Unknown,
         };
         let renamed = match newer {
@@ -104,6 +108,16 @@ impl TreeMerge<'_> {
         Ok((documents.map(|document| Contract { owner: owner.clone(), ..document }), self.newer(owners)?))
     }
 
+    /// Returns which side took a contract over from its former owner. The other side may have that one under a new name.
+    fn taken_over(&self, former: &RepoName, owners: [&RepoName; 2]) -> Result<Newer, StoreError> {
+        let newer = merge::taken_over(owners.map(|owner| owner == former));
+        if newer != Newer::Unknown {
+            return Ok(newer);
+        }
+        let is_renamed = |side: usize| Ok::<_, StoreError>(self.new_name(side, former)?.as_ref() == Some(owners[side]));
+        Ok(merge::taken_over([is_renamed(0)?, is_renamed(1)?]))
+    }
+
     /// Returns whether both documents have one owner, or the transfers on either side lead from the owner of the older one
     /// to that of the newer one.
     pub(super) fn is_handed_over(
@@ -112,31 +126,68 @@ impl TreeMerge<'_> {
         [ours, theirs]: [&Contract; 2],
         newer: Newer,
     ) -> Result<bool, StoreError> {
-        let (newer, from, to) = match newer {
+        let (from, to) = match newer {
             _ if ours.owner == theirs.owner => return Ok(true),
-            Newer::Ours => (0, &theirs.owner, &ours.owner),
-            Newer::Theirs => (1, &ours.owner, &theirs.owner),
+            Newer::Ours => (&theirs.owner, &ours.owner),
+            Newer::Theirs => (&ours.owner, &theirs.owner),
             Newer::Unknown => return Ok(false),
         };
+        let newest = |repo: &RepoName| match self.new_name(0, repo)? {
+            None => self.new_name(1, repo),
+            renamed => Ok(renamed),
+        };
+        let [from, to] = [newest(from)?.unwrap_or_else(|| from.clone()), newest(to)?.unwrap_or_else(|| to.clone())];
         for side in [0, 1] {
             let record = self.blob_at(side, &layout::transfers(name))?;
-            let record = read::readable(self.store, record)?.unwrap_or_else(|| Transfers::of(name.clone()));
-            for owner in record.reached_from(from) {
-                if owner == to || self.new_name(newer, owner)?.as_ref() == Some(to) {
-                    return Ok(true);
-                }
+            let record: Transfers = read::readable(self.store, record)?.unwrap_or_else(|| Transfers::of(name.clone()));
+            if record.with_newer_names(newest)?.reached_from(&from).contains(&to) {
+                return Ok(true);
             }
         }
         Ok(false)
     }
 
+    /// Merges the transfers of a contract. A side that withdrew the only offer has no record.
+    pub(super) fn merged_transfers(&self, base: Option<Oid>, sides: [&Transfers; 2]) -> Result<Transfers, StoreError> {
+        let base = self.readable::<Transfers>(base)?;
+        let [mut ours, mut theirs] = [BTreeMap::new(), BTreeMap::new()];
+        if let Some(base) = &base {
+            (ours, theirs) = (self.renamed_parties(0, base, sides[0])?, self.renamed_parties(1, base, sides[1])?);
+        }
+        Ok(merge::transfers(base.as_ref(), sides, [&ours, &theirs]))
+    }
+
+    /// Returns the repositories of a record of transfers that a side renamed: the new name replaced the former one in the
+    /// record, and among the members of the domain.
+    fn renamed_parties(
+        &self,
+        side: usize,
+        base: &Transfers,
+        now: &Transfers,
+    ) -> Result<BTreeMap<RepoName, RepoName>, StoreError> {
+        let domain = self.readable::<Domain>(self.content(side, &layout::domain())?)?;
+        let (Some(before), Some(after)) = (self.in_base::<Domain>(&layout::domain())?, domain) else {
+            return Ok(BTreeMap::new());
+        };
+        let is_only_in = |one: &Domain, other: &Domain, repo| one.has_member(repo) && !other.has_member(repo);
+        let renamed = base
+            .parties()
+            .zip(now.parties())
+            .filter(|(old, new)| is_only_in(&before, &after, old) && is_only_in(&after, &before, new));
+        Ok(renamed.map(|(old, new)| (old.clone(), new.clone())).collect())
+    }
+
     /// Returns the owner of a contract in the merge base.
     fn former_owner(&self, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
-        let path = layout::contract(name);
+        Ok(self.in_base::<Contract>(&layout::contract(name))?.map(|former| former.owner))
+    }
+
+    /// Returns a document in the merge base, or in one of them.
+    fn in_base<T: DeserializeOwned>(&self, path: &TreePath) -> Result<Option<T>, StoreError> {
         for base in self.bases {
-            let Some(held) = read::lookup(self.store, base, path.as_str())? else { continue };
-            if let Some(former) = read::readable::<Contract>(self.store, Some(held.id))? {
-                return Ok(Some(former.owner));
+            let held = read::lookup(self.store, base, path.as_str())?.map(|entry| entry.id);
+            if let Some(held) = read::readable(self.store, held)? {
+                return Ok(Some(held));
             }
         }
         Ok(None)

@@ -13,6 +13,7 @@ use crate::model::{
     oid::Oid,
     realm::Repo,
     set_aside::SetAside,
+    transfer::Transfers,
 };
 use crate::store::{Edit, EntryKind, StoreError, codec, layout, read, tree_file::TreeFile};
 
@@ -70,7 +71,11 @@ impl TreeMerge<'_> {
             TreeFile::Session(_) | TreeFile::EndedSession(_) => {
                 self.put_merged(&place, [our, their], merge::session)?;
             }
-            TreeFile::Transfers(_) => self.put_merged(&place, [our, their], merge::transfers)?,
+            TreeFile::Transfers(_) => {
+                let Some([our, their]) = self.both::<Transfers>(&place, our, their)? else { return Ok(()) };
+                let merged = self.merged_transfers(base, [&our, &their])?;
+                self.put(&place, &our, &merged);
+            }
             // These files are named by their content, or never differ.
             TreeFile::Realm
             | TreeFile::Rename(_)
@@ -116,6 +121,16 @@ impl TreeMerge<'_> {
             && self.merge_renamed_source(repo, base, [ours, theirs])?
         {
             return Ok(());
+        }
+        if let TreeFile::Transfers(name) = place
+            && let Some(changed) = self.readable::<Transfers>(ours.or(theirs))?
+        {
+            let withdrawn = Transfers::of(name.clone());
+            let sides = if ours.is_some() { [&changed, &withdrawn] } else { [&withdrawn, &changed] };
+            if self.merged_transfers(base, sides)?.transfers.is_empty() {
+                self.merge.edits.extend(ours.map(|_| (place.path(), Edit::Remove)));
+                return Ok(());
+            }
         }
         self.merge.edits.extend(theirs.map(|blob| (place.path(), Edit::Link(EntryKind::Blob, blob))));
         Ok(())

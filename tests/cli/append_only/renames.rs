@@ -80,3 +80,24 @@ fn rename_or_transfer_by_a_non_owner_is_set_aside() {
     assert_eq!(three.at_hub(DOMAIN_REF, "transfers/s3-permissions.json"), None);
     assert_eq!(three.at_hub(REALM_REF, "renames/fungal.json"), None);
 }
+
+/// Only the history shows who had the name before: the record of the first rename was removed by the second one.
+#[test]
+fn former_name_that_another_repository_takes_breaks_no_rule_elsewhere() {
+    let three = Three::new();
+    three.path(0);
+    let (fungal, other) = (three.world.path("fungal"), three.world.join("other"));
+    three.alike();
+    three.path(0);
+    three.world.ok(&fungal, &["realm", "admin", "rename", "fungal", "lens"]);
+    three.world.commit("fungal", "Take the name lens");
+    three.world.ok(&other, &["realm", "admin", "rename", "other", "fungal"]);
+    three.world.commit("other", "Take the free name");
+    three.alike();
+    for at in 0..3 {
+        assert_eq!(three.json(at, &["status", "--peek"])["conflicts"], json!([]), "{at}");
+    }
+    assert_eq!(three.at_hub(REALM_REF, "renames/fungal.json"), None);
+    assert_eq!(three.at_hub(DOMAIN_REF, CURRENT).unwrap()["owner"], "lens");
+    assert!(three.at_hub(DOMAIN_REF, "bindings/lens.json").is_some());
+}
