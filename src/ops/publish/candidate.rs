@@ -98,7 +98,7 @@ pub fn read(
 /// Reads the candidate of a commit, as if nothing had been published before.
 ///
 /// # Errors
-/// Returns the errors of [`read`].
+/// Returns an error if the commit cannot be read.
 pub fn at(code: &CodeRepo, commit: &Oid) -> Result<Candidate, OpError> {
     read(code, &Files::at(code, commit)?, (&PublishedCommits::new(), None), &RequestProgress::default())
 }
