@@ -234,7 +234,7 @@ pub fn other_repository(ctx: &Ctx, found: &Found<'_>) -> Result<Option<Finding>,
     let Some(held) = identity::entry(acting)? else { return Ok(None) };
     let error = match joined::read(&ctx.home, code)?.filter(|joined| joined.realm == here.realm) {
         Some(joined) if joined.repo == found.repo || joined.is_replaced_by(acting) => return Ok(None),
-        Some(joined) => joined::joined_as_other_error(&joined, acting),
+        Some(joined) => identity::joined_as_other_error(&joined, acting),
         None if identity::is_another(code, &held)? => identity::wrong_repository_error(acting, code, &held),
         None => return Ok(None),
     };

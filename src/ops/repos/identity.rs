@@ -6,7 +6,7 @@ use super::joined;
 use crate::{
     error::{ErrorCode, OpError},
     locate::{
-        CONFIG, config,
+        self, CONFIG, config,
         url::{accept, is_same, resolved},
     },
     machine::home::Home,
@@ -88,7 +88,7 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
     let ActingRepo { realm, repo, .. } = acting;
     let joined = joined::read(home, code)?;
     if let Some(joined) = joined.as_ref().filter(|joined| !joined.is_of(realm, repo)) {
-        return Err(joined::joined_as_other_error(joined, acting));
+        return Err(joined_as_other_error(joined, acting));
     }
     let Some(held) = entry(acting)? else {
         let is_in_head = || code.head().ok()?.commit.and_then(|head| config::proposed_at(code, &head).ok().flatten());
@@ -123,6 +123,38 @@ pub fn require(home: &Home, code: &CodeRepo, acting: ActingRepo<'_>) -> Result<(
         (_, None) => Err(joined::missing(acting)),
         (_, Some(_)) => Ok(()),
     }
+}
+
+/// Returns the error for a clone that is joined under a different name than the one it should write under.
+pub fn joined_as_other_error(joined: &joined::Joined, acting: ActingRepo<'_>) -> OpError {
+    let message = format!(
+        "this clone joined the realm {} as {}, so it cannot write as {} of {}",
+        joined.realm, joined.repo, acting.repo, acting.realm
+    );
+    let error = OpError::no(ErrorCode::JoinedAsOther, message);
+    let proposed = acting.code.and_then(|code| locate::proposed(code).ok()?);
+    let is_proposed = proposed.is_some_and(|config| config.realm.name == *acting.realm && config.repo == *acting.repo);
+    let joined::Joined { realm, repo, .. } = joined;
+    let is_gone = realm == acting.realm && joined::has_left(acting.store, repo).unwrap_or_default();
+    match is_proposed {
+        // A teammate renamed the repository, and committed the new name: this clone only has to join again.
+        true if joined.is_renamed_to(acting) => {
+            error.next(format!("git blue init  # {repo} was renamed to {}", acting.repo))
+        }
+        true if is_gone => error.next(format!("git blue init  # join as {}: {repo} left the realm", acting.repo)),
+        true if is_under_new_name(acting).unwrap_or_default() => {
+            error.next(format!("git blue init  # this repository is {} in the realm now", acting.repo))
+        }
+        true => error.next(format!("write the realm {realm} and repo: {repo} into {}", CONFIG)),
+        false => error.next("unset GIT_BLUE_REPO GIT_BLUE_REALM"),
+    }
+}
+
+/// Returns whether the acting name is that of this clone's repository in the realm, whose former name another repository
+/// took.
+fn is_under_new_name(acting: ActingRepo<'_>) -> Result<bool, OpError> {
+    let (Some(code), Some(held)) = (acting.code, entry(acting)?) else { return Ok(false) };
+    is_known_as(code, &held)
 }
 
 /// Returns the name under which the realm has the repository of this clone, if that is not the acting name: somebody

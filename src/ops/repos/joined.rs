@@ -11,7 +11,7 @@ use std::{
     str::FromStr,
 };
 
-use super::{git_dir_file, identity};
+use super::git_dir_file;
 use crate::{
     error::{ErrorCode, OpError},
     locate,
@@ -56,7 +56,7 @@ impl Joined {
     }
 
     /// Returns whether the repository was renamed to the acting one.
-    fn is_renamed_to(&self, acting: ActingRepo<'_>) -> bool {
+    pub fn is_renamed_to(&self, acting: ActingRepo<'_>) -> bool {
         let newer = || locate::renamed::newer(acting.store, &self.repo);
         self.realm == *acting.realm && newer().is_ok_and(|newer| newer.as_ref() == Some(acting.repo))
     }
@@ -236,38 +236,6 @@ pub fn is_joined(home: &Home, acting: ActingRepo<'_>) -> bool {
     joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo))
 }
 
-/// Returns the error for a clone that is joined under a different name than the one it should write under.
-pub fn joined_as_other_error(joined: &Joined, acting: ActingRepo<'_>) -> OpError {
-    let message = format!(
-        "this clone joined the realm {} as {}, so it cannot write as {} of {}",
-        joined.realm, joined.repo, acting.repo, acting.realm
-    );
-    let error = OpError::no(ErrorCode::JoinedAsOther, message);
-    let proposed = acting.code.and_then(|code| locate::proposed(code).ok()?);
-    let is_proposed = proposed.is_some_and(|config| config.realm.name == *acting.realm && config.repo == *acting.repo);
-    let Joined { realm, repo, .. } = joined;
-    let is_gone = realm == acting.realm && has_left(acting.store, repo).unwrap_or_default();
-    match is_proposed {
-        // A teammate renamed the repository, and committed the new name: this clone only has to join again.
-        true if joined.is_renamed_to(acting) => {
-            error.next(format!("git blue init  # {repo} was renamed to {}", acting.repo))
-        }
-        true if is_gone => error.next(format!("git blue init  # join as {}: {repo} left the realm", acting.repo)),
-        true if is_under_new_name(acting).unwrap_or_default() => {
-            error.next(format!("git blue init  # this repository is {} in the realm now", acting.repo))
-        }
-        true => error.next(format!("write the realm {realm} and repo: {repo} into {}", locate::CONFIG)),
-        false => error.next("unset GIT_BLUE_REPO GIT_BLUE_REALM"),
-    }
-}
-
-/// Returns whether the acting name is that of this clone's repository in the realm, whose former name another repository
-/// took.
-fn is_under_new_name(acting: ActingRepo<'_>) -> Result<bool, OpError> {
-    let (Some(code), Some(held)) = (acting.code, identity::entry(acting)?) else { return Ok(false) };
-    identity::is_known_as(code, &held)
-}
-
 /// Returns the error for a clone that is not joined.
 pub fn missing(acting: ActingRepo<'_>) -> OpError {
     let message = format!("this clone has not joined the realm {} as {}", acting.realm, acting.repo);
@@ -323,7 +291,11 @@ fn store_of(home: &Home, joined: &Joined, options: Options) -> Result<Option<Git
     home.realm(&joined.realm)?.map(|known| locate::open(home, &known, options)).transpose()
 }
 
-fn has_left(store: &dyn Store, repo: &RepoName) -> Result<bool, StoreError> {
+/// Returns whether a repository left the realm.
+///
+/// # Errors
+/// Returns an error if the realm cannot be read.
+pub fn has_left(store: &dyn Store, repo: &RepoName) -> Result<bool, StoreError> {
     let Some(tree) = store::read::tip_tree(store, &StoreRef::Realm)? else { return Ok(false) };
     let is_there = store::read::lookup(store, &tree, layout::repo(repo).as_str())?.is_some();
     Ok(!is_there && locate::renamed::newer(store, repo)?.is_none())
