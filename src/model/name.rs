@@ -239,7 +239,14 @@ impl ContractFields {
     }
 }
 
-as_text!(ContractRef);
+as_text!(
+    ContractRef,
+    { "type": "string" },
+    asked {
+        "type": "string",
+        "pattern": "^(?!.*[.][Ll][Oo][Cc][Kk](/|$))[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}/[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$"
+    }
+);
 as_text!(
     RfcName,
     { "type": "string" },

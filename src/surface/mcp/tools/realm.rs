@@ -135,8 +135,8 @@ fn limit_own_contracts(status: &mut RealmStatus) {
     status.own_contracts.truncate(MAX_OWN);
 }
 
-/// Removes imports that need no attention, if there are many imports, and those that would take more than half of a message. They
-/// would fill every page. If something was removed, returns a next step that says so.
+/// Removes imports that need no attention, if there are many imports, and those that would take more than half of a
+/// message. They would fill every page. If something was removed, returns a next step that says so.
 fn limit_imports(imports: &mut Vec<ImportStatus>) -> Option<NextStep> {
     let all = imports.len();
     if all > MAX_IMPORTS {
