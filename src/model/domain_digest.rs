@@ -60,7 +60,7 @@ pub struct OwnContracts<'g> {
 pub struct Ranked<'g> {
     /// The number of importers that it breaks.
     pub broken: usize,
-    /// Whether the version may break importers although their ranges accept it.
+    /// Whether the version may break importers whose ranges accept it.
     pub is_moved: bool,
     /// The number of other importers.
     pub importers: usize,

@@ -145,7 +145,7 @@ pub struct Change {
     pub yanked: Vec<Version>,
     /// The new deprecation, if the contract was deprecated.
     pub deprecated: Option<Deprecated>,
-    /// Whether the contract was deprecated before, too.
+    /// Whether the contract was already deprecated before.
     pub was_deprecated: bool,
     /// For a binding: the imports of the reader's contracts, or of anyone's, that the repository began or ceased.
     pub imports: Vec<ImportChange>,

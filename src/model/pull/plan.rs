@@ -225,7 +225,7 @@ impl Merged {
 struct AfterMerges {
     /// Whether its range accepts a version.
     in_range: bool,
-    /// Whether its range or schema breaks.
+    /// Whether its range rejects every version, or a schema breaks it.
     is_broken: bool,
     /// The version that it is judged by, if there is one.
     version: Option<Version>,

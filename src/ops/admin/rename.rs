@@ -428,7 +428,7 @@ impl Renaming<'_> {
     }
 }
 
-/// What the realm says about the contract of a file.
+/// Who owns the contract of a file, according to the realm.
 enum FileStanding {
     /// It belongs to the repository, or nobody published it yet.
     Own,
