@@ -59,6 +59,8 @@ pub const BINDINGS: &str = ".blue/bindings";
 pub struct Candidate {
     /// The contracts it declares.
     pub contracts: BTreeMap<(DomainName, ContractName), Declared<Contract>>,
+    /// The contracts whose files are as published and were not read, with the paths of the files.
+    pub unread: BTreeMap<(DomainName, ContractName), String>,
     /// The bindings it declares.
     pub bindings: BTreeMap<DomainName, Declared<Binding>>,
     /// Files that could not be parsed or are in the wrong place.
@@ -159,12 +161,19 @@ impl std::fmt::Display for FileProblem {
 impl Candidate {
     /// Returns the domains that the files name, sorted and without duplicates.
     pub fn domains(&self) -> BTreeSet<&DomainName> {
-        self.contracts.keys().map(|(domain, _)| domain).chain(self.bindings.keys()).collect()
+        let contracts = self.contracts.keys().chain(self.unread.keys());
+        contracts.map(|(domain, _)| domain).chain(self.bindings.keys()).collect()
     }
 
     /// Returns the number of contract and binding files, including those that cannot be read.
     pub fn files(&self) -> usize {
-        self.contracts.len() + self.bindings.len() + self.problems.len()
+        self.contracts.len() + self.unread.len() + self.bindings.len() + self.problems.len()
+    }
+
+    /// Returns whether the files declare a contract.
+    pub fn declares(&self, domain: &DomainName, contract: &ContractName) -> bool {
+        let key = (domain.clone(), contract.clone());
+        self.contracts.contains_key(&key) || self.unread.contains_key(&key)
     }
 
     /// Returns the path where the contract's file should be, if the repository has no such file. A file that cannot be
@@ -172,7 +181,7 @@ impl Candidate {
     pub fn missing_file(&self, domain: &DomainName, contract: &ContractName) -> Option<String> {
         let path = contract_path(domain, contract);
         let key = (domain.clone(), contract.clone());
-        let is_there = self.contracts.contains_key(&key)
+        let is_there = self.declares(domain, contract)
             || self.misnamed.contains(&key)
             || self.problems.iter().any(|problem| problem.path == path);
         (!is_there).then_some(path)

@@ -60,6 +60,7 @@ suite! {
         an_object_of_another_kind_is_named,
         a_blob_is_read_up_to_a_bound,
         a_part_of_a_domain_is_as_in_the_whole,
+        a_part_of_a_domain_has_the_contracts_that_replace_it,
         documents_are_given_one_by_one_as_in_the_whole,
         inboxes_are_apart_from_domains_and_each_other,
         sessions_are_apart_from_domains_and_inboxes,

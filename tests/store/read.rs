@@ -1,7 +1,13 @@
 //! Reading: listings, objects and their limits, names.
 
 use git_blue::{
-    model::{contract::Contract, domain::Domain, domain_summary::DomainSummary, name::DomainName, oid::Oid},
+    model::{
+        contract::{Contract, Deprecated},
+        domain::Domain,
+        domain_summary::DomainSummary,
+        name::{ContractName, DomainName},
+        oid::Oid,
+    },
     store::{
         Edit, EntryKind, Store, StoreError, StoreRef,
         codec::{self, MAX_BLOB},
@@ -196,6 +202,23 @@ pub fn a_part_of_a_domain_is_as_in_the_whole(store: &dyn Store) {
     }
     let tree = store.commit(&tip).unwrap().tree;
     assert_eq!(summary_of(store, &name("s3"), &tree).unwrap(), DomainSummary::from(&whole));
+}
+
+pub fn a_part_of_a_domain_has_the_contracts_that_replace_it(store: &dyn Store) {
+    let info =
+        Domain { name: name("s3"), description: String::new(), members: [name("fungal")].into(), removed: false };
+    let mut edits = vec![put(layout::domain(), codec::encode(&info))];
+    for (of, replaced_by) in [("a", Some("b")), ("b", Some("c")), ("c", Some("a")), ("d", Some("lost")), ("e", None)] {
+        let deprecated =
+            replaced_by.map(|other| Deprecated { since: name("1.0.0"), replaced_by: Some(name(other)), sunset: None });
+        let contract = Contract { version: name("1.0.0"), deprecated, ..Contract::new(name(of), name("fungal")) };
+        edits.push(put(layout::contract(&name(of)), codec::encode(&contract.sealed())));
+    }
+    let tip = commit(store, &domain("s3"), edits);
+    for (only, with) in [("a", "abc"), ("b", "abc"), ("d", "d"), ("e", "e"), ("lost", "")] {
+        let part = contracts_at(store, &name("s3"), &tip, &[name(only)].into()).unwrap();
+        assert_eq!(part.contracts.keys().map(ContractName::as_str).collect::<String>(), with, "{only}");
+    }
 }
 
 pub fn documents_are_given_one_by_one_as_in_the_whole(store: &dyn Store) {

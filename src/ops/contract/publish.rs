@@ -116,7 +116,10 @@ pub fn publish(
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
     let published = concurrent::published(code, sources, Some(commit))?;
-    let candidate = candidate::read(code, &Files::at(code, commit)?, (&published, None), &ctx.progress())?;
+    let candidate = match request.rollback {
+        Some(_) => candidate::read(code, &Files::at(code, commit)?, (&published, None), &ctx.progress())?,
+        None => candidate::read_changes(code, commit, &published, &ctx.progress())?,
+    };
     let candidate = Candidate { up: ctx.up_to_root(), ..candidate };
     if !candidate.problems.is_empty() {
         return Err(unreadable(&candidate));

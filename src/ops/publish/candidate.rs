@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{behind, references};
+use super::{
+    behind,
+    published_files::{PublishedCommits, PublishedFiles},
+    references,
+};
 use crate::repo::blue_files::{self, BINDINGS, CONTRACTS, FOLDER, FileSource, Files, IN_SUBMODULE, Item, is_read};
 use crate::{
     error::OpError,
@@ -26,9 +30,6 @@ use crate::{
 /// What a repository published last, by domain.
 pub type Sources = BTreeMap<DomainName, Source>;
 
-/// The published commits that files are compared with, by domain.
-pub type PublishedCommits = BTreeMap<DomainName, BTreeSet<Oid>>;
-
 /// The published commit that a commit must contain to be up to date, by domain.
 pub type RequiredCommits = BTreeMap<DomainName, Oid>;
 
@@ -49,7 +50,38 @@ pub fn read(
     (published, base): (&PublishedCommits, Option<&Oid>),
     progress: &RequestProgress,
 ) -> Result<Candidate, OpError> {
-    let mut published = PublishedFiles { code, published, base, by_commit: BTreeMap::new() };
+    read_part(code, files, (published, base, Part::All), progress)
+}
+
+/// Reads the candidate of a commit that is to be published. Contracts whose files are as published are not read, so the cost
+/// grows with what changed.
+///
+/// # Errors
+/// Returns an error like [`read`].
+pub fn read_changes(
+    code: &CodeRepo,
+    commit: &Oid,
+    published: &PublishedCommits,
+    progress: &RequestProgress,
+) -> Result<Candidate, OpError> {
+    read_part(code, &Files::at(code, commit)?, (published, None, Part::Changed), progress)
+}
+
+/// The contracts to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    All,
+    /// Those whose files, or files that they may refer to, differ from the published ones.
+    Changed,
+}
+
+fn read_part(
+    code: &CodeRepo,
+    files: &Files<'_>,
+    (published, base, part): (&PublishedCommits, Option<&Oid>, Part),
+    progress: &RequestProgress,
+) -> Result<Candidate, OpError> {
+    let mut published = PublishedFiles::new(code, published, base);
     let mut candidate = Candidate::default();
     let mut all = files.below(CONTRACTS)?;
     all.extend(files.below(BINDINGS)?);
@@ -75,7 +107,9 @@ pub fn read(
             }
             (Item::Other, _) => Err(Problem::whole("it is not a regular file; symbolic links are not followed")),
             (_, Err(problem)) => Err(problem),
-            (Item::File(handle), Ok(place)) => read_one(files, path, handle, place, &mut published, &mut candidate)?,
+            (Item::File(handle), Ok(place)) => {
+                read_one(files, path, (handle, place, part), &mut published, &mut candidate)?
+            }
         };
         if let Err(problem) = outcome {
             candidate.misnamed.extend(named_in(files, path, item)?);
@@ -247,8 +281,7 @@ fn fetched(code: &CodeRepo, commit: &Oid) -> Result<Option<Oid>, OpError> {
 fn read_one(
     files: &Files<'_>,
     path: &str,
-    handle: &FileSource,
-    place: FileSubject,
+    (handle, place, part): (&FileSource, FileSubject, Part),
     published: &mut PublishedFiles<'_>,
     candidate: &mut Candidate,
 ) -> Result<Result<(), Problem>, OpError> {
@@ -261,6 +294,10 @@ fn read_one(
     let changed = published.differs(&domain, path, handle, &bytes)?;
     let path = path.to_owned();
     Ok(match place {
+        FileSubject::Contract(domain, name) if part == Part::Changed && !changed && !references::may_refer(&bytes) => {
+            candidate.unread.insert((domain, name), path);
+            Ok(())
+        }
         FileSubject::Contract(domain, name) => match references::contract(files, &bytes, &name)? {
             Ok((document, read)) => {
                 let changed = changed || published.any_differs(files, &domain, &read)?;
@@ -359,10 +396,10 @@ fn subject_of(path: &str) -> Result<FileSubject, Problem> {
 fn colliding(candidate: &Candidate) -> Vec<FileProblem> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut problems = Vec::new();
-    for declared in candidate.contracts.values().map(|declared| &declared.path) {
-        if let Some(other) = seen.insert(declared.to_ascii_lowercase(), declared) {
+    for path in candidate.contracts.values().map(|declared| &declared.path).chain(candidate.unread.values()) {
+        if let Some(other) = seen.insert(path.to_ascii_lowercase(), path) {
             let message = format!("it differs from {other} only in case");
-            problems.push(Problem::whole(message).in_file(declared));
+            problems.push(Problem::whole(message).in_file(path));
         }
     }
     problems
@@ -374,7 +411,7 @@ fn removed(
     published: &mut PublishedFiles<'_>,
     candidate: &mut Candidate,
 ) -> Result<(), OpError> {
-    let by_domain = published.published;
+    let by_domain = published.by_domain();
     // Most domains were published at the same commit.
     let commits: BTreeSet<&Oid> = by_domain.values().flatten().collect();
     for commit in commits {
@@ -413,77 +450,61 @@ fn missing(files: &Files<'_>, candidate: &mut Candidate) -> Result<(), OpError> 
     Ok(())
 }
 
-/// The files of published commits, each commit listed once.
-struct PublishedFiles<'a> {
-    code: &'a CodeRepo,
-    published: &'a PublishedCommits,
-    base: Option<&'a Oid>,
-    by_commit: BTreeMap<Oid, BTreeMap<String, Item>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{repo::DiscoverOptions, testing::sandbox::Sandbox};
 
-impl PublishedFiles<'_> {
-    /// Returns a published commit, or the base if this clone does not have the commit.
-    fn known<'c>(&'c self, commit: &'c Oid) -> Option<&'c Oid> {
-        Some(commit).filter(|commit| self.code.has(commit)).or(self.base)
-    }
-
-    /// Returns the files of a published commit. If neither it nor the base is known, all files count as changed; whether
-    /// publishing is allowed is decided elsewhere.
-    fn files(&mut self, commit: &Oid) -> Result<&BTreeMap<String, Item>, OpError> {
-        if !self.by_commit.contains_key(commit) {
-            let mut found = BTreeMap::new();
-            if let Some(known) = self.known(commit) {
-                let files = Files::at(self.code, known)?;
-                found = files.below(CONTRACTS)?;
-                found.extend(files.below(BINDINGS)?);
-            }
-            self.by_commit.insert(*commit, found);
+    #[test]
+    fn publishing_reads_only_what_changed() {
+        let sandbox = Sandbox::new();
+        sandbox.git(&sandbox.path(), &["init", "--quiet", "repo"]);
+        let root = sandbox.path().join("repo");
+        let folder = root.join(CONTRACTS).join("orders");
+        std::fs::create_dir_all(&folder).unwrap();
+        let write = |name: &str, rest: &str| {
+            let text = format!("name: {name}\nversion: \"1.0.0\"\nowner: shop\n{rest}");
+            std::fs::write(folder.join(format!("{name}.yaml")), text).unwrap();
+        };
+        let commit = |message: &str| {
+            sandbox.git(&root, &["add", "--all"]);
+            sandbox.git(&root, &["commit", "--quiet", "--message", message]);
+            let place = DiscoverOptions { cwd: root.clone(), vars: sandbox.vars().clone(), in_hook: false };
+            let code = CodeRepo::discover(&place).unwrap().unwrap();
+            let commit = code.head().unwrap().commit.unwrap();
+            (code, commit)
+        };
+        for name in ["edited", "removed", "same"] {
+            write(name, "");
         }
-        Ok(&self.by_commit[commit])
-    }
+        write("refers", "schema: { file: schema.json }\n");
+        write("refers-elsewhere", "schema: { file: other.json }\n");
+        std::fs::write(root.join("schema.json"), "{}").unwrap();
+        std::fs::write(root.join("other.json"), "{}").unwrap();
+        let (_, before) = commit("Publish");
+        write("edited", "description: New\n");
+        write("new", "");
+        std::fs::remove_file(folder.join("removed.yaml")).unwrap();
+        std::fs::write(root.join("schema.json"), r#"{"type": "object"}"#).unwrap();
+        let (code, after) = commit("Change");
 
-    /// Returns whether a file differs from a last published commit of its domain.
-    fn differs(&mut self, domain: &DomainName, path: &str, handle: &FileSource, bytes: &[u8]) -> Result<bool, OpError> {
-        let (code, Some(commits)) = (self.code, self.published.get(domain)) else { return Ok(true) };
-        for commit in commits {
-            let is_same = match (self.files(commit)?.get(path), handle) {
-                (Some(Item::File(FileSource::Blob(old))), FileSource::Blob(new)) => new == old,
-                (Some(Item::File(FileSource::Blob(old))), FileSource::Path(_)) => code.is_content(bytes, old)?,
-                _ => false,
-            };
-            if !is_same {
-                return Ok(true);
-            }
-        }
-        Ok(commits.is_empty())
-    }
-
-    /// Returns whether one of these files differs from a last published commit of the domain that refers to them.
-    fn any_differs(&self, files: &Files<'_>, domain: &DomainName, paths: &BTreeSet<String>) -> Result<bool, OpError> {
-        let commits = self.published.get(domain).into_iter().flatten();
-        for commit in commits {
-            if !paths.is_empty() && self.any_differs_from(commit, files, paths)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn any_differs_from(&self, commit: &Oid, files: &Files<'_>, paths: &BTreeSet<String>) -> Result<bool, OpError> {
-        let Some(known) = self.known(commit) else { return Ok(true) };
-        let old = Files::at(self.code, known)?;
-        for path in paths {
-            let same = match (old.file(path)?, files.file(path)?) {
-                (Some(Item::File(FileSource::Blob(old))), Some(Item::File(FileSource::Blob(new)))) => old == new,
-                (Some(Item::File(FileSource::Blob(old))), Some(Item::File(new))) => {
-                    files.read(&new)?.map(|bytes| self.code.is_content(&bytes, &old)).transpose()?.unwrap_or_default()
-                }
-                _ => false,
-            };
-            if !same {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let published = PublishedCommits::from([("orders".parse().unwrap(), BTreeSet::from([before]))]);
+        let progress = RequestProgress::default();
+        let changes = read_changes(&code, &after, &published, &progress).unwrap();
+        let all = read(&code, &Files::at(&code, &after).unwrap(), (&published, None), &progress).unwrap();
+        let changed = |candidate: &Candidate| {
+            let changed = candidate.contracts.iter().filter(|(_, declared)| declared.changed);
+            changed.map(|((_, name), declared)| (name.to_string(), declared.document.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(changed(&changes), changed(&all));
+        let names: Vec<_> = changed(&changes).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["edited", "new", "refers"]);
+        assert_eq!(
+            changes.unread.values().map(String::as_str).collect::<Vec<_>>(),
+            [".blue/contracts/orders/same.yaml"]
+        );
+        assert_eq!((all.unread.len(), all.files(), changes.files()), (0, 5, 5));
+        assert_eq!(changes.removed_contracts, all.removed_contracts);
+        assert_eq!(changes.domains(), all.domains());
     }
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::candidate::{PublishedCommits, RequiredCommits, Sources, is_dropped};
+use super::{
+    candidate::{RequiredCommits, Sources, is_dropped},
+    published_files::PublishedCommits,
+};
 use crate::{
     error::OpError,
     model::{domain::Source, oid::Oid},

@@ -17,6 +17,7 @@ pub mod policy;
 pub mod publish_and_sync;
 pub mod publish_log;
 pub mod published;
+mod published_files;
 pub mod publishing_branch;
 pub mod references;
 pub mod removal;

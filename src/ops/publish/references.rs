@@ -365,9 +365,7 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
                 continue;
             };
             let (Item::File(handle), Ok(name)) = (item, name.parse()) else { continue };
-            let Some(bytes) = files.read(&handle)?.filter(|bytes| mentions_one(bytes, [b"file", b"from"])) else {
-                continue;
-            };
+            let Some(bytes) = files.read(&handle)?.filter(|bytes| may_refer(bytes)) else { continue };
             let Ok(mut contract) = codec::contract(&bytes, &name) else { continue };
             // If the references of a file cannot be resolved, the file that the contract names is enough.
             named.extend([&contract.schema, &contract.value].into_iter().filter_map(Reference::of).map(|one| one.file));
@@ -395,6 +393,11 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
         found.insert(path, blob);
     }
     Ok(found)
+}
+
+/// Returns whether the text of a contract may refer to another file.
+pub fn may_refer(text: &[u8]) -> bool {
+    mentions_one(text, [b"file", b"from"])
 }
 
 /// Returns the contracts that refer to one of these files, with their references replaced. A document that cannot be read

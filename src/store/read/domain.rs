@@ -62,8 +62,8 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     reader.all_but_contracts(&tree, view)
 }
 
-/// Returns a domain at the commit `tip` with only the contracts in `only`. The names of the others are in
-/// [`DomainView::versions`]. The cost hardly grows with the number of other contracts.
+/// Returns a domain at the commit `tip` with only the contracts in `only`, and those that replace them. The names of the
+/// others are in [`DomainView::versions`]. The cost hardly grows with the number of other contracts.
 ///
 /// # Errors
 /// Returns an error if a tree on the way, or `domain.json`, cannot be read.
@@ -76,16 +76,19 @@ pub fn contracts_at(
     let tree = store.commit(tip)?.tree;
     let (mut reader, info) = begin(store, name, &tree)?;
     let mut view = DomainView { commit: Some(*tip), ..DomainView::new(info) };
-    for (contract, entry) in reader.named::<ContractName>(&tree, layout::CONTRACTS)? {
-        view.versions.entry(contract.clone()).or_default();
-        if only.contains(&contract)
-            && let Some(document) = reader.contract(&contract, &entry)?
+    let entries: BTreeMap<_, _> = reader.named::<ContractName>(&tree, layout::CONTRACTS)?.into_iter().collect();
+    view.versions = entries.keys().map(|contract| (contract.clone(), BTreeSet::new())).collect();
+    let (mut wanted, mut seen) = (only.iter().cloned().collect::<Vec<_>>(), BTreeSet::new());
+    while let Some(contract) = wanted.pop() {
+        if let Some(entry) = entries.get(&contract).filter(|_| seen.insert(contract.clone()))
+            && let Some(document) = reader.contract(&contract, entry)?
         {
+            wanted.extend(document.deprecated.iter().filter_map(|deprecated| deprecated.replaced_by.clone()));
             view.contracts.insert(contract, document);
         }
     }
     for (contract, folder) in reader.version_folders(&tree)? {
-        if only.contains(&contract) {
+        if only.contains(&contract) || view.contracts.contains_key(&contract) {
             reader.add_published(&mut view, &contract, &folder)?;
         } else {
             view.versions.entry(contract).or_default();

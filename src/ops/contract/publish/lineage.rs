@@ -10,7 +10,11 @@ use crate::{
         publish::Direction,
         version::Version,
     },
-    ops::publish::{behind, concurrent},
+    ops::{
+        domain,
+        publish::{behind, candidate, concurrent},
+    },
+    store::read,
 };
 
 /// The relation of a commit to the previously published one.
@@ -40,7 +44,7 @@ impl Work<'_> {
     fn missing_side(&self, view: &DomainView) -> Result<Option<Oid>, OpError> {
         let (name, conflicts) = (&view.info.name, &view.conflicts);
         let is_in_conflict = conflicts.bindings.contains(self.acting.repo)
-            || self.candidate.contracts_in(name).any(|(contract, _)| conflicts.contracts.contains_key(contract));
+            || conflicts.contracts.keys().any(|contract| self.candidate.declares(name, contract));
         if self.direction == Direction::Rollback || is_in_conflict {
             return Ok(None);
         }
@@ -122,16 +126,24 @@ impl Work<'_> {
         }
         let (domain, commit) = (&view.info.name, self.commit.short());
         let message = format!("{domain} was already published from {}, and {commit} is older", published.short());
-        let is_published = |(name, version): (_, &Version)| {
-            let is_known = || view.versions.get(name).is_some_and(|known| known.contains(version));
-            version.is_auto() || (!version.is_prerelease() && is_known())
-        };
-        let mut wanted = self.candidate.contracts_in(domain).map(|(name, one)| (name, &one.document.version));
-        Err(OpError::no(ErrorCode::OlderCommit, message).next(if wanted.all(is_published) {
+        Err(OpError::no(ErrorCode::OlderCommit, message).next(if self.was_published(domain)? {
             format!("git blue contract publish --commit {commit} --rollback --reason \"…\"  # roll back")
         } else {
             "to bring its content back, commit it under new versions: not all of its versions were published".to_owned()
         }))
+    }
+
+    /// Returns whether every version that the commit declares in a domain was published.
+    fn was_published(&self, domain: &DomainName) -> Result<bool, OpError> {
+        let declared = candidate::at(self.code, self.commit)?;
+        let names = declared.contracts_in(domain).map(|(name, _)| name.clone()).collect();
+        let view = read::contracts_at(self.store(), domain, &domain::tip(self.store(), domain)?, &names)?;
+        let is_published = |(name, version): (_, &Version)| {
+            let is_known = || view.versions.get(name).is_some_and(|known| known.contains(version));
+            version.is_auto() || (!version.is_prerelease() && is_known())
+        };
+        let mut wanted = declared.contracts_in(domain).map(|(name, one)| (name, &one.document.version));
+        Ok(wanted.all(is_published))
     }
 
     /// Returns the newer commit that was published before, if this is a rollback to an older commit of the branch.

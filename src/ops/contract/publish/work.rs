@@ -6,7 +6,8 @@ use crate::{
     error::{ErrorCode, NextStep, OpError},
     model::{
         binding::Binding,
-        candidate::Candidate,
+        candidate::{Candidate, Declared},
+        contract::Contract,
         domain::Source,
         domain_view::DomainView,
         name::{ContractName, DomainName, RepoName},
@@ -43,18 +44,28 @@ impl Work<'_> {
         self.acting.store
     }
 
-    fn wanted(&self, name: &DomainName) -> Vec<(ContractName, Version)> {
-        let contracts = self.candidate.contracts_in(name);
-        contracts.map(|(contract, declared)| (contract.clone(), declared.document.version.clone())).collect()
+    /// Returns the contracts that are decided on: those that the commit changes, and all of them for a rollback.
+    fn decided<'w>(&'w self, name: &'w DomainName) -> impl Iterator<Item = (&'w ContractName, &'w Declared<Contract>)> {
+        let is_decided = |declared: &Declared<Contract>| declared.changed || self.direction == Direction::Rollback;
+        self.candidate.contracts_in(name).filter(move |(_, declared)| is_decided(declared))
     }
 
-    /// Returns the contracts that the rules need: those that the commit declares, and the imports of a changed binding.
+    fn wanted(&self, name: &DomainName) -> Vec<(ContractName, Version)> {
+        let decided = self.decided(name);
+        decided.map(|(contract, declared)| (contract.clone(), declared.document.version.clone())).collect()
+    }
+
+    /// Returns the contracts that the rules need: those that are decided on, their successors, those whose files were
+    /// removed, and the imports of a changed binding.
     fn contracts(&self, name: &DomainName) -> BTreeSet<ContractName> {
-        let declared = self.candidate.contracts_in(name).map(|(contract, _)| contract.clone());
+        let successor = |contract: &Contract| contract.deprecated.as_ref()?.replaced_by.clone();
+        let decided = self.decided(name).flat_map(|(contract, declared)| {
+            [Some(contract.clone()), successor(&declared.document)].into_iter().flatten()
+        });
         let binding = self.candidate.bindings.get(name).filter(|declared| declared.changed).into_iter();
         let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
         let removed = self.candidate.removed_contracts.keys().filter(|(domain, _)| domain == name);
-        declared.chain(imported).chain(removed.map(|(_, contract)| contract.clone())).collect()
+        decided.chain(imported).chain(removed.map(|(_, contract)| contract.clone())).collect()
     }
 
     /// Returns the contracts whose importers are checked: those that changed, and the imports of a changed binding.
