@@ -34,7 +34,7 @@ pub struct DomainView {
     pub published: BTreeMap<(ContractName, Version), Contract>,
     /// The binding of each repository.
     pub bindings: BTreeMap<RepoName, Binding>,
-    /// Imports that publishing repositories had before, and that their bindings lack.
+    /// Imports that publishing repositories had before: of contracts, or with ranges, that their bindings lack.
     pub former_imports: BTreeMap<RepoName, Vec<Import>>,
     /// The last published commit of each repository.
     pub sources: BTreeMap<RepoName, Source>,

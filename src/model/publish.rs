@@ -10,7 +10,7 @@ mod refusal;
 pub use permission::{is_distinct, is_offered, may_publish};
 pub use refusal::{Reason, Refusal, revival, without_owner};
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use permission::may_change;
 use refusal::{damaged_binding, not_member, refuse};
@@ -314,14 +314,16 @@ pub fn binding(
         return Err(damaged_binding(domain, repo));
     }
     let held = domain.bindings.get(repo);
-    let mut known = held.map(Binding::by_contract).unwrap_or_default();
-    for import in domain.former_imports.get(repo).into_iter().flatten() {
-        known.entry(&import.contract).or_insert(import);
-    }
+    let known = held.map(Binding::by_contract).unwrap_or_default();
+    let former = domain.former_imports.get(repo).into_iter().flatten().map(|import| (&import.contract, import));
+    let former: BTreeMap<_, _> = former.collect();
     for import in &mut wanted.imports {
         let resolved = domain.resolve_import(import).resolved().cloned();
-        let before = known.get(&import.contract).copied();
-        import.adapted_version = adapted(domain, import, before);
+        let (held, former) = (known.get(&import.contract).copied(), former.get(&import.contract).copied());
+        let is_back = |former: &&Import| former.version.has_same_versions(&import.version);
+        let before = held.or(former);
+        // A range that comes back adapts no code.
+        import.adapted_version = adapted(domain, import, former.filter(is_back).or(before));
         let unchanged = before.is_some_and(|before| before.resolved_version == resolved);
         import.resolved_at =
             if unchanged { before.and_then(|before| before.resolved_at) } else { resolved.as_ref().map(|_| now) };

@@ -288,7 +288,7 @@ pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: &Part<'_>) ->
     Ok(view)
 }
 
-/// Returns the last imports that a repository had of the contracts that its binding newly imports.
+/// Returns the imports that a repository had before those that its binding adds, or whose range it changes.
 ///
 /// # Errors
 /// Returns an error if the history of the domain cannot be read.
@@ -298,10 +298,13 @@ pub fn former_imports(
     view: &DomainView,
     (repo, binding): (&RepoName, &Binding),
 ) -> Result<Vec<Import>, StoreError> {
-    let held = view.bindings.get(repo);
-    let is_new = |name: &&ContractName| held.is_none_or(|held| held.import(name).is_none());
-    let new = binding.imports.iter().map(|import| &import.contract).filter(is_new).cloned().collect();
-    former::imports(store, (&view.info.name, tip), repo, new)
+    let held = view.bindings.get(repo).map(Binding::by_contract).unwrap_or_default();
+    let is_same = |import: &Import| {
+        held.get(&import.contract).is_some_and(|held| held.version.has_same_versions(&import.version))
+    };
+    let changed = binding.imports.iter().filter(|import| !is_same(import));
+    let wanted = changed.map(|import| (&import.contract, import)).collect();
+    former::imports(store, (&view.info.name, tip), repo, wanted)
 }
 
 /// Returns the commit that applies `changes`.

@@ -216,3 +216,27 @@ fn import_that_comes_back_is_checked_before_it_is_published() {
     world.ok(&access, &[&["realm", "admin", "binding"][..], &binding].concat());
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["adapted_version"], "1.0.0");
 }
+
+/// The consumer adapts to the new version, and drops that commit again.
+#[test]
+fn range_that_comes_back_is_not_adapted_to_what_broke_it() {
+    let world = broken_within_its_range();
+    let access = world.path("access");
+    let adapted = || world.stored("bindings/access.json")["imports"][0]["adapted_version"].clone();
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Adapt to 2.0.0");
+    assert_eq!(adapted(), "2.0.0");
+    world.ok(&access, &["check"]);
+    world.git(&access, &["revert", "--no-edit", "HEAD"]);
+    assert_eq!(adapted(), "1.0.0");
+    let check = world.blue(&access, &["check"]).exits(1);
+    assert!(check.stdout.contains("[import-broken]"), "{check}");
+    world.git(&access, &["revert", "--no-edit", "HEAD"]);
+    assert_eq!(adapted(), "2.0.0");
+    world.git(&access, &["reset", "--quiet", "--hard", "HEAD~2"]);
+    world.ok(&access, &["status"]);
+    assert_eq!(adapted(), "2.0.0", "HEAD~2 is the adapted commit");
+    world.git(&access, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    world.ok(&access, &["status"]);
+    assert_eq!(adapted(), "1.0.0");
+}

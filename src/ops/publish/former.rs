@@ -1,7 +1,7 @@
-//! Finds the imports that a repository had before, so that an import that comes back is not taken for a new one: its code
-//! is still adapted to the old version.
+//! Finds the imports that a repository had before, so that an import or a range that comes back is not taken for a new one:
+//! its code is still adapted to the old version.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     model::{
@@ -15,7 +15,8 @@ use crate::{
 /// The maximum number of commits that are searched.
 const MAX_HISTORY: usize = 1_000;
 
-/// Returns the last imports of `contracts` that the binding of `repo` had in the history of a domain.
+/// Returns, for each of the imports `wanted`, the last one of the same contract and range that the binding of `repo` had in
+/// the history of a domain or, if there is none, the last one of the contract.
 ///
 /// # Errors
 /// Returns an error if the history cannot be read.
@@ -23,11 +24,11 @@ pub fn imports(
     store: &dyn Store,
     (name, tip): (&DomainName, &Oid),
     repo: &RepoName,
-    mut contracts: BTreeSet<ContractName>,
+    mut wanted: BTreeMap<&ContractName, &Import>,
 ) -> Result<Vec<Import>, StoreError> {
-    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
-    if contracts.is_empty() {
-        return Ok(found);
+    let (mut seen, mut found) = (BTreeSet::new(), BTreeMap::new());
+    if wanted.is_empty() {
+        return Ok(Vec::new());
     }
     let (within, path) = (StoreRef::Domain(name.clone()), layout::binding(repo));
     for commit in history::since(store, tip, &[], MAX_HISTORY)? {
@@ -37,11 +38,18 @@ pub fn imports(
             continue;
         }
         let binding: Option<Binding> = unless_damaged(read::file(store, &within, &tree, &path))?;
-        let imports = binding.into_iter().flat_map(|binding| binding.imports);
-        found.extend(imports.filter(|import| contracts.remove(&import.contract)));
-        if contracts.is_empty() {
+        for import in binding.into_iter().flat_map(|binding| binding.imports) {
+            let Some(one) = wanted.get(&import.contract) else { continue };
+            if one.version.has_same_versions(&import.version) {
+                wanted.remove(&import.contract);
+                found.insert(import.contract.clone(), import);
+            } else {
+                found.entry(import.contract.clone()).or_insert(import);
+            }
+        }
+        if wanted.is_empty() {
             break;
         }
     }
-    Ok(found)
+    Ok(found.into_values().collect())
 }
