@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn state(resolution: ImportResolution) -> ImportState {
-        ImportState { resolution, verdict: None }
+        ImportState::by_range(resolution)
     }
 
     fn version(text: &str) -> Version {

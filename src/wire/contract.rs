@@ -8,6 +8,7 @@ use crate::model::{
     approval::Fingerprint,
     contract::{
         BrokenDirection, Compatibility, Contract, Deprecated, Evolution, Flow, Retirement, Validation, Values, Yanked,
+        is_default,
     },
     json::Json,
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -184,6 +185,9 @@ pub struct ContractLine {
     pub owner: Option<RepoName>,
     /// The number of repositories that import the contract.
     pub importers: usize,
+    /// The number of repositories whose bindings cannot be read, so that they may import it too.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unreadable_bindings: usize,
     /// The stage of its life.
     pub state: ContractState,
 }

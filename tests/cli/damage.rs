@@ -100,6 +100,31 @@ fn version_that_cannot_be_read_is_never_replaced_by_the_current_one() {
     world.ok(&world.path("access"), &["contract", "get", at]);
 }
 
+/// Without the version that the code of an import is adapted to, nothing proves that the import holds.
+#[test]
+fn import_is_unknown_without_the_version_that_it_is_adapted_to() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0"));
+    world.commit("access", "Accept every version");
+    world.bump("2.0.0");
+    world.plant("versions/s3-permissions/1.0.0.json", "{\"newer\": 1}");
+    let why = "it is unknown whether 2.0.0 breaks it: 1.0.0 cannot be read";
+    let check = world.blue(&access, &["check"]).exits(1);
+    assert!(check.stdout.contains(why) && check.stdout.contains("[damaged]"), "{check}");
+    assert!(world.next_step(&check).starts_with("git blue doctor --fix"), "{check}");
+    // The domain is read in another way if the files change the binding.
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <9.0.0").replace("cdk/", "stacks/"));
+    world.blue(&access, &["check", "--worktree"]).exits(1);
+    let review = world.blue(&access, &["review"]).exits(128);
+    assert!(review.stderr.contains("s3-access/s3-permissions 1.0.0 cannot be read"), "{review}");
+    assert!(!review.stdout.contains("contract adapted"), "nobody should record that: {review}");
+    let status = world.blue(&access, &["status"]).exits(128);
+    assert!(status.stderr.contains("s3-access/s3-permissions 1.0.0 cannot be read"), "{status}");
+    let import = world.blue(&access, &["status", "--json"]).exits(128).json()["imports"][0].clone();
+    assert_eq!((&import["rank"], &import["state"]), (&json!("attention"), &json!("unknown")), "{import}");
+}
+
 #[test]
 fn version_that_cannot_be_read_does_not_prevent_newer_ones() {
     let world = World::pair();
@@ -210,6 +235,16 @@ fn repository_with_an_unreadable_binding_may_import_everything() {
     world.ok(&provider, &[&retire[..], &["--force"]].concat());
     let run = world.blue(&provider, &["realm", "admin", "remove-domain", "s3-access"]).exits(1);
     assert!(run.stderr.contains("access"), "{run}");
+}
+
+/// Its own imports are unknown, so there is nothing to review, and the contracts of others may be in use.
+#[test]
+fn unreadable_binding_is_reported_to_its_repository_and_in_lists() {
+    let world = with_unreadable_binding();
+    let review = world.blue(&world.path("access"), &["review"]).exits(128);
+    assert!(review.stderr.contains("bindings/access.json"), "{review}");
+    let list = world.ok(&world.path("fungal"), &["contract", "list"]);
+    assert!(!list.stdout.contains("unused"), "{list}");
 }
 
 #[test]

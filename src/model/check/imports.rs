@@ -13,7 +13,7 @@ use crate::model::{
     nearest::{Suggestions, question},
     realm::Repo,
     successor::Successor,
-    verdict::{Basis, Outcome, States, Verdict},
+    verdict::{Basis, ImportState, Outcome, States, Verdict},
     version::Version,
 };
 
@@ -34,7 +34,11 @@ pub(super) fn check(
         for import in &binding.imports {
             let state = states.get(&(repo.clone(), import.contract.clone()));
             let verdict = state.and_then(|state| state.between_versions());
-            of_binding.extend(standing(published, domain, (repo, import), verdict, &mut suggestions));
+            let unreadable = state.and_then(|state| unreadable(domain, (repo, import), state));
+            of_binding.extend(match unreadable {
+                Some(finding) => Some(finding),
+                None => standing(published, domain, (repo, import), verdict, &mut suggestions),
+            });
             of_binding.extend(own(domain, repo, import));
             let at = format!("{}/{}", domain.info.name, import.contract);
             of_binding.extend(domain.contracts.get(&import.contract).into_iter().flat_map(|contract| {
@@ -180,6 +184,17 @@ fn standing(
         }
     };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
+}
+
+/// Returns a finding for an import that cannot be judged because a version that decides its state cannot be read.
+fn unreadable(domain: &DomainSummary, (repo, import): (&RepoName, &Import), state: &ImportState) -> Option<Finding> {
+    let (unreadable, version) = (state.unreadable.as_ref()?, state.resolution.resolved()?);
+    let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
+    let message = format!(
+        "{repo} imports {name}/{contract} {range}, but it is unknown whether {version} breaks it: {unreadable} cannot be \
+            read"
+    );
+    Some(Finding { requirement: Some(range.clone()), ..Finding::error("damaged", message).contract(contract) })
 }
 
 /// Returns a finding for an import whose range accepts the version, unless the verdict is compatible.

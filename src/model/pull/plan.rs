@@ -419,7 +419,7 @@ impl Edge<'_> {
         };
         let provided = self.domain.of(self.provider, merged.has_provider());
         let views = [provided, &self.domain.published];
-        let document = |version: &Version| views.into_iter().find_map(|view| view.document(self.contract, version));
+        let document = |version: &Version| Ok(views.into_iter().find_map(|view| view.document(self.contract, version)));
         let state = ImportState::new(provided.resolve_import(&import), &import, document, judge);
         let current = || provided.contracts.get(self.contract).map(|contract| &contract.version);
         let resolved = state.resolution.resolved();
@@ -460,7 +460,7 @@ impl Edge<'_> {
         let new = self.contract(true)?.version.clone();
         import.adapted_version = self.contract(false).map(|old| old.version.clone()).or(import.adapted_version);
         let views = [provided, &self.domain.published];
-        let document = |version: &Version| views.into_iter().find_map(|view| view.document(self.contract, version));
+        let document = |version: &Version| Ok(views.into_iter().find_map(|view| view.document(self.contract, version)));
         let state = ImportState::new(ImportResolution::Satisfied(new), &import, document, judge);
         Some(match (state.is_broken(), &import.expects) {
             (false, _) => SchemaEffect::Holds,

@@ -11,7 +11,7 @@ use crate::model::{
     bundle,
     contract::Contract,
     domain_view::{DomainView, ImportResolution, ImportStanding},
-    name::{ContractName, RepoName},
+    name::{ContractName, DomainName, RepoName},
     version::Version,
 };
 
@@ -48,34 +48,59 @@ pub struct ImportState {
     /// The consequences of the resolved version for code that is adapted to an older one. `None` if they are unknown,
     /// or if there are no schemas.
     pub verdict: Option<Verdict>,
+    /// The version whose document decides the state, but cannot be read. The verdict is then unknown.
+    pub unreadable: Option<Version>,
 }
+
+/// A document that is published, but cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnreadableDocument;
 
 impl ImportState {
     /// Returns the state of an import in a domain. The view must contain the documents of [`needed_versions`].
     pub fn of(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Self {
-        Self::new(domain.resolve_import(import), import, |version| domain.document(&import.contract, version), judge)
+        let contract = &import.contract;
+        let is_published =
+            |version: &Version| domain.versions.get(contract).is_some_and(|versions| versions.contains(version));
+        let document = |version: &Version| match domain.document(contract, version) {
+            None if domain.is_damaged(contract) && is_published(version) => Err(UnreadableDocument),
+            document => Ok(document),
+        };
+        Self::new(domain.resolve_import(import), import, document, judge)
     }
 
     /// Returns the state of an import, given its state by range and access to the documents of [`needed_versions`].
     pub fn new<'d>(
         resolution: ImportResolution,
         import: &Import,
-        document: impl Fn(&Version) -> Option<&'d Contract>,
+        document: impl Fn(&Version) -> Result<Option<&'d Contract>, UnreadableDocument>,
         judge: &Judge<'_>,
     ) -> Self {
+        let unreadable = needed_versions(import, &resolution).into_iter().find(|version| document(version).is_err());
+        let unreadable = unreadable.cloned();
         let verdict = decided_by(&resolution).and_then(|new| {
             let old = import.adapted();
             if old == Some(new) && import.expects.is_none() {
                 return Some(Verdict::compatible(new, new));
             }
-            of_documents(import, old.and_then(&document), document(new)?, judge)
+            if let Some(version) = &unreadable {
+                let reason = format!("{} {version} cannot be read", import.contract);
+                return Some(Verdict::unknown(old.unwrap_or(new), new, reason));
+            }
+            let read = |version: &Version| document(version).ok().flatten();
+            of_documents(import, old.and_then(read), read(new)?, judge)
         });
-        Self { resolution, verdict }
+        Self { resolution, verdict, unreadable }
+    }
+
+    /// Returns the state of an import according to its range alone.
+    pub fn by_range(resolution: ImportResolution) -> Self {
+        Self { resolution, verdict: None, unreadable: None }
     }
 
     /// Returns whether the import still holds.
     pub fn effect(&self) -> ImportEffect {
-        if self.is_unreadable() {
+        if self.resolution == ImportResolution::Unreadable {
             return ImportEffect::Unknown;
         }
         match (self.resolution.resolved(), self.verdict.as_ref().map(|verdict| verdict.verdict)) {
@@ -98,9 +123,9 @@ impl ImportState {
         self.effect() == ImportEffect::Broken
     }
 
-    /// Returns whether its contract cannot be read.
+    /// Returns whether its contract, or a version that decides its state, cannot be read.
     pub fn is_unreadable(&self) -> bool {
-        self.resolution == ImportResolution::Unreadable
+        self.resolution == ImportResolution::Unreadable || self.unreadable.is_some()
     }
 
     /// Returns whether only the range is known to accept the version.
@@ -118,9 +143,19 @@ impl ImportState {
         self.holds() && self.verdict.as_ref().is_some_and(|verdict| !verdict.unnamed.is_empty())
     }
 
-    /// Returns whether the import accepts the current version, an older one, or none.
+    /// Returns which version of the contract, in this domain, cannot be read.
+    pub fn unreadable_version(&self, domain: &DomainName, import: &Import) -> Option<String> {
+        let version = self.unreadable.as_ref()?;
+        Some(format!("{domain}/{} {version} cannot be read", import.contract))
+    }
+
+    /// Returns whether the import accepts the current version, an older one, or none, if that is known.
     pub fn standing(&self) -> ImportStanding {
-        if self.is_broken() { ImportStanding::Broken } else { self.resolution.standing() }
+        match self.is_unreadable() {
+            _ if self.is_broken() => ImportStanding::Broken,
+            true => ImportStanding::Unknown,
+            false => self.resolution.standing(),
+        }
     }
 
     /// Returns the verdict, unless it compares a version with itself.

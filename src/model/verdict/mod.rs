@@ -35,7 +35,7 @@ pub use super::{
 };
 pub use basis::Basis;
 pub use flow::{FLOW, FLOW_REVERSED};
-pub use import::{ImportEffect, ImportState, States, needed_versions, of_documents};
+pub use import::{ImportEffect, ImportState, States, UnreadableDocument, needed_versions, of_documents};
 pub use outcome::{Outcome, Verdict};
 pub use promise::{Promise, declared, needed_bump};
 pub use values::values_compared;

@@ -71,6 +71,11 @@ impl Verdict {
         }
     }
 
+    /// Returns the verdict that it is unknown whether two versions are compatible.
+    pub(super) fn unknown(old: &Version, new: &Version, reason: String) -> Self {
+        Self { verdict: Outcome::Unknown, reason: Some(reason), ..Self::compatible(old, new) }
+    }
+
     /// Adds that the agreed value breaks the import too, according to `values`.
     #[must_use]
     pub(super) fn and(self, values: Self) -> Self {

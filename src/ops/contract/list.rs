@@ -4,6 +4,7 @@ use crate::{
     error::{OpError, REPAIR},
     model::{
         domain_summary::DomainSummary,
+        domain_view::unreadable_bindings,
         name::{ContractName, ContractRef, DomainName},
     },
     ops::{Operation, ctx::Ctx, realm::status, runs},
@@ -136,6 +137,7 @@ fn line(domain: &DomainSummary, name: &ContractName) -> ContractLine {
         version: contract.map(|contract| &contract.version).or_else(newest).cloned(),
         owner: domain.owner(name).cloned(),
         importers: domain.importers(name).count(),
+        unreadable_bindings: unreadable_bindings(&domain.damage).count(),
         state,
     }
 }

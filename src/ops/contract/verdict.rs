@@ -16,7 +16,7 @@ use crate::{
         domain_view::{AvailableVersions, DomainView, ImportResolution},
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
-        verdict::{ImportState, Judge, Outcome, States, needed_versions, of_documents},
+        verdict::{ImportState, Judge, Outcome, States, UnreadableDocument, needed_versions, of_documents},
         version::Version,
     },
     ops::progress::cancelled,
@@ -188,13 +188,18 @@ impl<'a> Documents<'a> {
         for version in &needed {
             ids.extend(self.published.document(&import.contract, version)?.map(|id| (*version, id)));
         }
-        let compute = || {
+        let mut unreadable = None;
+        let mut compute = || {
             let mut documents = BTreeMap::new();
             for (version, id) in &ids {
                 documents.extend(self.document(*id)?.map(|document| (*version, document)));
             }
-            let document = |version: &Version| documents.get(version).map(|document| &**document);
+            let document = |version: &Version| match documents.get(version) {
+                None if ids.contains_key(version) => Err(UnreadableDocument),
+                document => Ok(document.map(|document| &**document)),
+            };
             let state = ImportState::new(resolution.clone(), import, document, judge);
+            unreadable = state.unreadable;
             Ok::<_, OpError>((state.verdict, documents.len() == needed.len()))
         };
         let (verdict, is_whole) = if ids.is_empty() || ids.len() < needed.len() {
@@ -202,7 +207,7 @@ impl<'a> Documents<'a> {
         } else {
             judge.import_verdict(import, &ids.values().copied().collect::<Vec<_>>(), compute)?
         };
-        Ok((ImportState { resolution, verdict }, is_whole))
+        Ok((ImportState { resolution, verdict, unreadable }, is_whole))
     }
 
     fn document(&self, id: Oid) -> Result<Document, OpError> {

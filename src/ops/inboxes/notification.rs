@@ -33,7 +33,7 @@ pub fn notification(
     let import = import.filter(|import| concerns(&change, import));
     let changed_by_other = writer == Some(Writer::Other);
     // Judged by the range only; callers that show the notification also judge the documents.
-    let state = import.map(|import| ImportState { resolution: domain.resolve_import(import), verdict: None });
+    let state = import.map(|import| ImportState::by_range(domain.resolve_import(import)));
     let standing =
         import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, domain.is_discouraged(import)));
     let rank = Rank::of_change(change.kind, standing, changed_by_other);

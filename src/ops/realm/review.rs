@@ -6,7 +6,7 @@ mod mentions;
 use super::status::unreadable_domains;
 use crate::{
     error::{OpError, REPAIR},
-    model::{name::RepoName, verdict::ImportEffect},
+    model::{domain_view::Subject, name::RepoName, verdict::ImportEffect},
     ops::{Operation, admin::join, contract::verdict, ctx::Ctx, repos::unknown, runs},
     store::overview::Overview,
     wire::{Answer, ImportReview, RealmReview},
@@ -47,6 +47,8 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
         progress.check()?;
         let summary = overview.summary(line)?;
         let states = verdict::states(acting.store, &line.tree, &summary, Some(acting.repo), &judge)?;
+        let own = summary.damage.iter().filter(|damage| damage.subject == Subject::Binding(acting.repo.clone()));
+        unreadable.extend(own.map(ToString::to_string));
         let file = files.read(&line.name)?;
         let (store, tree) = (acting.store, &line.tree);
         let domain = import::Domain { store, tree, summary: &summary, file, judge: &judge, today: ctx.env.today() };
@@ -58,6 +60,12 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
             if state.is_unreadable() {
                 let damage = summary.damage.iter().filter(|damage| damage.subject.is_contract(&import.contract));
                 unreadable.extend(damage.map(ToString::to_string));
+                unreadable.extend(
+                    state
+                        .unreadable
+                        .as_ref()
+                        .map(|version| format!("{}/{} {version} cannot be read", line.name, import.contract)),
+                );
             }
             if import::is_due(import, state) || domain.withdrawal(import).is_some() {
                 reviews.push((rank(state.effect()), domain.review(import, state)?));

@@ -143,6 +143,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
     let digests = digests(&overview, lines.iter().chain(mine))?;
     let of_repo =
         here.repo.as_ref().map(|repo| imports::of((ctx, here), &overview, &digests, repo, &judge)).transpose()?;
+    let (imports, unreadable_versions) = of_repo.unwrap_or_default();
     let judging = (&judge, ctx.env.today());
     let own = here.repo.as_ref().map(|repo| own_contracts::of(here, &overview, &digests, repo, judging)).transpose()?;
     let (own_contracts, more_own_contracts) = own.unwrap_or_default();
@@ -160,7 +161,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         domains: lines.iter().map(|line| domain(&line.name, &digests[&line.name].1)).collect(),
         total: overview.count(),
         next_cursor,
-        imports: of_repo.unwrap_or_default(),
+        imports,
         own_contracts,
         more_own_contracts,
         offers,
@@ -174,6 +175,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Outcome, OpError> {
         unreadable_domains: unreadable_domains(&overview),
         unreadable: unreadable(&overview)?
             .into_iter()
+            .chain(unreadable_versions)
             .chain(unreadable_sessions)
             // Not repeated if damage that is listed may be the cause.
             .chain(caught_up.unreadable.filter(|_| overview.damage().is_empty()))

@@ -252,9 +252,11 @@ fn render_list(body: &ContractList, text: &mut Text) {
             state @ ContractState::Damaged => styled(state.word(), Style::Red),
             state => styled(state.word(), Style::Yellow),
         };
-        let importers = match contract.importers {
-            0 => styled("unused", Style::Dim),
-            n => styled(count(n, "importer", "importers"), Style::Dim),
+        let importers = match (contract.importers, contract.unreadable_bindings) {
+            (0, 0) => "unused".to_owned(),
+            (0, _) => "importers unknown".to_owned(),
+            (n, 0) => count(n, "importer", "importers"),
+            (n, _) => format!("{n} or more importers"),
         };
         vec![
             styled(
@@ -263,7 +265,7 @@ fn render_list(body: &ContractList, text: &mut Text) {
             ),
             plain(contract.version.as_ref().map_or_else(|| "-".into(), ToString::to_string)),
             plain(owner),
-            importers,
+            styled(importers, Style::Dim),
             state,
         ]
     });

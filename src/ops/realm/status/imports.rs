@@ -18,26 +18,29 @@ use crate::{
     wire::{ImportStatus, JudgedBy},
 };
 
-/// Returns the imports of a repository. Only domains from which it imports are read.
+/// Returns the imports of a repository, and the versions that decide their states but cannot be read. Only domains from
+/// which it imports are read.
 pub(super) fn of(
     (ctx, here): (&Ctx, &RealmContext),
     overview: &Overview<'_>,
     digests: &Digests<'_>,
     repo: &RepoName,
     judge: &Judge<'_>,
-) -> Result<Vec<ImportStatus>, OpError> {
-    let mut lines = Vec::new();
+) -> Result<(Vec<ImportStatus>, Vec<String>), OpError> {
+    let (mut lines, mut unreadable) = (Vec::new(), Vec::new());
     for (line, _) in digests.values().filter(|(_, digest)| digest.imports(repo)) {
         let domain = overview.summary(line)?;
         let documents = Documents::of(&*here.store, &line.tree);
         let imports = domain.bindings.get(repo).map(|binding| &*binding.imports).unwrap_or_default();
         lines.reserve_exact(imports.len());
         for import in imports {
-            lines.push(status(ctx, &domain, import, &documents.state(&domain, (repo, import), judge)?));
+            let state = documents.state(&domain, (repo, import), judge)?;
+            unreadable.extend(state.unreadable_version(&line.name, import));
+            lines.push(status(ctx, &domain, import, &state));
         }
     }
     lines.sort_by_key(|line| line.rank);
-    Ok(lines)
+    Ok((lines, unreadable))
 }
 
 fn status(ctx: &Ctx, domain: &DomainSummary, import: &Import, state: &ImportState) -> ImportStatus {
