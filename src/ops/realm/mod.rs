@@ -14,6 +14,7 @@ pub mod settle;
 pub mod status;
 pub mod sync;
 pub mod topology;
+mod uncommitted;
 
 use super::Operation;
 
