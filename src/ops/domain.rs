@@ -192,23 +192,26 @@ pub fn change(
     message: Message<'_>,
     mut decide: impl FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
-    apply(ctx, store, name, (part, message), None, &mut decide)
+    apply(ctx, store, name, (part, message), None, (&|| Ok(()), &mut decide))
 }
 
-/// Applies a decision that was made for a domain at a commit, in one commit. If the domain has changed since, `decide`
-/// makes the decision again.
+/// Refuses a change, once nobody else can change the domain.
+pub type Confirm<'a> = &'a dyn Fn() -> Result<(), OpError>;
+
+/// Applies a decision that was made for a domain at a commit, in one commit, if `confirm` accepts it. If the domain has
+/// changed since, `decide` makes the decision again.
 ///
 /// # Errors
-/// Returns the error of `decide`, or an error if the store cannot be written.
+/// Returns the error of `confirm` or `decide`, or an error if the store cannot be written.
 pub fn execute(
     ctx: &Ctx,
     store: &dyn Store,
     name: &DomainName,
     what: (Part<'_>, Message<'_>),
     decided: (Oid, Decision),
-    decide: &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
+    (confirm, decide): (Confirm<'_>, &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>),
 ) -> Result<Decision, OpError> {
-    apply(ctx, store, name, what, Some(decided), decide)
+    apply(ctx, store, name, what, Some(decided), (confirm, decide))
 }
 
 /// Implements [`change()`] and [`execute`]. Compiled once instead of for each caller.
@@ -218,7 +221,7 @@ fn apply(
     name: &DomainName,
     (part, message): (Part<'_>, Message<'_>),
     mut already: Option<(Oid, Decision)>,
-    decide: &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
+    (confirm, decide): (Confirm<'_>, &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>),
 ) -> Result<Decision, OpError> {
     let author = ctx.signature()?;
     let time = author.time.timestamp();
@@ -226,6 +229,7 @@ fn apply(
     let mut before = None;
     let written = write(store, &StoreRef::Domain(name.clone()), |tip| {
         let tip = tip.ok_or_else(|| unknown(store, name))?;
+        confirm()?;
         before = Some(tip);
         decided = match already.take().filter(|(at, _)| *at == tip) {
             Some((_, decision)) => decision,

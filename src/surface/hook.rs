@@ -218,11 +218,9 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             Some(format!("the realm is locked; {} will be published once it is free", unpublished.commit.short()))
         }
         Err(error) => {
-            // After an amend, git runs both hooks.
-            let is_told = event == "post-rewrite"
-                && publish_log::last_failure(ctx, acting).is_some_and(|last| {
-                    last.commit == unpublished.commit && last.failed.as_ref() == Some(&error.message)
-                });
+            // After an amend, git runs two hooks, and the hooks of other branches try again.
+            let is_told = publish_log::last_failure(ctx, acting)
+                .is_some_and(|last| last.commit == unpublished.commit && last.failed.as_ref() == Some(&error.message));
             if is_told {
                 return None;
             }

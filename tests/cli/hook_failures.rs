@@ -77,6 +77,39 @@ fn publishes_once_a_locked_realm_is_free() {
     assert_eq!(world.json(&world.path("access"), &["status"])["notifications"].as_array().unwrap().len(), 1);
 }
 
+/// The branch is reset while a process waits for the lock.
+#[test]
+fn commit_that_was_dropped_while_the_realm_was_locked_is_not_published() {
+    let world = World::pair();
+    let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
+    lock.lock().unwrap();
+    let run = commit(&world, "1.1.0", |_| {});
+    assert!(run.stderr.contains("once it is free"), "{run}");
+    // The process has seen the branch, and waits.
+    std::thread::sleep(Duration::from_millis(300));
+    world.git(&world.path("fungal"), &["reset", "--quiet", "--hard", "HEAD~1"]);
+    drop(lock);
+    let log = world.path("home/blue/log/publish.log");
+    eventually("the log", || std::fs::read_to_string(&log).unwrap_or_default().contains("\"failed\":null"));
+    assert_eq!(world.version(), "1.0.0");
+    let status = world.json(&world.path("fungal"), &["status"]);
+    assert_eq!(status["unpublished"], serde_json::Value::Null, "{status}");
+}
+
+#[test]
+fn refused_commit_is_reported_by_one_hook() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("jobs/*", "tasks/*"));
+    let refused = world.commit("fungal", "Refused");
+    assert!(refused.stderr.contains("not published"), "{refused}");
+    for command in [&["checkout", "--quiet", "-b", "other"][..], &["checkout", "--quiet", "main"]] {
+        assert_eq!(world.git(&fungal, command).stderr, "");
+    }
+    let status = world.ok(&fungal, &["status"]);
+    assert!(status.stdout.contains("already published with different content"), "{status}");
+}
+
 #[test]
 fn commits_queued_behind_a_lock_are_published_in_any_order() {
     const VERSIONS: [&str; 5] = ["1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0"];

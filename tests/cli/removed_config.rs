@@ -2,7 +2,7 @@
 
 use crate::{
     teamwork::{push, team},
-    world::World,
+    world::{CONTRACT_FILE, World, contract},
 };
 
 /// A provider, on a branch that deletes the file with its name.
@@ -13,6 +13,26 @@ fn deleted() -> World {
     world.git(&fungal, &["rm", "--quiet", ".blue/config.yaml"]);
     world.commit("fungal", "No configuration");
     world
+}
+
+/// Other branches still have the file, but what is published must not depend on the branch that is checked out.
+#[test]
+fn main_without_the_name_is_published_from_no_other_branch() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["branch", "other"]);
+    world.git(&fungal, &["rm", "--quiet", ".blue/config.yaml"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.commit("fungal", "No configuration");
+    let why = "has no .blue/config.yaml, so nothing from it is published";
+    world.git(&fungal, &["switch", "--quiet", "other"]);
+    let status = world.ok(&fungal, &["status"]);
+    assert!(status.stdout.contains(why), "{status}");
+    assert_eq!(world.version(), "1.0.0");
+    world.git(&fungal, &["switch", "--quiet", "main"]);
+    world.git(&fungal, &["checkout", "HEAD~1", "--", ".blue/config.yaml"]);
+    world.commit("fungal", "Restore it");
+    assert_eq!(world.version(), "1.1.0");
 }
 
 #[test]

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::repo::blue_files::{BINDINGS, CONTRACTS, is_read};
 use crate::{
-    error::{ErrorCode, Kind, OpError},
+    error::{ErrorCode, Kind, NextStep, OpError},
+    locate::CONFIG,
     model::{domain::Domain, name::DomainName, oid::Oid, publish_policy::Policy},
     ops::{
         contract::{self, publish::Request},
@@ -47,7 +48,8 @@ pub struct UnpublishedCommit {
     pub rolled_back: Option<Rollback>,
     /// The git command that is still applying a series of commits to the branch. Only its last commit is published.
     pub series: Option<&'static str>,
-    /// Why the publishing branch is unknown. If set, the commit is that of the current branch.
+    /// Why nothing is published: the publishing branch is unknown, and the commit is that of the current branch; or the
+    /// commit does not name the realm.
     pub unclear: Option<OpError>,
     sources: Sources,
 }
@@ -57,6 +59,31 @@ pub struct UnpublishedCommit {
 /// # Errors
 /// Returns an error if the repository or the realm cannot be read, or its configuration is invalid.
 pub fn unpublished_commit(
+    acting: ActingRepo<'_>,
+    code: &CodeRepo,
+    scope: Scope<'_>,
+) -> Result<Option<UnpublishedCommit>, OpError> {
+    let Some(unpublished) = newest_unpublished(acting, code, scope)? else { return Ok(None) };
+    if unpublished.unclear.is_some() || !lacks_config(code, &unpublished.commit)? {
+        return Ok(Some(unpublished));
+    }
+    let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
+    let message = format!("{commit} ({branch}) has no {CONFIG}, so nothing from it is published");
+    let error = OpError::no(ErrorCode::NotInRealm, message).next(NextStep::advice(format!(
+        "add {CONFIG} to {branch} again, unless the repository leaves: git blue leave"
+    )));
+    Ok(Some(UnpublishedCommit { is_due: false, unclear: Some(error), ..unpublished }))
+}
+
+/// Returns whether a commit lacks the file that names the realm, although the realm is known from this file in the working
+/// tree.
+fn lacks_config(code: &CodeRepo, commit: &Oid) -> Result<bool, OpError> {
+    let is_named_by_file =
+        code.config("blue.realm").is_none() && code.workdir().is_some_and(|root| root.join(CONFIG).exists());
+    Ok(is_named_by_file && read::lookup(code, &code.tree_of(commit)?, CONFIG)?.is_none())
+}
+
+fn newest_unpublished(
     acting: ActingRepo<'_>,
     code: &CodeRepo,
     scope: Scope<'_>,
@@ -280,8 +307,8 @@ pub fn publish_deferred(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPub
     {
         match publish(ctx, acting, code, &unpublished) {
             Ok(answer) => answers.push(answer),
-            // A later commit, which includes this one, was published first.
-            Err(error) if error.code == ErrorCode::OlderCommit => {}
+            // A later commit, which includes this one, was published first, or the branch was reset.
+            Err(error) if is_overtaken(&error) => {}
             Err(error) => return Err(error),
         }
     }
@@ -294,14 +321,19 @@ pub fn publish_deferred(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPub
                 answers.push(answer);
                 break;
             }
-            // A later commit was published in the meantime; the branch shows what is left.
-            Err(error) if error.code == ErrorCode::OlderCommit && refused != Some(unpublished.commit) => {
+            // The branch shows what is left.
+            Err(error) if is_overtaken(&error) && refused != Some(unpublished.commit) => {
                 refused = Some(unpublished.commit)
             }
             Err(error) => return Err(error),
         }
     }
     Ok(answers)
+}
+
+/// Returns whether a commit was not published because the branch or the realm moved in the meantime.
+fn is_overtaken(error: &OpError) -> bool {
+    matches!(error.code, ErrorCode::OlderCommit | ErrorCode::NotPublishingBranch)
 }
 
 /// Returns the publishing branch and its tip, if there is one with a commit that origin did not rename.

@@ -62,7 +62,10 @@ impl Work<'_> {
             *effects = DecisionEffects::of(view, &decision, self.judge);
             Ok(decision)
         };
-        self.with_part(name, |part| domain::execute(self.ctx, self.store(), name, (part, why), decision, &mut decide))
+        // The branch may have been reset while this process waited for the lock.
+        let confirm = || self.require_on_branch(name);
+        let deciders: (domain::Confirm<'_>, &mut dyn FnMut(&DomainView) -> _) = (&confirm, &mut decide);
+        self.with_part(name, |part| domain::execute(self.ctx, self.store(), name, (part, why), decision, deciders))
             .map(drop)
     }
 

@@ -39,6 +39,18 @@ impl Work<'_> {
         Ok(lineage)
     }
 
+    /// Refuses to publish a commit that is no longer on the publishing branch, in this clone or at origin.
+    pub fn require_on_branch(&self, name: &DomainName) -> Result<(), OpError> {
+        for tip in self.code.branch_tips(self.branch) {
+            if self.code.is_ancestor(self.commit, &tip?.1)? {
+                return Ok(());
+            }
+        }
+        let message =
+            format!("{} is no longer on {}; nothing was published in {name}", self.commit.short(), self.branch);
+        Err(OpError::no(ErrorCode::NotPublishingBranch, message))
+    }
+
     /// Returns the commit that this one lacks, if two machines published concurrently: the last published commit is then
     /// older than both. Neither is asked for while they conflict: the next commit of either machine decides.
     fn missing_side(&self, view: &DomainView) -> Result<Option<Oid>, OpError> {
