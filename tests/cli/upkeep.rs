@@ -6,7 +6,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{wait::eventually, world::World};
+use super::{
+    wait::eventually,
+    world::{DOMAIN_REF, World},
+};
 
 #[test]
 fn install_man_writes_the_pages() {
@@ -122,6 +125,17 @@ fn gc_packs_the_store_and_changes_no_answer() {
     world.bump("1.2.0");
     let answer = world.json(&fungal, &["gc", "--auto"]);
     assert_eq!(answer["loose_objects_before"], answer["loose_objects_after"], "{answer}");
+}
+
+/// git skips a ref that it cannot read, so its objects would look unreachable.
+#[test]
+fn gc_removes_nothing_if_a_ref_cannot_be_read() {
+    let world = World::pair();
+    let ref_file = world.store().join(DOMAIN_REF);
+    std::fs::remove_file(&ref_file).unwrap();
+    std::os::unix::fs::symlink("s3-access", &ref_file).unwrap();
+    let run = world.blue(&world.path("fungal"), &["gc"]).exits(128);
+    assert!(run.stderr.contains(&format!("cannot read {}", ref_file.display())), "{run}");
 }
 
 #[test]

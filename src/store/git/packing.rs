@@ -5,6 +5,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::{OsStr, OsString},
+    io::ErrorKind,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -48,6 +49,8 @@ impl GitStore {
     /// Returns an error if git fails.
     pub fn pack(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Packed, StoreError> {
         let top = self.path();
+        // git skips refs that it may not read, and would remove their objects.
+        require_readable(&top.join("refs"))?;
         let git = self.git(vars);
         self.mark();
         self.pack_refs(&git, &top)?;
@@ -126,6 +129,30 @@ impl GitStore {
         let is_removed = |path: &&PathBuf| is_older(path, OLD) && std::fs::remove_file(path).is_ok();
         Ok(left.values().filter(is_removed).count())
     }
+}
+
+/// Checks that all files of a folder, and of those below it, can be read. Other processes may remove files meanwhile.
+///
+/// # Errors
+/// Returns an error for the first one that cannot.
+fn require_readable(folder: &Path) -> Result<(), StoreError> {
+    let failed = |path: &Path, error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => Ok(()),
+        _ => Err(StoreError::io("read", path)(error)),
+    };
+    let listed = match folder.read_dir().and_then(Iterator::collect::<std::io::Result<Vec<_>>>) {
+        Ok(listed) => listed,
+        Err(error) => return failed(folder, error),
+    };
+    for entry in listed {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            require_readable(&path)?;
+        } else if let Err(error) = std::fs::File::open(&path) {
+            failed(&path, error)?;
+        }
+    }
+    Ok(())
 }
 
 /// Packs everything that is reachable from refs and reflogs into one pack, and writes unreachable objects as loose
