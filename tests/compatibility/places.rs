@@ -330,3 +330,19 @@ fn differences_of_one_keyword_have_ids_of_their_own() {
     let is_kept = |(message, id)| second.get(message) == Some(id);
     assert!(first.len() > 3 && first.iter().all(is_kept), "{first:?} {second:?}");
 }
+
+/// The keyword alone is a sub-schema of its own, in which it is treated as allowed once it is listed.
+#[test]
+fn keyword_that_is_a_whole_sub_schema_elsewhere_hides_no_place() {
+    let schema = |kind: Value| {
+        let [mut id, mut city, mut town] = [json!({}), json!({"maxLength": 40}), json!({"maxLength": 40})];
+        for part in [&mut id, &mut city, &mut town] {
+            part["type"] = kind.clone();
+        }
+        json!({"type": "object", "required": ["id"], "properties": {"id": id, "city": city, "town": town}})
+    };
+    let found = differences(&schema(json!(["string", "null"])), &schema(json!("string")));
+    let mut places: Vec<_> = found.iter().map(|(_, place, _)| place.as_str()).collect();
+    places.sort_unstable();
+    assert_eq!(places, ["/properties/city/type", "/properties/id/type", "/properties/town/type"]);
+}

@@ -221,7 +221,9 @@ fn steps(table: &mut Table, path: &[String], value: &Value) -> Vec<Step> {
 
 /// Returns a node that requires a literal to refuse the part at a path.
 fn refusing(table: &mut Table, lit: &Lit, steps: &[Step]) -> Id {
-    let keyword = table.node(vec![lit.clone()]);
+    // This node must not be one of the schemas, in which the keyword may be treated as allowed already.
+    let everything = table.node(Vec::new());
+    let keyword = table.node(vec![lit.clone(), Lit::Sub(everything)]);
     let refused = table.node(vec![Lit::Not(keyword)]);
     demand(table, refused, steps)
 }
