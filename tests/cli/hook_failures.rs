@@ -110,6 +110,23 @@ fn refused_commit_is_reported_by_one_hook() {
     assert!(status.stdout.contains("already published with different content"), "{status}");
 }
 
+/// Another branch still has the file.
+#[test]
+fn reminder_of_a_removed_file_outlasts_commits_on_other_branches() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["branch", "other"]);
+    world.git(&fungal, &["rm", "--quiet", CONTRACT_FILE]);
+    let reminds = |run: &Run| run.stderr.contains(CONTRACT_FILE);
+    assert!(reminds(&world.commit("fungal", "Remove it")));
+    world.git(&fungal, &["switch", "--quiet", "other"]);
+    let elsewhere = world.git(&fungal, &["commit", "--allow-empty", "--message", "Elsewhere"]);
+    assert!(!reminds(&elsewhere), "{elsewhere}");
+    world.git(&fungal, &["switch", "--quiet", "main"]);
+    let again = world.git(&fungal, &["commit", "--allow-empty", "--message", "Again"]);
+    assert!(reminds(&again), "{again}");
+}
+
 #[test]
 fn commits_queued_behind_a_lock_are_published_in_any_order() {
     const VERSIONS: [&str; 5] = ["1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0"];

@@ -27,7 +27,7 @@ pub fn record(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
 }
 
 /// Returns the recorded files that HEAD still lacks and whose contracts the realm still offers as this repository's.
-/// All others are removed from the record.
+/// On the publishing branch, all others are removed from the record: another branch may still have them.
 ///
 /// # Errors
 /// Returns an error if the repository or the realm cannot be read.
@@ -42,7 +42,7 @@ pub fn still_missing(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<Vec<Stri
             missing.push(file.clone());
         }
     }
-    if missing != all {
+    if missing != all && code.head()?.branch == code.publishing_branch()? {
         write(code, &missing)?;
     }
     Ok(missing)

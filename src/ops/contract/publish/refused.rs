@@ -51,6 +51,10 @@ pub(super) fn refused(
         let of_file = of_file.or_else(|| refusal.rewrite_file(&candidate.up)).map(NextStep::from);
         let OpError { code, message, next_steps, .. } = OpError::from(refusal);
         let next_steps = of_file.map_or(next_steps, |step| vec![step]);
+        let next_steps = match &file {
+            Some(file) if !is_single => next_steps.into_iter().map(|step| in_file(file, step)).collect(),
+            _ => next_steps,
+        };
         let problem = Problem { code: code.into(), message, file, line, column: None };
         if is_single {
             error.code = code;
@@ -62,6 +66,16 @@ pub(super) fn refused(
     }
     error.message = not_published(&error.problems, effect);
     error
+}
+
+/// Names the file in advice on what to write. Commands name the contract.
+fn in_file(file: &str, step: NextStep) -> NextStep {
+    match step {
+        NextStep::Advice { reason, option: None } if !reason.contains(file) => {
+            NextStep::advice(format!("in {file}, {reason}"))
+        }
+        step => step,
+    }
 }
 
 /// Returns the file that the version of a refused contract is read from, if that is a different file.
