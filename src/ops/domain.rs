@@ -192,26 +192,31 @@ pub fn change(
     message: Message<'_>,
     mut decide: impl FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
-    apply(ctx, store, name, (part, message), None, (&|| Ok(()), &mut decide))
+    apply(ctx, store, name, (part, message), None, Decider { confirm: &|| Ok(()), decide: &mut decide })
 }
 
-/// Refuses a change, once nobody else can change the domain.
-pub type Confirm<'a> = &'a dyn Fn() -> Result<(), OpError>;
+/// The decision about a domain, made while nobody else can change it.
+pub struct Decider<'a> {
+    /// Refuses any change.
+    pub confirm: &'a dyn Fn() -> Result<(), OpError>,
+    /// Decides on the changes of the domain, as it is now.
+    pub decide: &'a mut dyn FnMut(&DomainView) -> Result<Decision, OpError>,
+}
 
-/// Applies a decision that was made for a domain at a commit, in one commit, if `confirm` accepts it. If the domain has
-/// changed since, `decide` makes the decision again.
+/// Applies a decision that was made for a domain at a commit, in one commit, if the decider confirms it. If the domain has
+/// changed since, the decision is made again.
 ///
 /// # Errors
-/// Returns the error of `confirm` or `decide`, or an error if the store cannot be written.
+/// Returns the error of the decider, or an error if the store cannot be written.
 pub fn execute(
     ctx: &Ctx,
     store: &dyn Store,
     name: &DomainName,
     what: (Part<'_>, Message<'_>),
     decided: (Oid, Decision),
-    (confirm, decide): (Confirm<'_>, &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>),
+    decider: Decider<'_>,
 ) -> Result<Decision, OpError> {
-    apply(ctx, store, name, what, Some(decided), (confirm, decide))
+    apply(ctx, store, name, what, Some(decided), decider)
 }
 
 /// Implements [`change()`] and [`execute`]. Compiled once instead of for each caller.
@@ -221,7 +226,7 @@ fn apply(
     name: &DomainName,
     (part, message): (Part<'_>, Message<'_>),
     mut already: Option<(Oid, Decision)>,
-    (confirm, decide): (Confirm<'_>, &mut dyn FnMut(&DomainView) -> Result<Decision, OpError>),
+    decider: Decider<'_>,
 ) -> Result<Decision, OpError> {
     let author = ctx.signature()?;
     let time = author.time.timestamp();
@@ -229,11 +234,11 @@ fn apply(
     let mut before = None;
     let written = write(store, &StoreRef::Domain(name.clone()), |tip| {
         let tip = tip.ok_or_else(|| unknown(store, name))?;
-        confirm()?;
+        (decider.confirm)()?;
         before = Some(tip);
         decided = match already.take().filter(|(at, _)| *at == tip) {
             Some((_, decision)) => decision,
-            None => decide(&load(store, name, &tip, &part)?)?,
+            None => (decider.decide)(&load(store, name, &tip, &part)?)?,
         };
         if decided.changes.is_empty() {
             return Ok(None);

@@ -25,6 +25,6 @@ pub fn explain(code: &CodeRepo, up: &str, findings: &mut [Finding]) {
 
 /// Returns the command that adds a file to the index, even if git ignores it.
 pub fn git_add(code: &CodeRepo, up: &str, file: &str) -> String {
-    let force = if code.ignored([file].into_iter()).is_empty() { "" } else { "--force " };
+    let force = if code.ignored([file]).is_empty() { "" } else { "--force " };
     format!("git add {force}{}", shell_word(&format!("{up}{file}")))
 }

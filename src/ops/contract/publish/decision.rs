@@ -14,7 +14,7 @@ use crate::{
         verdict::Judge,
     },
     ops::{
-        domain,
+        domain::{self, Decider},
         message::Message,
         publish::{
             changed_by::{self, ChangedBy},
@@ -63,9 +63,8 @@ impl Work<'_> {
             Ok(decision)
         };
         // The branch may have been reset while this process waited for the lock.
-        let confirm = || self.require_on_branch(name);
-        let deciders: (domain::Confirm<'_>, &mut dyn FnMut(&DomainView) -> _) = (&confirm, &mut decide);
-        self.with_part(name, |part| domain::execute(self.ctx, self.store(), name, (part, why), decision, deciders))
+        let decider = Decider { confirm: &|| self.require_on_branch(name), decide: &mut decide };
+        self.with_part(name, |part| domain::execute(self.ctx, self.store(), name, (part, why), decision, decider))
             .map(drop)
     }
 
