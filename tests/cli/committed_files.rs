@@ -358,25 +358,3 @@ fn contracts_in_a_submodule_are_refused_as_such() {
         assert!(run.code != 0 && run.all().contains("it is in a submodule"), "{run}");
     }
 }
-
-/// The file is in the working tree, with changes that no commit has.
-#[test]
-fn file_that_is_not_committed_is_not_overwritten() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.git(&provider, &["rm", "--quiet", "--cached", CONTRACT_FILE]);
-    world.git(&provider, &["commit", "--quiet", "--message", "Untrack it"]);
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.1"));
-    let check = world.ok(&provider, &["check"]);
-    assert!(check.stdout.contains(&format!("{CONTRACT_FILE} is not committed")), "{check}");
-    assert!(!check.stdout.contains("contract get"), "{check}");
-    assert!(check.stdout.contains(&format!("git add {CONTRACT_FILE} and commit it")), "{check}");
-    world.write("fungal/.gitignore", ".blue/contracts/\n");
-    let check = world.ok(&provider, &["check"]);
-    assert!(check.stdout.contains(&format!("git add --force {CONTRACT_FILE} and commit it")), "{check}");
-    let status = world.ok(&provider, &["status"]);
-    let step = world.next_steps(&status).into_iter().find(|step| step.starts_with("git add")).unwrap();
-    world.finish_shell(&provider, &step).exits(0);
-    world.ok(&provider, &["status"]);
-    assert_eq!(world.version(), "1.0.1");
-}

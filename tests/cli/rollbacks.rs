@@ -98,20 +98,9 @@ fn revert_makes_a_rollback_last() {
     world.commit("fungal", "Elsewhere");
     let old = short(&world, "HEAD~3");
     let back = publish(&world, "fungal", &["--commit", &old, "--rollback", "--reason", "broke the masks"]).exits(0);
-    let step = format!(
-        "git diff --quiet HEAD -- :/.blue && git restore --source={old} --staged --worktree :/.blue && git commit -m 'Roll \
-            back to {old}' :/.blue"
-    );
+    let step = format!("git restore --source={old} --staged --worktree :/.blue && git commit -m 'Roll back to {old}'");
     assert!(back.stdout.contains(&format!("{step}  # main still has that commit")), "{back}");
-    // It neither overwrites what is not committed, nor commits anything else.
-    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.1"));
-    world.feed("sh", &provider, &["-c", &step], "").exits(1);
-    assert_eq!(std::fs::read_to_string(provider.join(CONTRACT_FILE)).unwrap(), contract("1.2.1"));
-    world.git(&provider, &["checkout", "--quiet", "--", CONTRACT_FILE]);
-    world.write("fungal/staged.txt", "not yet\n");
-    world.git(&provider, &["add", "staged.txt"]);
     world.feed("sh", &provider, &["-c", &step], "").exits(0);
-    assert_eq!(world.git(&provider, &["diff", "--cached", "--name-only"]).stdout, "staged.txt\n");
     assert!(world.path("fungal/other.txt").is_file(), "other commits stay");
     let status = world.ok(&provider, &["status"]);
     assert!(!status.stdout.contains("unpublished"), "{status}");
@@ -253,7 +242,7 @@ fn second_rollback_is_made_last_by_restoring_the_files() {
     publish(&world, "fungal", &["--commit", "HEAD~2", "--rollback", "--reason", "bad"]).exits(0);
     let back = publish(&world, "fungal", &["--commit", "HEAD~3", "--rollback", "--reason", "worse"]).exits(0);
     let step = world.next_step(&back);
-    assert!(step.contains(&format!("git restore --source={} ", short(&world, "HEAD~3"))), "{back}");
+    assert!(step.starts_with(&format!("git restore --source={} ", short(&world, "HEAD~3"))), "{back}");
     world.finish_shell(&provider, &step).exits(0);
     world.ok(&provider, &["status"]);
     assert_eq!(world.version(), "1.0.0");

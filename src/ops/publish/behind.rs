@@ -211,11 +211,7 @@ pub fn revert(code: &CodeRepo, branch: &str, newer: &[Oid], to: &Oid) -> Result<
         format!("git revert --no-edit {}", latest.short())
     } else {
         let to = to.short();
-        // Neither must changes that no commit has be overwritten, nor other staged files be committed.
-        format!(
-            "git diff --quiet HEAD -- :/.blue && git restore --source={to} --staged --worktree :/.blue && git commit -m 'Roll \
-                back to {to}' :/.blue"
-        )
+        format!("git restore --source={to} --staged --worktree :/.blue && git commit -m 'Roll back to {to}'")
     };
     let step = format!("{command}  # {branch} still has that commit, and the next change on it would publish it again");
     Ok(Some(step.into()))

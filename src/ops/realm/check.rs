@@ -10,7 +10,6 @@ use super::{
     check_base,
     check_scripts::{self, Checked},
     check_subject::{self, Found},
-    uncommitted,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -199,9 +198,6 @@ fn run_here(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError>
     {
         places::locate(files, &mut report.findings);
         removal::explain(&*here.store, ctx.code()?, &found.repo, &mut report.findings);
-        if request.subject != Subject::Worktree {
-            uncommitted::explain(ctx.code()?, &ctx.up_to_root(), &mut report.findings);
-        }
         if repo.is_none() && request.mode != Mode::Compatibility {
             let base = (base.commit.as_ref(), request.base.as_deref());
             report.add(check_subject::removed_config(ctx, found, base)?);

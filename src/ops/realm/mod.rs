@@ -14,7 +14,6 @@ pub mod settle;
 pub mod status;
 pub mod sync;
 pub mod topology;
-mod uncommitted;
 
 use super::Operation;
 

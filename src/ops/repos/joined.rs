@@ -319,7 +319,7 @@ fn last_config(code: &CodeRepo) -> Option<Oid> {
 /// Returns the command that commits `.blue/config.yaml` again as it was in a commit.
 pub fn restore_config(commit: &Oid) -> String {
     let config = locate::CONFIG;
-    format!("git checkout {commit} -- :/{config} && git commit -m \"Restore {config}\" :/{config}")
+    format!("git checkout {commit} -- :/{config} && git commit -m \"Restore {config}\"")
 }
 
 fn record(home: &Home, number: &str) -> PathBuf {

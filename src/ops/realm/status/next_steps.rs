@@ -39,12 +39,7 @@ pub(super) fn add(
     answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
     let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
-    let files = removed_files::Circumstances {
-        namesake,
-        up: &ctx.up_to_root(),
-        root: workdir.as_deref(),
-        code: ctx.code.as_ref(),
-    };
+    let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), root: workdir.as_deref() };
     let body = &answer.body;
     let is_due = body.imports.iter().any(ImportStatus::is_to_review);
     let has_changed = body.notifications.iter().any(Notification::is_to_review);

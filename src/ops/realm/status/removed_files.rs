@@ -14,10 +14,7 @@ use crate::{
         name::{ContractName, RepoName},
         oid::Oid,
     },
-    ops::{
-        ctx::{Ctx, RealmContext},
-        realm::uncommitted::git_add,
-    },
+    ops::ctx::{Ctx, RealmContext},
     repo::{
         CodeRepo,
         blue_files::{CONTRACTS, Files, Item},
@@ -114,8 +111,6 @@ pub(super) struct Circumstances<'a> {
     pub up: &'a str,
     /// The working tree, whose files must not be overwritten.
     pub root: Option<&'a Path>,
-    /// The code repository.
-    pub code: Option<&'a CodeRepo>,
 }
 
 /// Returns the commands that hand over the contracts, retire them or bring back their files.
@@ -128,15 +123,14 @@ pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<S
             // The submodule is reported, and git would refuse to add its file.
             Vec::new()
         } else if files.root.is_some_and(|root| root.join(file).exists()) {
-            let add = files.code.map_or_else(|| format!("git add {up}{file}"), |code| git_add(code, up, file));
-            vec![format!("{add} && git commit -m \"Add the file of {domain}/{contract}\"")]
+            vec![format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"")]
         } else {
             let transfer = |namesake| {
                 format!("git blue contract transfer {domain}/{contract} --to {namesake}  # if that repository made it")
             };
             let others = [
-                format!("{}  # write its file again", candidate::write_file(domain, contract, up)),
-                format!("git blue contract retire {domain}/{contract} --reason \"…\"  # if it is no longer served"),
+                format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"),
+                format!("{}  # or write its file", candidate::write_file(domain, contract, up)),
             ];
             files.namesake.map(transfer).into_iter().chain(others).collect()
         }
