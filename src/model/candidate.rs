@@ -41,6 +41,14 @@ pub fn write_file(domain: &DomainName, contract: &ContractName, up: &str) -> Str
     format!("mkdir -p {folder} && git blue contract get {domain}/{contract} --format yaml >{folder}/{contract}.yaml")
 }
 
+/// Returns the command that commits the file of a published contract as it is in the working tree. git adds an ignored
+/// file only by `force`.
+pub fn commit_file(domain: &DomainName, contract: &ContractName, up: &str, force: bool) -> String {
+    let force = if force { "--force " } else { "" };
+    let file = contract_path(domain, contract);
+    format!("git add {force}{up}{file} && git commit -m \"Add the file of {domain}/{contract}\"")
+}
+
 /// Returns the command that writes the file of an offered contract with its new owner `to`. `up` leads to the root of the
 /// new owner's repository.
 pub fn write_file_of(to: &RepoName, domain: &DomainName, contract: &ContractName, up: &str) -> String {
@@ -81,6 +89,9 @@ pub struct Candidate {
     pub removed_contracts: BTreeMap<(DomainName, ContractName), String>,
     /// Domains whose binding was removed since the last published commit.
     pub removed_bindings: BTreeSet<DomainName>,
+    /// Contract files that are only in the working tree, and must not be overwritten, each with the command that commits
+    /// it; `None` if the files are not those of HEAD.
+    pub uncommitted: BTreeMap<String, Option<String>>,
     /// Domains published from a commit that is not in the history of these files, so that a file
     /// missing here may be newer, each with the step that merges the commit. Excludes domains whose commit was dropped by
     /// an amend or a reset.

@@ -218,13 +218,18 @@ impl CodeRepo {
     /// Returns the paths, relative to the root, that `git add` leaves out because they are ignored
     /// and not tracked. Returns none if git fails.
     pub fn ignored<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> BTreeSet<String> {
+        self.matching_ignored(&["check-ignore", "-z", "--stdin"], paths)
+    }
+
+    /// Returns the paths that a command of git lists as ignored.
+    fn matching_ignored<'p>(&self, command: &[&str], paths: impl IntoIterator<Item = &'p str>) -> BTreeSet<String> {
         let paths: String = paths.into_iter().flat_map(|path| [path, "\0"]).collect();
         if paths.is_empty() {
             return BTreeSet::new();
         }
         let mut found = BTreeSet::new();
         // git fails if none of them is ignored.
-        let _ = self.git.each_line(&["check-ignore", "-z", "--stdin"], paths, |line| {
+        let _ = self.git.each_line(command, paths, |line| {
             found.extend(line.split_terminator('\0').map(str::to_owned));
         });
         found
@@ -246,15 +251,10 @@ impl CodeRepo {
         found
     }
 
-    /// Returns whether `git add` refuses one of the paths, relative to the root, without `--force`. It also refuses tracked
-    /// files in ignored folders.
-    pub fn needs_force<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> bool {
-        let paths: String = paths.into_iter().flat_map(|path| [path, "\0"]).collect();
-        let command = ["check-ignore", "--no-index", "-z", "--stdin"];
-        let mut is_ignored = false;
-        // git fails if none of them is ignored.
-        let _ = self.git.each_line(&command, paths, |_| is_ignored = true);
-        is_ignored
+    /// Returns the paths, relative to the root, that `git add` refuses without `--force`. It also refuses tracked files in
+    /// ignored folders. Returns none if git fails.
+    pub fn needing_force<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> BTreeSet<String> {
+        self.matching_ignored(&["check-ignore", "--no-index", "-z", "--stdin"], paths)
     }
 
     /// Returns the tree that `git commit` would commit. As `git commit` does, git writes it from the index, which may be

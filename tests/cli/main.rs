@@ -81,6 +81,7 @@ mod many_changes;
 mod merge_orders;
 mod merge_steps;
 mod merge_steps_elsewhere;
+mod missing_files;
 mod missing_objects;
 mod moved_realms;
 mod next_steps;

@@ -98,10 +98,26 @@ fn revert_makes_a_rollback_last() {
     world.commit("fungal", "Elsewhere");
     let old = short(&world, "HEAD~3");
     let back = publish(&world, "fungal", &["--commit", &old, "--rollback", "--reason", "broke the masks"]).exits(0);
-    let step = format!("git restore --source={old} --staged --worktree :/.blue && git commit -m 'Roll back to {old}'");
+    let restore = format!("git restore --source={old} --staged --worktree :/.blue");
+    let step = format!(
+        "git diff --stat --exit-code HEAD -- :/.blue && {restore} && git commit -m 'Roll back to {old}' -- :/.blue"
+    );
     assert!(back.stdout.contains(&format!("{step}  # main still has that commit")), "{back}");
+    // It neither overwrites uncommitted work, nor commits what else is staged.
+    let committed = world.read(&format!("fungal/{CONTRACT_FILE}"));
+    for stage in [&["status"][..], &["add", CONTRACT_FILE]] {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{committed}# my own edit\n"));
+        world.git(&provider, stage);
+        let refused = world.finish_shell(&provider, &step);
+        assert!(refused.code == 1 && refused.stdout.contains("1 file changed"), "{refused}");
+        assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("# my own edit"));
+    }
+    world.git(&provider, &["checkout", "--quiet", "HEAD", "--", CONTRACT_FILE]);
+    world.write("fungal/staged.txt", "later\n");
+    world.git(&provider, &["add", "staged.txt"]);
     world.feed("sh", &provider, &["-c", &step], "").exits(0);
     assert!(world.path("fungal/other.txt").is_file(), "other commits stay");
+    assert_eq!(world.git(&provider, &["status", "--short"]).stdout, "A  staged.txt\n");
     let status = world.ok(&provider, &["status"]);
     assert!(!status.stdout.contains("unpublished"), "{status}");
     assert_eq!(world.version(), "1.0.0");
@@ -242,8 +258,21 @@ fn second_rollback_is_made_last_by_restoring_the_files() {
     publish(&world, "fungal", &["--commit", "HEAD~2", "--rollback", "--reason", "bad"]).exits(0);
     let back = publish(&world, "fungal", &["--commit", "HEAD~3", "--rollback", "--reason", "worse"]).exits(0);
     let step = world.next_step(&back);
-    assert!(step.starts_with(&format!("git restore --source={} ", short(&world, "HEAD~3"))), "{back}");
+    assert!(step.contains(&format!("git restore --source={} ", short(&world, "HEAD~3"))), "{back}");
     world.finish_shell(&provider, &step).exits(0);
     world.ok(&provider, &["status"]);
     assert_eq!(world.version(), "1.0.0");
+}
+
+/// git would overwrite a file that it does not track.
+#[test]
+fn file_in_the_way_of_a_rollback_is_named() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.bump("1.1.0");
+    world.git(&provider, &["rm", "--quiet", "--cached", CONTRACT_FILE]);
+    world.git(&provider, &["commit", "--quiet", "-m", "Untrack it"]);
+    let back = publish(&world, "fungal", &["--commit", "HEAD~2", "--rollback", "--reason", "bad"]).exits(0);
+    assert!(back.stdout.contains(&format!("  move {CONTRACT_FILE} elsewhere, then roll .blue/ back to")), "{back}");
+    assert!(!back.stdout.contains("git restore"), "{back}");
 }

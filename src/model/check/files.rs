@@ -4,7 +4,7 @@
 use super::{Cause, Finding, conflicts};
 use crate::model::{
     binding::{Binding, Export, Import},
-    candidate::{self, Declared, Judged},
+    candidate::{self, Candidate, Declared, Judged},
     conflict::{Conflict, LostContract, Standing},
     contract::Contract,
     domain_summary::DomainSummary,
@@ -92,20 +92,36 @@ fn gone<'a>(
         if !is_removed && (!is_from_files || judged.candidate.behind.contains_key(name)) {
             return None;
         }
-        // A contract that was created by a command never had a file.
-        let what = if is_removed { "was removed" } else { "does not exist" };
-        let once = if is_removed { "; once this is published" } else { "" };
-        let writing = candidate::write_file(name, of, &judged.candidate.up);
-        let or = if is_removed { String::new() } else { format!(", or {writing} writes the file") };
-        let message = format!(
-            "{path} {what}, but {name}/{of} stays in the realm until it is retired{once}: git blue contract retire \
-                {name}/{of} --reason \"…\"{or}"
-        );
+        let message = gone_message((name, of), &path, is_removed, judged.candidate);
         let caused_by = if is_removed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };
         let finding = Finding::warning("file-removed", message).domain(name).contract(of).at(&path, None);
         Some(Finding { caused_by, ..finding })
     };
     served.filter_map(finding).collect()
+}
+
+/// Says that a contract stays in the realm without its file, with the commands that bring back the file or retire the
+/// contract.
+fn gone_message(
+    (name, of): (&DomainName, &ContractName),
+    path: &str,
+    is_removed: bool,
+    candidate: &Candidate,
+) -> String {
+    let retire = format!("git blue contract retire {name}/{of} --reason \"…\"");
+    let retire = if is_removed { format!("once this is published: {retire}") } else { retire };
+    // A contract that was created by a command never had a file.
+    let what = if is_removed { "was removed" } else { "does not exist" };
+    let stays = format!("but {name}/{of} stays in the realm until it is retired");
+    let separator = if is_removed { "; " } else { ": " };
+    match candidate.uncommitted.get(path) {
+        Some(Some(commit)) => format!("{path} is not committed, {stays}: {commit}, or {retire}"),
+        None if !is_removed => {
+            let write = candidate::write_file(name, of, &candidate.up);
+            format!("{path} {what}, {stays}: {retire}, or {write} writes the file")
+        }
+        _ => format!("{path} {what}, {stays}{separator}{retire}"),
+    }
 }
 
 /// Converts remarks on a file to findings. Callers that have the file convert a place to its line.

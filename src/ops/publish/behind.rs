@@ -10,7 +10,10 @@ use crate::{
         trailer,
     },
     ops::ctx::ActingRepo,
-    repo::{CodeRepo, blue_files},
+    repo::{
+        CodeRepo,
+        blue_files::{self, Files},
+    },
     store::{Objects as _, StoreError, history, read},
 };
 
@@ -206,15 +209,44 @@ pub fn revert(code: &CodeRepo, branch: &str, newer: &[Oid], to: &Oid) -> Result<
     if files(&tip)? == files(to)? {
         return Ok(None);
     }
+    if let Some(path) = first_untracked(code, to)? {
+        let step = format!(
+            "move {path} elsewhere, then roll .blue/ back to {}, which would overwrite it: it is not committed",
+            to.short()
+        );
+        return Ok(Some(NextStep::advice(step)));
+    }
     // Several reverts would publish the versions in between, and could revert commits of other people.
-    let command = if code.commit(&latest)?.parents == [*to] && files(&tip)? == files(&latest)? {
-        format!("git revert --no-edit {}", latest.short())
+    let (command, stops) = if code.commit(&latest)?.parents == [*to] && files(&tip)? == files(&latest)? {
+        (format!("git revert --no-edit {}", latest.short()), "")
     } else {
-        let to = to.short();
-        format!("git restore --source={to} --staged --worktree :/.blue && git commit -m 'Roll back to {to}'")
+        (restore(to), "; it stops at uncommitted changes below .blue/")
     };
-    let step = format!("{command}  # {branch} still has that commit, and the next change on it would publish it again");
-    Ok(Some(step.into()))
+    let reason = format!("{branch} still has that commit, and the next change on it would publish it again{stops}");
+    Ok(Some(format!("{command}  # {reason}").into()))
+}
+
+/// Returns the command that commits the files under `.blue/` as they were in the commit `to`. It lists uncommitted changes
+/// of these files, and stops, since `git restore` would overwrite them.
+fn restore(to: &Oid) -> String {
+    let (to, folder) = (to.short(), format!(":/{}", blue_files::FOLDER));
+    format!(
+        "git diff --stat --exit-code HEAD -- {folder} && git restore --source={to} --staged --worktree {folder} && \
+            git commit -m 'Roll back to {to}' -- {folder}"
+    )
+}
+
+/// Returns the first file under `.blue/` that the commit `to` has, HEAD lacks, and the working tree has: git would
+/// overwrite it if it restored `to`.
+fn first_untracked(code: &CodeRepo, to: &Oid) -> Result<Option<String>, OpError> {
+    let (Some(root), Some(head)) = (code.workdir(), code.head()?.commit) else { return Ok(None) };
+    let head = Files::at(code, &head)?;
+    for path in Files::at(code, to)?.below(blue_files::FOLDER)?.into_keys() {
+        if root.join(&path).symlink_metadata().is_ok() && !head.exists(&path)? {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns whether a branch has commits that its upstream does not have.

@@ -24,5 +24,6 @@ pub mod removal;
 pub mod removed_files;
 pub mod rollback;
 pub mod to_url;
+pub mod uncommitted;
 pub mod unpublished;
 pub mod work_file;

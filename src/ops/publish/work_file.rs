@@ -114,7 +114,7 @@ impl WorkFile {
             arguments.push(file.place(ctx));
             files.push(file.relative);
         }
-        if code.needs_force(files.iter().map(String::as_str)) {
+        if !code.needing_force(files.iter().map(String::as_str)).is_empty() {
             arguments.insert(0, "--force".to_owned());
         }
         Ok(arguments.join(" "))

@@ -30,7 +30,7 @@ use crate::{
         inboxes::{deliver, pending},
         pr::rfc,
         publish::{
-            candidate, concurrent, places, removal,
+            candidate, concurrent, places, removal, uncommitted,
             unpublished::{self, CaughtUp},
         },
         repos::ephemeral_realm::SnapshotSource,
@@ -264,16 +264,19 @@ impl<'a> Work<'a> {
 
     /// Returns the files, compared with what was published, or with `base` if this clone lacks that.
     fn candidate(&self, base: Option<&Oid>, found: &Found<'_>) -> Result<Candidate, OpError> {
+        let code = self.ctx.code()?;
         let Some(files) = &found.files else {
-            return Ok(Candidate::default());
+            let mut candidate = Candidate { up: self.ctx.up_to_root(), ..Candidate::default() };
+            uncommitted::mark(code, None, None, &mut candidate)?;
+            return Ok(candidate);
         };
         let acting = ActingRepo { realm: &self.here.realm, store: &*self.here.store, repo: &found.repo, code: None };
         let sources = contract::publish::sources(acting, Some(self.overview))?;
-        let code = self.ctx.code()?;
         let commit = found.commit.or(code.head()?.commit);
         let published = concurrent::published(code, &sources, commit.as_ref())?;
         let read = candidate::read(code, files, (&published, base), &self.ctx.progress())?;
         let mut candidate = Candidate { up: self.ctx.up_to_root(), ..read };
+        uncommitted::mark(code, Some(files), found.commit.as_ref(), &mut candidate)?;
         if let Some(commit) = commit {
             let mut required = concurrent::required(code, &sources, &commit)?;
             if found.commit.is_none() {

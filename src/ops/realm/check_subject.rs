@@ -215,8 +215,8 @@ pub fn removed_config(
         _ => Finding::error("config-removed", message),
     };
     let restore = match found.commit {
-        Some(_) => joined::restore_config(&named),
-        None => format!("git checkout {named} -- :/{CONFIG}"),
+        Some(_) => joined::restore_config(code, &named),
+        None => joined::stage_config(code, &named),
     };
     let restore = format!("{restore}  # restore it, unless {repo} leaves: git blue leave");
     Ok(Some(Finding { resolution: vec![restore], ..finding.repo(&repo).at(CONFIG, None) }))

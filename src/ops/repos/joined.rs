@@ -255,7 +255,8 @@ pub fn explain_missing_config(home: &Home, code: Option<&CodeRepo>, options: Opt
     }
     let config = locate::CONFIG;
     let message = format!("this clone joined the realm {realm} as {repo}, but this commit has no {config}");
-    let restore = code.and_then(last_config).map(|commit| format!("{}  # restore it", restore_config(&commit)));
+    let restore = |code| Some(format!("{}  # restore it", restore_config(code, &last_config(code)?)));
+    let restore = code.and_then(restore);
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
     let error = if store.is_some_and(|store| !store.remotes().is_empty()) {
         error.next(format!("git blue --realm {realm} sync  # if {repo} left the realm elsewhere"))
@@ -316,10 +317,20 @@ fn last_config(code: &CodeRepo) -> Option<Oid> {
         .and_then(|tip| code.first_parents(tip, MAX_HISTORY).find(|one| has_config(one).is_some()))
 }
 
-/// Returns the command that commits `.blue/config.yaml` again as it was in a commit.
-pub fn restore_config(commit: &Oid) -> String {
+/// Returns the command that commits `.blue/config.yaml` again.
+pub fn restore_config(code: &CodeRepo, commit: &Oid) -> String {
+    format!("{} && git commit -m \"Restore {}\"", stage_config(code, commit), locate::CONFIG)
+}
+
+/// Returns the command that adds `.blue/config.yaml` to the index again: the file in the working tree, which must not be
+/// overwritten, or else the file of `commit`.
+pub fn stage_config(code: &CodeRepo, commit: &Oid) -> String {
     let config = locate::CONFIG;
-    format!("git checkout {commit} -- :/{config} && git commit -m \"Restore {config}\"")
+    if code.workdir().is_none_or(|root| root.join(config).symlink_metadata().is_err()) {
+        return format!("git checkout {commit} -- :/{config}");
+    }
+    let force = if code.needing_force([config]).is_empty() { "" } else { "--force " };
+    format!("git add {force}:/{config}")
 }
 
 fn record(home: &Home, number: &str) -> PathBuf {

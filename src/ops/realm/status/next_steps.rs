@@ -5,7 +5,6 @@ use crate::{
     error::{NextStep, REPAIR},
     model::name::{ContractRef, RepoName},
     ops::{contract::transfer, ctx::Ctx, realm::check},
-    repo::CodeRepo,
     wire::{Answer, ImportStatus, Notification, OpenOffer, RealmStatus},
 };
 
@@ -38,8 +37,7 @@ pub(super) fn add(
     (joined, namesake): (bool, Option<&RepoName>),
     answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
-    let workdir = ctx.code.as_ref().and_then(CodeRepo::workdir);
-    let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), root: workdir.as_deref() };
+    let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), code: ctx.code.as_ref() };
     let body = &answer.body;
     let is_due = body.imports.iter().any(ImportStatus::is_to_review);
     let has_changed = body.notifications.iter().any(Notification::is_to_review);

@@ -109,21 +109,24 @@ pub(super) struct Circumstances<'a> {
     pub namesake: Option<&'a RepoName>,
     /// The start of paths in commands.
     pub up: &'a str,
-    /// The working tree, whose files must not be overwritten.
-    pub root: Option<&'a Path>,
+    /// The repository, whose working tree has files that must not be overwritten.
+    pub code: Option<&'a CodeRepo>,
 }
 
 /// Returns the commands that hand over the contracts, retire them or bring back their files.
 pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<String> {
     let up = files.up;
+    let root = files.code.and_then(CodeRepo::workdir);
+    let root = root.as_deref();
     let of_file = |RemovedFile { domain, contract, file }: &RemovedFile| {
-        if let Some(other) = files.root.and_then(|root| in_other_case(root, file)) {
+        if let Some(other) = root.and_then(|root| in_other_case(root, file)) {
             vec![format!("git mv {up}{other} {up}{file}  # and write name: {contract} in it, then commit")]
-        } else if files.root.is_some_and(|root| is_in_submodule(root, file)) {
+        } else if root.is_some_and(|root| is_in_submodule(root, file)) {
             // The submodule is reported, and git would refuse to add its file.
             Vec::new()
-        } else if files.root.is_some_and(|root| root.join(file).exists()) {
-            vec![format!("git add {up}{file} && git commit -m \"Add the file of {domain}/{contract}\"")]
+        } else if root.is_some_and(|root| root.join(file).symlink_metadata().is_ok()) {
+            let force = files.code.is_some_and(|code| !code.needing_force([file.as_str()]).is_empty());
+            vec![candidate::commit_file(domain, contract, up, force)]
         } else {
             let transfer = |namesake| {
                 format!("git blue contract transfer {domain}/{contract} --to {namesake}  # if that repository made it")
