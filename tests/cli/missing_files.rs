@@ -68,13 +68,3 @@ fn restoring_the_configuration_keeps_the_file_in_the_working_tree() {
         world.blue(&provider, &["check"]).exits(0);
     }
 }
-
-#[test]
-fn new_contract_in_place_of_a_retired_one_keeps_its_file() {
-    let world = World::pair();
-    let provider = world.path("fungal");
-    world.ok(&provider, &["contract", "retire", AT, "--reason", "moved", "--force"]);
-    let new = world.blue(&provider, &["contract", "new", AT]).exits(1);
-    let hint = format!("hint: write a version above 1.0.0 in {CONTRACT_FILE}, and commit");
-    assert!(new.stderr.contains(&hint), "{new}");
-}

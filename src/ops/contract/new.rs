@@ -182,12 +182,7 @@ fn require_new(ctx: &Ctx, acting: ActingRepo<'_>, request: &Request) -> Result<b
         let retired = if is_retired { ", and retired" } else { "" };
         let message = format!("the realm already has {at}, owned by {}{retired}", held.owner);
         let error = OpError::no(ErrorCode::ContractExists, message);
-        let file = contract_path(&at.domain, &at.contract);
-        let is_on_disk = ctx.code()?.workdir().is_some_and(|root| root.join(&file).symlink_metadata().is_ok());
-        return Err(if held.owner == *acting.repo && is_retired && is_on_disk {
-            let step = format!("write a version above {} in {}{file}, and commit", held.version, ctx.up_to_root());
-            error.next(NextStep::advice(step))
-        } else if held.owner == *acting.repo && is_retired {
+        return Err(if held.owner == *acting.repo && is_retired {
             let write = write_file(&at.domain, &at.contract, &ctx.up_to_root());
             error.next(format!("{write}  # then write a version above {} in it, and commit", held.version))
         } else if held.owner == *acting.repo {
