@@ -248,9 +248,11 @@ pub fn obtain_again(home: &Home, known: &KnownRealm) -> String {
         Some(url) => (format!("git blue init --url {}", shell_word(url)), "fetch the realm again"),
         None => (format!("git blue init --realm {realm}"), "start over with an empty realm"),
     };
+    let left =
+        if known.path.exists() { format!("; what was not pushed is then only in {path}.old") } else { String::new() };
     format!(
         "git config --file {config} --remove-section blue.realm.{realm} && {away}{again}  # {what}, unless you can \
-            restore the store from a backup"
+            restore the store from a backup{left}"
     )
 }
 
