@@ -151,8 +151,8 @@ pub fn removed_files_line(files: &[String]) -> Option<String> {
     let contract = first.strip_prefix(CONTRACTS)?.strip_prefix('/')?.strip_suffix(".yaml")?;
     let more = if files.len() > 1 { format!(" (and {} more)", files.len() - 1) } else { String::new() };
     Some(format!(
-        "{first} was removed{more}; the contract stays in the realm until it is retired: git blue contract retire \
-        {contract} --reason \"…\""
+        "{first} was removed{more}; the contract stays in the realm: bring the file back, or retire it once nobody \
+        imports it: git blue contract retire {contract} --reason \"…\""
     ))
 }
 

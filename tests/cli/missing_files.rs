@@ -34,8 +34,9 @@ fn check_does_not_overwrite_a_contract_file_that_is_not_committed() {
         let commit = format!("git add {force}{CONTRACT_FILE} && git commit -m \"Add the file of {AT}\"");
         for subject in ["--commit=HEAD", "--staged"] {
             let check = world.blue(&provider, &["check", subject]);
-            assert!(check.stdout.contains(&format!("is not committed, but {AT} stays")), "{check}");
-            assert!(check.stdout.contains(&format!(": {commit}, or ")), "{check}");
+            let says = format!("is not committed, but {AT} stays in the realm until it is retired");
+            assert!(check.stdout.contains(&says), "{check}");
+            assert!(check.stdout.contains(&format!("; it is imported by access: {commit}, or ")), "{check}");
             assert!(!check.stdout.contains("contract get"), "{check}");
         }
         let status = world.ok(&provider, &["status"]);
@@ -67,4 +68,41 @@ fn restoring_the_configuration_keeps_the_file_in_the_working_tree() {
         assert!(keeps_edit(&world, &restore, ".blue/config.yaml"), "{restore}");
         world.blue(&provider, &["check"]).exits(0);
     }
+}
+
+/// A contract that is imported cannot be retired.
+#[test]
+fn file_of_an_imported_contract_is_written_first() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.git(&provider, &["rm", "--quiet", CONTRACT_FILE]);
+    let check = world.blue(&provider, &["check", "--staged"]);
+    let says = "stays in the realm until it is retired; it is imported by access: mkdir -p ";
+    assert!(check.stdout.contains(says), "{check}");
+    let retire = format!("git blue contract retire {AT} --reason \"…\"");
+    let when = "once this is published and nobody imports it";
+    assert!(check.stdout.contains(&format!("writes the file, or {when}: {retire}")), "{check}");
+    let commit = world.commit("fungal", "Remove it");
+    let hint = format!("bring the file back, or retire it once nobody imports it: {retire}");
+    assert!(commit.stderr.contains(&hint), "{commit}");
+    let status = world.ok(&provider, &["status"]);
+    let (write, or_retire) = ("  # write its file, which is missing here", format!("{retire}  # or retire it once"));
+    assert!(status.stdout.find(write) < status.stdout.find(&or_retire), "{status}");
+    let write = status.stdout.lines().find(|line| line.ends_with(write)).unwrap_or_else(|| panic!("{status}"));
+    assert_eq!(world.finish_shell(&provider, write.trim()).code, 0, "{status}");
+    world.commit("fungal", "Write it");
+    assert!(!world.ok(&provider, &["status"]).stdout.contains("without a file"));
+}
+
+/// `status` that publishes the removal has the same step as the publication.
+#[test]
+fn retiring_is_proposed_once() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "blue.publish", "off"]);
+    world.git(&provider, &["rm", "--quiet", CONTRACT_FILE]);
+    world.commit("fungal", "Remove it");
+    world.git(&provider, &["config", "--unset", "blue.publish"]);
+    let status = world.ok(&provider, &["status"]);
+    assert_eq!(status.stdout.matches("git blue contract retire").count(), 1, "{status}");
 }

@@ -146,7 +146,7 @@ fn file_that_only_a_branch_removes_is_not_retired() {
     let status = world.ok(&fungal, &["status"]);
     assert!(!status.stdout.contains("retire"), "{status}");
     let check = world.ok(&fungal, &["check"]);
-    assert!(check.stdout.contains("once this is published: git blue contract retire"), "{check}");
+    assert!(check.stdout.contains("once this is published and nobody imports it: git blue contract retire"), "{check}");
     world.git(&fungal, &["switch", "--quiet", "main"]);
     world.git(&fungal, &["merge", "--quiet", "feature"]);
     assert!(world.ok(&fungal, &["status"]).stdout.contains("git blue contract retire"));

@@ -12,7 +12,7 @@ use crate::model::{
     effects::{self, Remark},
     name::{ContractName, DomainName},
     next_version, publish,
-    text::shell_word,
+    text::{comma_separated, shell_word},
     verdict::Judge,
 };
 
@@ -23,7 +23,8 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
     let served = domain.contracts.values();
     let served = served.filter(|contract| contract.owner == *judged.repo && contract.retired.is_none());
     let is_from_files = domain.sources.contains_key(judged.repo);
-    let mut findings = gone(name, served.map(|contract| &contract.name), is_from_files, judged);
+    let importers = |of: &ContractName| comma_separated(domain.importers(of).map(|(repo, _)| repo));
+    let mut findings = gone(name, (served.map(|contract| &contract.name), importers), is_from_files, judged);
     for (contract, declared) in judged.candidate.contracts_in(name) {
         if judge.values().is_cancelled() {
             break;
@@ -64,7 +65,9 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
 /// Does the same as [`check`] for a repository whose files declare no contracts in the domain.
 pub(super) fn check_binding(domain: &DomainSummary, judged: Judged<'_>) -> Vec<Finding> {
     let served = domain.served_by(judged.repo);
-    let mut findings = gone(&domain.info.name, served, domain.sources.contains_key(judged.repo), judged);
+    let importers = |of: &ContractName| comma_separated(domain.importers(of).map(|(repo, _)| repo));
+    let is_from_files = domain.sources.contains_key(judged.repo);
+    let mut findings = gone(&domain.info.name, (served, importers), is_from_files, judged);
     findings.extend(of_binding(judged, &domain.info.name, domain.bindings.get(judged.repo), &domain.damage));
     findings
 }
@@ -79,10 +82,10 @@ fn of_binding(judged: Judged<'_>, name: &DomainName, held: Option<&Binding>, dam
 }
 
 /// Returns findings for contracts that the realm still offers but whose files are missing. `served` are those of the
-/// repository. There are none if it does not publish from files.
+/// repository, and `importers` names the repositories that import one. There are none if it does not publish from files.
 fn gone<'a>(
     name: &DomainName,
-    served: impl Iterator<Item = &'a ContractName>,
+    (served, importers): (impl Iterator<Item = &'a ContractName>, impl Fn(&ContractName) -> String),
     is_from_files: bool,
     judged: Judged<'_>,
 ) -> Vec<Finding> {
@@ -92,7 +95,7 @@ fn gone<'a>(
         if !is_removed && (!is_from_files || judged.candidate.behind.contains_key(name)) {
             return None;
         }
-        let message = gone_message((name, of), &path, is_removed, judged.candidate);
+        let message = gone_message((name, of), &path, (is_removed, &importers(of)), judged.candidate);
         let caused_by = if is_removed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };
         let finding = Finding::warning("file-removed", message).domain(name).contract(of).at(&path, None);
         Some(Finding { caused_by, ..finding })
@@ -101,26 +104,39 @@ fn gone<'a>(
 }
 
 /// Says that a contract stays in the realm without its file, with the commands that bring back the file or retire the
-/// contract.
+/// contract, which is refused while there are `importers`.
 fn gone_message(
     (name, of): (&DomainName, &ContractName),
     path: &str,
-    is_removed: bool,
+    (is_removed, importers): (bool, &str),
     candidate: &Candidate,
 ) -> String {
-    let retire = format!("git blue contract retire {name}/{of} --reason \"…\"");
-    let retire = if is_removed { format!("once this is published: {retire}") } else { retire };
+    let (is_imported, uncommitted) = (!importers.is_empty(), candidate.uncommitted.get(path));
     // A contract that was created by a command never had a file.
-    let what = if is_removed { "was removed" } else { "does not exist" };
-    let stays = format!("but {name}/{of} stays in the realm until it is retired");
-    let separator = if is_removed { "; " } else { ": " };
-    match candidate.uncommitted.get(path) {
-        Some(Some(commit)) => format!("{path} is not committed, {stays}: {commit}, or {retire}"),
-        None if !is_removed => {
-            let write = candidate::write_file(name, of, &candidate.up);
-            format!("{path} {what}, {stays}: {retire}, or {write} writes the file")
-        }
-        _ => format!("{path} {what}, {stays}{separator}{retire}"),
+    let what = match uncommitted {
+        Some(Some(_)) => "is not committed",
+        _ if is_removed => "was removed",
+        _ => "does not exist",
+    };
+    let bring_back = match uncommitted {
+        Some(commit) => commit.clone(),
+        None if is_removed && !is_imported => None,
+        None => Some(format!("{} writes the file", candidate::write_file(name, of, &candidate.up))),
+    };
+    let when = match (is_removed, is_imported) {
+        (false, false) => "",
+        (true, false) => "once this is published: ",
+        (false, true) => "once nobody imports it: ",
+        (true, true) => "once this is published and nobody imports it: ",
+    };
+    let retire = format!("{when}git blue contract retire {name}/{of} --reason \"…\"");
+    let used = if is_imported { format!("; it is imported by {importers}") } else { String::new() };
+    let stays = format!("{path} {what}, but {name}/{of} stays in the realm until it is retired{used}");
+    let separator = if when.is_empty() { ":" } else { ";" };
+    match bring_back {
+        Some(bring_back) if is_imported || uncommitted.is_some() => format!("{stays}: {bring_back}, or {retire}"),
+        Some(bring_back) => format!("{stays}{separator} {retire}, or {bring_back}"),
+        None => format!("{stays}{separator} {retire}"),
     }
 }
 

@@ -35,10 +35,13 @@ pub(super) fn add(
     ctx: &Ctx,
     first: Vec<String>,
     (joined, namesake): (bool, Option<&RepoName>),
-    answer: Answer<RealmStatus>,
+    mut answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
-    let files = removed_files::Circumstances { namesake, up: &ctx.up_to_root(), code: ctx.code.as_ref() };
     let body = &answer.body;
+    // Publishing the commit that removed a file proposes to retire its contract. The steps below do so if it is possible.
+    answer.next_steps.retain(|step| !removed_files::retires(step, &body.removed_files));
+    let (up, code) = (&*ctx.up_to_root(), ctx.code.as_ref());
+    let files = removed_files::Circumstances { namesake, up, own: &body.own_contracts, code };
     let is_due = body.imports.iter().any(ImportStatus::is_to_review);
     let has_changed = body.notifications.iter().any(Notification::is_to_review);
     let mut by_others: Vec<_> = body

@@ -7,7 +7,7 @@ use std::{
 
 use super::Digests;
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     model::{
         candidate,
         domain::Source,
@@ -20,7 +20,7 @@ use crate::{
         blue_files::{CONTRACTS, Files, Item},
     },
     store::{Objects as _, codec, read},
-    wire::RemovedFile,
+    wire::{OwnContract, RemovedFile},
 };
 
 /// Returns the contracts of this repository that the realm still offers, but whose files are not in HEAD. Returns none
@@ -109,8 +109,27 @@ pub(super) struct Circumstances<'a> {
     pub namesake: Option<&'a RepoName>,
     /// The start of paths in commands.
     pub up: &'a str,
+    /// The contracts of this repository with their importers.
+    pub own: &'a [OwnContract],
     /// The repository, whose working tree has files that must not be overwritten.
     pub code: Option<&'a CodeRepo>,
+}
+
+impl Circumstances<'_> {
+    /// Returns whether a contract is still imported, so that it cannot be retired.
+    fn is_imported(&self, removed: &RemovedFile) -> bool {
+        let mut own = self.own.iter();
+        let found = own.find(|own| own.domain == removed.domain && own.contract == removed.contract);
+        found.is_some_and(|own| !own.importers.is_empty() || !own.broken.is_empty())
+    }
+}
+
+/// Returns whether a step retires one of the contracts.
+pub(super) fn retires(step: &NextStep, removed: &[RemovedFile]) -> bool {
+    let NextStep::Command { command, .. } = step else { return false };
+    let is_of =
+        |one: &RemovedFile| command.starts_with(&format!("git blue contract retire {}/{} ", one.domain, one.contract));
+    removed.iter().any(is_of)
 }
 
 /// Returns the commands that hand over the contracts, retire them or bring back their files.
@@ -118,7 +137,8 @@ pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<S
     let up = files.up;
     let root = files.code.and_then(CodeRepo::workdir);
     let root = root.as_deref();
-    let of_file = |RemovedFile { domain, contract, file }: &RemovedFile| {
+    let of_file = |one: &RemovedFile| {
+        let RemovedFile { domain, contract, file } = one;
         if let Some(other) = root.and_then(|root| in_other_case(root, file)) {
             vec![format!("git mv {up}{other} {up}{file}  # and write name: {contract} in it, then commit")]
         } else if root.is_some_and(|root| is_in_submodule(root, file)) {
@@ -131,10 +151,16 @@ pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<S
             let transfer = |namesake| {
                 format!("git blue contract transfer {domain}/{contract} --to {namesake}  # if that repository made it")
             };
-            let others = [
-                format!("git blue contract retire {domain}/{contract} --reason \"…\"  # it has no file here"),
-                format!("{}  # or write its file", candidate::write_file(domain, contract, up)),
-            ];
+            let write = candidate::write_file(domain, contract, up);
+            let retire = format!("git blue contract retire {domain}/{contract} --reason \"…\"");
+            let others = if files.is_imported(one) {
+                [
+                    format!("{write}  # write its file, which is missing here"),
+                    format!("{retire}  # or retire it once nobody imports it"),
+                ]
+            } else {
+                [format!("{retire}  # it has no file here"), format!("{write}  # or write its file")]
+            };
             files.namesake.map(transfer).into_iter().chain(others).collect()
         }
     };
