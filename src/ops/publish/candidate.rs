@@ -57,7 +57,7 @@ pub fn read(
 /// grows with what changed.
 ///
 /// # Errors
-/// Returns an error like [`read`].
+/// Returns an error like [`read()`].
 pub fn read_changes(
     code: &CodeRepo,
     commit: &Oid,
