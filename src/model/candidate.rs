@@ -244,6 +244,7 @@ impl Candidate {
     /// Returns the paths of the contracts and bindings.
     pub fn documents(&self) -> impl Iterator<Item = &str> + Clone {
         let contracts = self.contracts.values().map(|declared| &*declared.path);
+        let contracts = contracts.chain(self.unread.values().map(String::as_str));
         contracts.chain(self.bindings.values().map(|declared| &*declared.path))
     }
 
@@ -251,7 +252,7 @@ impl Candidate {
     pub fn declares_in(&self, domain: &DomainName) -> bool {
         self.bindings.contains_key(domain)
             || self.removed_bindings.contains(domain)
-            || self.contracts_in(domain).next().is_some()
+            || self.paths_in(domain).next().is_some()
             || self.removed_contracts.keys().any(|(of, _)| of == domain)
     }
 
@@ -260,20 +261,39 @@ impl Candidate {
     pub fn needs_documents(&self, domain: &DomainName) -> bool {
         self.bindings.get(domain).is_some_and(|declared| declared.changed)
             || self.removed_bindings.contains(domain)
-            || self.contracts_in(domain).next().is_some()
+            || self.paths_in(domain).next().is_some()
             || self.removed_contracts.keys().any(|(of, _)| of == domain)
     }
 
-    /// Returns the contracts that the repository declares in `domain`.
+    /// Returns the contracts that the repository declares in `domain`, without those that were not read.
     pub fn contracts_in<'a>(
         &'a self,
         domain: &'a DomainName,
     ) -> impl Iterator<Item = (&'a ContractName, &'a Declared<Contract>)> {
-        // The lowest possible name.
-        let least = "0".parse().unwrap_or_else(|_| unreachable!("it is a name"));
-        let from_there = self.contracts.range((domain.clone(), least)..);
-        from_there.take_while(move |((of, _), _)| of == domain).map(|((_, name), declared)| (name, declared))
+        in_domain(&self.contracts, domain)
     }
+
+    /// Returns the contracts in `domain` whose files were not read, with the paths of the files.
+    pub fn unread_in<'a>(&'a self, domain: &'a DomainName) -> impl Iterator<Item = (&'a ContractName, &'a str)> {
+        in_domain(&self.unread, domain).map(|(name, path)| (name, path.as_str()))
+    }
+
+    /// Returns the paths of the contract files in `domain`.
+    pub fn paths_in<'a>(&'a self, domain: &'a DomainName) -> impl Iterator<Item = &'a str> {
+        let read = self.contracts_in(domain).map(|(_, declared)| declared.path.as_str());
+        read.chain(self.unread_in(domain).map(|(_, path)| path))
+    }
+}
+
+/// Returns the entries of one domain.
+fn in_domain<'a, T>(
+    entries: &'a BTreeMap<(DomainName, ContractName), T>,
+    domain: &'a DomainName,
+) -> impl Iterator<Item = (&'a ContractName, &'a T)> {
+    // The lowest possible name.
+    let least = "0".parse().unwrap_or_else(|_| unreachable!("it is a name"));
+    let from_there = entries.range((domain.clone(), least)..);
+    from_there.take_while(move |((of, _), _)| of == domain).map(|((_, name), entry)| (name, entry))
 }
 
 /// A repository being judged, and its files.

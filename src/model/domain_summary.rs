@@ -1,7 +1,10 @@
 //! The summary of a domain: everything except the content of the contracts. Most responses need only this, and it is
 //! small enough for stores to cache.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -153,6 +156,14 @@ impl From<&DomainView> for DomainSummary {
     }
 }
 
+/// Replaces an entry by the one of a part, or removes it if the part has none.
+fn replace<T>(entries: &mut BTreeMap<ContractName, T>, part: &mut BTreeMap<ContractName, T>, name: &ContractName) {
+    match part.remove(name) {
+        Some(entry) => drop(entries.insert(name.clone(), entry)),
+        None => drop(entries.remove(name)),
+    }
+}
+
 /// Returns the repositories that contracts are offered to by their current owners.
 pub fn open_offers(
     contracts: &BTreeMap<ContractName, ContractSummary>,
@@ -165,6 +176,41 @@ pub fn open_offers(
 }
 
 impl DomainSummary {
+    /// Returns the summary with this damage besides its own, each file once.
+    #[must_use]
+    pub fn with_damage<'a>(&self, damage: impl Iterator<Item = &'a Damage>) -> Cow<'_, Self> {
+        let mut known: BTreeSet<_> = self.damage.iter().map(|damage| &damage.file).collect();
+        let further: Vec<_> = damage.filter(|damage| known.insert(&damage.file)).cloned().collect();
+        if further.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self { damage: [&*self.damage, &further].concat(), ..self.clone() })
+    }
+
+    /// Returns the summary once a part of the domain, which was `before`, is as `after`.
+    #[must_use]
+    pub fn with_part(&self, before: &DomainView, after: &DomainView) -> Self {
+        let mut part = Self::from(after);
+        let differs = |name: &ContractName| {
+            before.contracts.get(name) != after.contracts.get(name)
+                || before.versions.get(name) != after.versions.get(name)
+        };
+        let names = [before, after].into_iter().flat_map(|view| view.contracts.keys().chain(view.versions.keys()));
+        let changed: BTreeSet<_> = names.filter(|name| differs(name)).collect();
+        let mut summary = self.clone();
+        for name in changed {
+            replace(&mut summary.contracts, &mut part.contracts, name);
+            replace(&mut summary.versions, &mut part.versions, name);
+            replace(&mut summary.owners, &mut part.owners, name);
+        }
+        summary.offers = open_offers(&summary.contracts, &after.transfers);
+        // Without the versions of all contracts, only the imports of changed bindings are complete in a part.
+        summary.bindings.retain(|repo, _| after.bindings.contains_key(repo));
+        let changed = after.bindings.iter().filter(|(repo, binding)| before.bindings.get(*repo) != Some(*binding));
+        summary.bindings.extend(changed.map(|(repo, binding)| (repo.clone(), binding.clone())));
+        Self { info: part.info, sources: part.sources, conflicts: part.conflicts, ..summary }
+    }
+
     /// Returns the repositories involved in the domain: its members, and others that have a binding in it or published
     /// into it.
     pub fn repos(&self) -> BTreeSet<&RepoName> {
@@ -311,6 +357,41 @@ mod tests {
             assert_eq!(summary.resolve_import(&import), view.resolve_import(&import), "{name} {range}");
         }
         assert_eq!(summary.versions.keys().map(ToString::to_string).collect::<Vec<_>>(), ["draft", "served"]);
+    }
+
+    #[test]
+    fn changed_part_is_summarized_like_the_whole_domain() {
+        let versions = |versions: &[&str]| versions.iter().map(|version| version.parse().unwrap()).collect();
+        let [changed, other, dropped, draft]: [ContractName; 4] =
+            ["changed", "other", "dropped", "draft"].map(|name| name.parse().unwrap());
+        let binding = |range: &str| {
+            let import = Import::new("changed".parse().unwrap(), range.parse().unwrap(), UsedIn::default());
+            Binding { role: Role::Consumer, exports: vec![], imports: vec![import] }
+        };
+        let [first, second, third]: [RepoName; 3] = ["first", "second", "third"].map(|name| name.parse().unwrap());
+        let mut before = view(&["fungal".parse().unwrap()]);
+        for name in [&changed, &other, &dropped] {
+            before.contracts.insert(name.clone(), contract(name.as_str(), &[">=1.0.0"]));
+            before.versions.insert(name.clone(), versions(&["1.0.0", "2.0.0"]));
+        }
+        before.versions.insert(draft.clone(), versions(&["0.1.0-rc.1"]));
+        before.bindings = [(first.clone(), binding("^1.0.0")), (second.clone(), binding("^2.0.0"))].into();
+        let mut after = before.clone();
+        let released = |name: &str| Contract { version: "3.0.0".parse().unwrap(), ..contract(name, &[]) };
+        after.contracts.insert(changed.clone(), released("changed"));
+        after.contracts.insert(draft.clone(), released("draft"));
+        after.contracts.remove(&dropped);
+        after.versions.get_mut(&draft).unwrap().insert("3.0.0".parse().unwrap());
+        after.bindings = [(second, binding("^3.0.0")), (third, binding("^3.0.0"))].into();
+        let part = |view: &DomainView| {
+            let mut part = view.clone();
+            part.contracts.remove(&other);
+            part.versions.get_mut(&other).unwrap().clear();
+            part
+        };
+        let summary = DomainSummary::from(&before).with_part(&part(&before), &part(&after));
+        assert_eq!(summary, DomainSummary::from(&after));
+        assert_eq!(summary.versions.keys().collect::<Vec<_>>(), [&dropped, &other]);
     }
 
     #[test]

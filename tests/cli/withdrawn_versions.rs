@@ -38,6 +38,12 @@ fn deprecation_that_names_nothing() {
     // It stays a problem once it is published.
     let check = world.ok(&fungal, &["check"]);
     assert!(check.stdout.contains("[unknown-successor]") && check.stdout.contains("[deprecated-later]"), "{check}");
+    // A contract of the working tree counts, also if the deprecating file is as it was published.
+    let successor = "fungal/.blue/contracts/s3-access/s3-pemissions.yaml";
+    world.write(successor, &contract("1.0.0").replace("s3-permissions", "s3-pemissions"));
+    let check = world.ok(&fungal, &["check", "--worktree"]);
+    assert!(!check.stdout.contains("unknown-successor") && check.stdout.contains("[deprecated-later]"), "{check}");
+    std::fs::remove_file(world.path(successor)).unwrap();
     // A contract of the same commit counts.
     deprecated("1.1.0", "paths");
     let other = contract("0.1.0").replace("s3-permissions", "paths");

@@ -5,9 +5,10 @@ use std::{borrow::Cow, collections::BTreeSet};
 use super::{Cause, Finding, files, refused::Refused};
 use crate::model::{
     binding::Binding,
-    candidate::{self, Declared, Judged, NOT_IN_LFS, imported_name},
+    candidate::{self, Declared, FileProblem, Judged, NOT_IN_LFS, imported_name},
     change::DomainChange,
     contract::Contract,
+    domain_summary::DomainSummary,
     domain_view::{Damage, DomainView},
     merge,
     name::{ContractName, DomainName, RepoName},
@@ -20,11 +21,7 @@ use crate::model::{
 
 /// Returns findings for files that could not be read, for stray files, and for files that the commit will lack.
 pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
-    let problems = judged.candidate.problems.iter().map(|problem| {
-        let finding = Finding::error("unreadable-file", problem.message.clone()).at(problem.file(), problem.line);
-        let (domain, contract) = candidate::contract_of(&problem.path).unzip();
-        Finding { column: problem.column, domain, contract, ..finding }
-    });
+    let problems = judged.candidate.problems.iter().map(unreadable_file);
     let documents = judged.candidate.documents().map(|path| (path, path));
     let referred = judged.candidate.referred.iter().map(|(file, path)| (&**file, &**path));
     let files = documents.chain(referred);
@@ -51,6 +48,13 @@ pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
         .chain(strays.map(|stray| Finding::warning("stray-file", stray.message.clone()).at(&stray.path, None)))
 }
 
+/// Returns the finding for a file that cannot be read.
+pub fn unreadable_file(problem: &FileProblem) -> Finding {
+    let finding = Finding::error("unreadable-file", problem.message.clone()).at(problem.file(), problem.line);
+    let (domain, contract) = candidate::contract_of(&problem.path).unzip();
+    Finding { column: problem.column, domain, contract, ..finding }
+}
+
 /// Returns findings for files of a domain that the realm does not have. A domain that cannot be read is reported as
 /// damaged instead.
 pub(super) fn unknown_domains(
@@ -61,8 +65,8 @@ pub(super) fn unknown_domains(
     let is_damaged = |domain: &DomainName| damage.iter().any(|(damage, _)| damage.subject.may_be(domain));
     let unknown = |domain: &&DomainName| !known.contains(*domain) && !is_damaged(domain);
     let found = judged.candidate.domains().into_iter().filter(unknown).map(|domain| {
-        let contract = judged.candidate.contracts_in(domain).map(|(_, declared)| &declared.path).next();
-        let file = contract.or_else(|| judged.candidate.bindings.get(domain).map(|declared| &declared.path));
+        let contract = judged.candidate.paths_in(domain).next();
+        let file = contract.or_else(|| judged.candidate.bindings.get(domain).map(|declared| declared.path.as_str()));
         // A realm cannot have two domains whose names differ only in case.
         let meant = known.iter().find(|known| known.as_str().eq_ignore_ascii_case(domain.as_str()));
         let near = nearest::nearest(domain, known).filter(|_| meant.is_none());
@@ -76,14 +80,14 @@ pub(super) fn unknown_domains(
             (None, Some(near)) => vec![rename(near), create],
             (None, None) => Vec::new(),
         };
-        Finding { file: file.cloned(), resolution, ..finding }
+        Finding { file: file.map(str::to_owned), resolution, ..finding }
     });
     found.collect()
 }
 
-/// A domain with files applied to it.
+/// The part of a domain that files need, with the files applied to it.
 pub(super) struct AppliedDomain<'d> {
-    /// The domain after the files are applied.
+    /// The part after the files are applied.
     pub after: Cow<'d, DomainView>,
     /// Problems in the files themselves. Documents that publishing would refuse are not applied.
     pub findings: Vec<Finding>,
@@ -91,10 +95,10 @@ pub(super) struct AppliedDomain<'d> {
     pub is_changed: bool,
 }
 
-/// Applies the files of all judged repositories to a domain together: first their contracts, then their bindings,
-/// which may rely on any of the contracts. If the request is cancelled, contracts are left out.
+/// Applies the files of all judged repositories together to the part of a domain that they need: first their contracts, then
+/// their bindings, which may rely on any of the contracts. If the request is cancelled, contracts are left out.
 pub(super) fn apply_candidate<'d>(
-    domain: &'d DomainView,
+    (summary, domain): (&DomainSummary, &'d DomainView),
     judged: &[Judged<'_>],
     (now, judge): (jiff::Timestamp, &Judge<'_>),
 ) -> AppliedDomain<'d> {
@@ -150,7 +154,7 @@ pub(super) fn apply_candidate<'d>(
         }
         is_changed |= !changes.is_empty();
         after = overlaid(after, &changes);
-        findings.extend(files::check(domain, &after, *one, judge));
+        findings.extend(files::check(summary, (domain, &after), *one, judge));
     }
     AppliedDomain { after, findings, is_changed }
 }
@@ -271,6 +275,10 @@ fn point_at_file(finding: &mut Finding, judged: Judged<'_>) {
             let verdict = finding.verdict.as_ref().filter(|_| finding.requirement.as_ref().is_none_or(admits));
             (finding.line, finding.place) = (declared.line(verdict), verdict.and_then(Verdict::place));
         }
+    } else if let Some(path) = judged.candidate.unread.get(&(domain.clone(), contract.clone())) {
+        finding.file = Some(path.clone());
+        // Callers that have the file convert the place to its line.
+        finding.place = (finding.caused_by == Cause::ThisChange).then(|| "/version".to_owned());
     } else if finding.code == "past-sunset"
         && let Some(declared) = judged.candidate.bindings.get(domain)
         && let Some(line) = declared.lines.get(contract.as_str())
@@ -309,7 +317,8 @@ mod tests {
         let judged = [Judged { repo: &shop, candidate: &candidate }];
         let flag = Arc::new(AtomicBool::new(false));
         let judge = Judge::new(Budget::default().cancelled_by(flag.clone()), || Duration::ZERO, Duration::from_secs(9));
-        let apply = || apply_candidate(&domain, &judged, (jiff::Timestamp::UNIX_EPOCH, &judge));
+        let summary = DomainSummary::from(&domain);
+        let apply = || apply_candidate((&summary, &domain), &judged, (jiff::Timestamp::UNIX_EPOCH, &judge));
         assert_eq!(apply().after.contracts.len(), 2);
         flag.store(true, Ordering::Relaxed);
         assert_eq!((apply().after.contracts.len(), apply().findings), (0, Vec::new()));

@@ -25,40 +25,21 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// Examines every contract of a domain, or fewer if the request is cancelled.
-    pub fn of(domain: &DomainView, budget: &Budget) -> Self {
-        let mut examination = Self::default();
-        examination.examine(domain, budget, |_, _| true);
-        examination
-    }
-
-    /// Examines `after`, given the schema hashes of `before`, which had no findings. Only contracts that differ are
-    /// examined.
-    pub fn since(mut schema_hashes: SchemaHashes, before: &DomainView, after: &DomainView, budget: &Budget) -> Self {
-        let is_same = |name: &ContractName| after.contracts.get(name) == before.contracts.get(name);
-        schema_hashes.retain(|name, _| after.contracts.contains_key(name) && is_same(name));
-        let known: BTreeSet<_> = schema_hashes.keys().cloned().collect();
-        let mut examination = Self::clean(schema_hashes);
-        examination.examine(after, budget, |name, _| !known.contains(name));
-        examination
-    }
-
-    /// Returns the examination of `before`, given this one of `after`. Only contracts that differ are examined.
-    pub fn before(&self, before: &DomainView, after: &DomainView, budget: &Budget) -> Self {
-        let differs = |name: &ContractName, contract: &Contract| after.contracts.get(name) != Some(contract);
-        let is_same = |name: &ContractName| before.contracts.get(name) == after.contracts.get(name);
-        let same = self.findings.iter().filter(|(name, _)| is_same(name));
-        let findings = same.map(|(name, findings)| (name.clone(), findings.clone())).collect();
-        let mut examination = Self { schema_hashes: BTreeMap::new(), findings };
-        examination.examine(before, budget, differs);
-        examination
-    }
-
-    fn examine(&mut self, domain: &DomainView, budget: &Budget, wanted: impl Fn(&ContractName, &Contract) -> bool) {
-        for (name, contract) in domain.contracts.iter().filter(|(name, contract)| wanted(name, contract)) {
-            let published = domain.published.get(&(name.clone(), contract.version.clone()));
-            self.add(contract, published, domain.versions.get(name), budget);
+    /// Returns the examination of `after`, given this one of `before`. Only contracts that differ are examined, or fewer if
+    /// the request is cancelled. Both may be the same part of the domain.
+    #[must_use]
+    pub fn after(&self, (before, after): (&DomainView, &DomainView), budget: &Budget) -> Self {
+        let mut examination = self.clone();
+        let differs = |name: &&ContractName| before.contracts.get(*name) != after.contracts.get(*name);
+        for name in before.contracts.keys().chain(after.contracts.keys()).filter(differs) {
+            examination.schema_hashes.remove(name);
+            examination.findings.remove(name);
         }
+        for (name, contract) in after.contracts.iter().filter(|(name, _)| differs(name)) {
+            let published = after.published.get(&(name.clone(), contract.version.clone()));
+            examination.add(contract, published, after.versions.get(name), budget);
+        }
+        examination
     }
 
     /// Examines a contract, unless the request is cancelled. `published` is the document that was published under its

@@ -16,47 +16,25 @@ use crate::model::{
     verdict::Judge,
 };
 
-/// Checks the files of a repository. `after` is the domain with those files applied to it. If the request is cancelled,
-/// contracts are left out.
-pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>, judge: &Judge<'_>) -> Vec<Finding> {
+/// Checks the files of a repository that were read. `published` is the domain, `domain` the part of it that the files need,
+/// and `after` that part with the files applied to it. If the request is cancelled, contracts are left out.
+pub(super) fn check(
+    published: &DomainSummary,
+    (domain, after): (&DomainView, &DomainView),
+    judged: Judged<'_>,
+    judge: &Judge<'_>,
+) -> Vec<Finding> {
     let name = &domain.info.name;
-    let served = domain.contracts.values();
-    let served = served.filter(|contract| contract.owner == *judged.repo && contract.retired.is_none());
-    let is_from_files = domain.sources.contains_key(judged.repo);
-    let importers = |of: &ContractName| comma_separated(domain.importers(of).map(|(repo, _)| repo));
-    let mut findings = gone(name, (served.map(|contract| &contract.name), importers), is_from_files, judged);
+    let mut findings = missing_files(published, judged);
     for (contract, declared) in judged.candidate.contracts_in(name) {
         if judge.values().is_cancelled() {
             break;
         }
-        let document = next_version::settled(domain, &declared.document, judge);
-        let held = domain.contracts.get(contract);
-        let waiting = held.and_then(|held| effects::remark_on_prerelease(held, &document));
-        let of_contract = if declared.changed {
-            let published = after.document(contract, &document.version);
-            // If publishing it would be refused, a misspelled keyword may be the reason.
-            let remarks = match published.filter(|published| published.schema == document.schema) {
-                Some(published) => effects::remarks_on_contract((domain, after), published, judge),
-                None => effects::remarks_on_document(&document, judge),
-            };
-            located(remarks, name, declared)
+        findings.extend(if declared.changed {
+            changed((domain, after), (contract, declared), judge)
         } else {
-            let own = held.filter(|held| held.owner == *judged.repo);
-            // If one of the repository's own versions was published twice, another finding has the steps for it.
-            let in_conflict = own.filter(|held| {
-                domain.conflicts.contracts.get(contract).is_some_and(|versions| versions.contains(&held.version))
-            });
-            let mut remarks = effects::remarks_on_document(&document, judge);
-            remarks.extend(effects::remarks_on_deprecation(after, &document));
-            remarks.extend(own.and_then(|held| effects::remark_on_retirement(held, &document)));
-            let remarks = located(remarks, name, declared);
-            let compared = held.filter(|_| in_conflict.is_none());
-            let is_offered = publish::is_offered(domain, judged.repo, contract);
-            differs((domain, judged), &document, compared, (declared, is_offered)).into_iter().chain(remarks).collect()
-        };
-        let waiting = located(waiting.into_iter().collect(), name, declared);
-        let of_contract = of_contract.into_iter().chain(waiting);
-        findings.extend(of_contract.map(|finding| finding.domain(name).contract(contract)));
+            unchanged(after, judged, (contract, declared), judge)
+        });
     }
     findings.extend(of_binding(judged, name, domain.bindings.get(judged.repo), &domain.damage));
     findings
@@ -64,12 +42,53 @@ pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>,
 
 /// Does the same as [`check`] for a repository whose files declare no contracts in the domain.
 pub(super) fn check_binding(domain: &DomainSummary, judged: Judged<'_>) -> Vec<Finding> {
-    let served = domain.served_by(judged.repo);
-    let importers = |of: &ContractName| comma_separated(domain.importers(of).map(|(repo, _)| repo));
-    let is_from_files = domain.sources.contains_key(judged.repo);
-    let mut findings = gone(&domain.info.name, (served, importers), is_from_files, judged);
+    let mut findings = missing_files(domain, judged);
     findings.extend(of_binding(judged, &domain.info.name, domain.bindings.get(judged.repo), &domain.damage));
     findings
+}
+
+/// Checks the file of a contract that differs from the published one.
+fn changed(
+    (domain, after): (&DomainView, &DomainView),
+    (contract, declared): (&ContractName, &Declared<Contract>),
+    judge: &Judge<'_>,
+) -> Vec<Finding> {
+    let document = next_version::settled(domain, &declared.document, judge);
+    let published = after.document(contract, &document.version);
+    // If publishing it would be refused, a misspelled keyword may be the reason.
+    let mut remarks = match published.filter(|published| published.schema == document.schema) {
+        Some(published) => effects::remarks_on_contract((domain, after), published, judge),
+        None => effects::remarks_on_document(&document, judge),
+    };
+    let held = domain.contracts.get(contract);
+    remarks.extend(held.and_then(|held| effects::remark_on_prerelease(held, &document)));
+    located(remarks, &domain.info.name, declared)
+}
+
+/// Compares the file of a contract that is as it was published with the contract in the realm, which may have changed since.
+/// The part of the domain needs only this contract, and those that replace it.
+pub fn unchanged(
+    domain: &DomainView,
+    judged: Judged<'_>,
+    (contract, declared): (&ContractName, &Declared<Contract>),
+    judge: &Judge<'_>,
+) -> Vec<Finding> {
+    let document = next_version::settled(domain, &declared.document, judge);
+    let held = domain.contracts.get(contract);
+    let own = held.filter(|held| held.owner == *judged.repo);
+    // If one of the repository's own versions was published twice, another finding has the steps for it.
+    let in_conflict = own.is_some_and(|held| {
+        domain.conflicts.contracts.get(contract).is_some_and(|versions| versions.contains(&held.version))
+    });
+    let mut remarks = effects::remarks_on_document(&document, judge);
+    remarks.extend(effects::remarks_on_deprecation(domain, &document));
+    remarks.extend(own.and_then(|held| effects::remark_on_retirement(held, &document)));
+    remarks.extend(held.and_then(|held| effects::remark_on_prerelease(held, &document)));
+    let is_offered = publish::is_offered(domain, judged.repo, contract);
+    let compared = held.filter(|_| !in_conflict);
+    let differs = differs((domain, judged), &document, compared, (declared, is_offered));
+    let differs = differs.into_iter().map(|finding| finding.domain(&domain.info.name).contract(contract));
+    differs.chain(located(remarks, &domain.info.name, declared)).collect()
 }
 
 /// Returns the findings about a repository's binding. `held` is the one in the realm.
@@ -81,26 +100,23 @@ fn of_binding(judged: Judged<'_>, name: &DomainName, held: Option<&Binding>, dam
     findings
 }
 
-/// Returns findings for contracts that the realm still offers but whose files are missing. `served` are those of the
-/// repository, and `importers` names the repositories that import one. There are none if it does not publish from files.
-fn gone<'a>(
-    name: &DomainName,
-    (served, importers): (impl Iterator<Item = &'a ContractName>, impl Fn(&ContractName) -> String),
-    is_from_files: bool,
-    judged: Judged<'_>,
-) -> Vec<Finding> {
+/// Returns findings for contracts that the realm still offers, but whose files are missing. There are none if the
+/// repository does not publish from files.
+fn missing_files(domain: &DomainSummary, judged: Judged<'_>) -> Vec<Finding> {
+    let (name, is_from_files) = (&domain.info.name, domain.sources.contains_key(judged.repo));
     let finding = |of: &ContractName| {
         let path = judged.candidate.missing_file(name, of)?;
         let is_removed = judged.candidate.removed_contracts.contains_key(&(name.clone(), of.clone()));
         if !is_removed && (!is_from_files || judged.candidate.behind.contains_key(name)) {
             return None;
         }
-        let message = gone_message((name, of), &path, (is_removed, &importers(of)), judged.candidate);
+        let importers = comma_separated(domain.importers(of).map(|(repo, _)| repo));
+        let message = gone_message((name, of), &path, (is_removed, &importers), judged.candidate);
         let caused_by = if is_removed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };
         let finding = Finding::warning("file-removed", message).domain(name).contract(of).at(&path, None);
         Some(Finding { caused_by, ..finding })
     };
-    served.filter_map(finding).collect()
+    domain.served_by(judged.repo).filter_map(finding).collect()
 }
 
 /// Says that a contract stays in the realm without its file, with the commands that bring back the file or retire the

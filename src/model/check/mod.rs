@@ -22,8 +22,10 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use candidate::unreadable_file;
 pub use cause::{Cause, Known};
 pub use examination::{Examination, SchemaHashes};
+pub use files::unchanged;
 pub use finding::{Finding, Severity};
 
 use candidate::AppliedDomain;
@@ -32,7 +34,7 @@ use cause::JudgedRepos;
 use crate::model::{
     binding::Import,
     candidate::{Judged, contract_of},
-    contract::BrokenDirection,
+    contract::{BrokenDirection, Contract},
     cycle::DependencyGraph,
     domain_summary::DomainSummary,
     domain_view::{Damage, DomainView, Subject},
@@ -120,6 +122,28 @@ pub struct SchemaHash {
     pub promised: Vec<BrokenDirection>,
 }
 
+/// A domain as published.
+#[derive(Debug)]
+pub struct PublishedDomain<'a> {
+    /// Its summary.
+    pub summary: &'a DomainSummary,
+    /// The result of examining its contracts.
+    pub examination: Examination,
+    /// The state of each import that is not known to hold.
+    pub states: States,
+}
+
+/// What the contract files show that are as they were published, and were not read with the others.
+#[derive(Debug, Default)]
+pub struct UnreadFiles {
+    /// The findings.
+    pub findings: Vec<Finding>,
+    /// The contracts with `version: auto`.
+    pub automatic: BTreeSet<ContractName>,
+    /// The contracts of the realm that cannot be read.
+    pub damage: Vec<Damage>,
+}
+
 /// A check in progress, domain by domain.
 #[derive(Debug)]
 pub struct Check<'a> {
@@ -160,6 +184,24 @@ impl<'a> Check<'a> {
         of_files.chain(of_base).map(|(name, document)| (name.clone(), document.version.clone())).collect()
     }
 
+    /// Returns the contracts of a domain that the rules need to apply the judged files: those that the files declare, with
+    /// their successors, those whose files were removed, and the imports of changed bindings.
+    pub fn contracts(&self, domain: &DomainName) -> BTreeSet<ContractName> {
+        let successor = |contract: &Contract| contract.deprecated.as_ref()?.replaced_by.clone();
+        let mut names = BTreeSet::new();
+        for Judged { candidate, .. } in self.input.judged {
+            for (name, declared) in candidate.contracts_in(domain) {
+                names.insert(name.clone());
+                names.extend(successor(&declared.document));
+            }
+            let binding = candidate.bindings.get(domain).filter(|declared| declared.changed).into_iter();
+            names.extend(binding.flat_map(|one| &one.document.imports).map(|import| import.contract.clone()));
+            let removed = candidate.removed_contracts.keys().filter(|(of, _)| of == domain);
+            names.extend(removed.map(|(_, name)| name.clone()));
+        }
+        names
+    }
+
     /// Returns whether the judged files need the documents of a domain: they declare or remove contracts in it, or
     /// change a binding.
     pub fn needs_documents(&self, domain: &DomainName) -> bool {
@@ -176,74 +218,78 @@ impl<'a> Check<'a> {
         self.input.listed
     }
 
-    /// Judges a domain as published. The judged files must not change it, nor declare contracts in it. `states` has the
-    /// state of each import that is not at the version it is adapted to.
-    pub fn published(&mut self, domain: &DomainSummary, mut examination: Examination, states: &States) {
+    /// Judges a domain as published. The judged files must not change it, nor declare contracts in it.
+    pub fn published(&mut self, published: PublishedDomain<'_>) {
         let CheckInput { judged, mode, .. } = self.input;
-        let findings = self.findings(domain, domain, &mut examination, states);
-        self.take(findings, None, domain);
-        let of_files = judged.iter().flat_map(|judged| files::check_binding(domain, *judged));
+        let PublishedDomain { summary, mut examination, states } = published;
+        let findings = self.findings((summary, summary), &mut examination, &states, &BTreeSet::new());
+        self.take(findings, None, summary);
+        let of_files = judged.iter().flat_map(|judged| files::check_binding(summary, *judged));
         self.report.findings.extend(of_files.filter(|finding| is_in_mode(mode, finding)));
-        self.count(domain, examination, states);
+        self.count(summary, examination, &states);
     }
 
-    /// Judges a domain with the files applied to it. The view must contain the documents that its importers were
-    /// written against. `examined` are the schema hashes of an earlier examination of the domain without the files, if
-    /// it had no findings. Returns the hashes if the domain was not examined before, is clean, and the files do not
-    /// change it.
-    pub fn check_with_candidate(
+    /// Judges a domain with the files applied to it. `part` has the [`contracts`](Self::contracts) that the files need, with the
+    /// documents that their importers were written against. `compare` compares the files that were not read with the part
+    /// after the files are applied.
+    ///
+    /// # Errors
+    /// Returns the error of `compare`.
+    pub fn with_candidate<E>(
         &mut self,
-        domain: &DomainView,
-        examined: Option<SchemaHashes>,
-    ) -> Option<SchemaHashes> {
-        let (published, CheckInput { judged, now, mode, judge, .. }) = (DomainSummary::from(domain), self.input);
-        let AppliedDomain { after, findings: of_files, is_changed } =
-            candidate::apply_candidate(domain, judged, (now, judge));
-        let changed = is_changed.then(|| DomainSummary::from(&*after));
-        let summary = changed.as_ref().unwrap_or(&published);
-        let was_examined = examined.is_some();
-        let mut examination = match examined {
-            Some(hashes) => Examination::since(hashes, domain, &after, judge.values()),
-            None => Examination::of(&after, judge.values()),
-        };
+        published: PublishedDomain<'_>,
+        part: &DomainView,
+        compare: impl FnOnce(&DomainView) -> Result<UnreadFiles, E>,
+    ) -> Result<(), E> {
+        let CheckInput { judged, now, mode, judge, .. } = self.input;
+        let PublishedDomain { summary: before, examination, states: known_states } = published;
+        let AppliedDomain { after, findings: mut of_files, is_changed } =
+            candidate::apply_candidate((before, part), judged, (now, judge));
+        let UnreadFiles { findings, automatic, damage } = compare(&after)?;
+        of_files.extend(findings);
+        let before = before.with_damage(part.damage.iter().chain(&damage));
+        let changed = is_changed.then(|| before.with_part(part, &after));
+        let summary = changed.as_ref().unwrap_or(&before);
+        let contracts = self.contracts(&before.info.name);
         // Findings that exist without the files are not caused by them.
         let known = is_changed.then(|| {
-            let mut examined = examination.before(domain, &after, judge.values());
-            self.findings(&published, &published, &mut examined, &states(domain, judge))
+            let states = states(&known_states, (part, part), &contracts, judge);
+            self.findings((&before, &before), &mut examination.clone(), &states, &automatic)
         });
-        let states = states(&after, judge);
-        let is_whole = !judge.values().is_cancelled();
-        let is_clean = is_whole && !was_examined && !is_changed && examination.is_clean(&after.damage, &states);
-        let found = is_clean.then(|| examination.schema_hashes.clone());
-        let mut findings = self.findings(&published, summary, &mut examination, &states);
-        approved(domain, &after, judge, &mut findings);
+        let mut examination = examination.after((part, &after), judge.values());
+        let states = states(&known_states, (part, &after), &contracts, judge);
+        let mut findings = self.findings((&before, summary), &mut examination, &states, &automatic);
+        approved(part, &after, judge, &mut findings);
         let before = known.map(|known| {
-            behind::older_imports(judged, (&published, summary), &known, &mut findings);
-            let further = further::broken((domain, &after), &known, &findings, judge);
+            behind::older_imports(judged, (&before, summary), &known, &mut findings);
+            let further = further::broken((part, &after), &known, &findings, judge);
             Known::new(&known, further)
         });
         self.take(findings, before.as_ref(), summary);
         self.report.findings.extend(of_files.into_iter().filter(|finding| is_in_mode(mode, finding)));
         self.count(summary, examination, &states);
-        found
+        Ok(())
     }
 
-    /// Applies the rules to one domain.
+    /// Applies the rules to one domain. `automatic` are the contracts whose files have `version: auto`, besides those in
+    /// files that were read.
     fn findings(
         &self,
-        published: &DomainSummary,
-        domain: &DomainSummary,
+        (published, domain): (&DomainSummary, &DomainSummary),
         examination: &mut Examination,
         states: &States,
+        automatic: &BTreeSet<ContractName>,
     ) -> Vec<Finding> {
         let (CheckInput { repos, mode, .. }, name) = (self.input, &domain.info.name);
         let mut findings: Vec<_> = domain.damage.iter().map(|damage| damaged(damage).domain(name)).collect();
         // Files settle a conflict only once they are published.
         let own = self.input.judged.iter().filter(|judged| Some(judged.repo) == self.input.me);
         let is_auto = |contract: &ContractName| {
-            own.clone()
-                .flat_map(|judged| judged.candidate.contracts_in(name))
-                .any(|(declared, file)| declared == contract && file.document.version.is_auto())
+            automatic.contains(contract)
+                || own
+                    .clone()
+                    .flat_map(|judged| judged.candidate.contracts_in(name))
+                    .any(|(declared, file)| declared == contract && file.document.version.is_auto())
         };
         findings.extend(conflicts::check(published, self.input.me, is_auto));
         if mode != Mode::Importer {
@@ -421,21 +467,33 @@ fn approved(domain: &DomainView, after: &DomainView, judge: &Judge<'_>, findings
     }
 }
 
-/// Returns the state of the imports in a domain, or of fewer if the request is cancelled.
-fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
-    let imports = domain.bindings.iter().flat_map(|(repo, binding)| binding.imports.iter().map(move |one| (repo, one)));
-    let key = |repo: &RepoName, contract: &ContractName| (repo.clone(), contract.clone());
+/// Returns the states of the imports in a domain after files are applied to a part of it, or of fewer if the request is
+/// cancelled. `published` are those before. Only imports of these contracts, which are in the part, can have other ones.
+fn states(
+    published: &States,
+    (before, after): (&DomainView, &DomainView),
+    contracts: &BTreeSet<ContractName>,
+    judge: &Judge<'_>,
+) -> States {
+    let is_same = |repo: &RepoName| before.bindings.get(repo) == after.bindings.get(repo);
+    let is_kept = |(repo, contract): &(RepoName, ContractName)| !contracts.contains(contract) && is_same(repo);
+    let kept = published.iter().filter(|(import, _)| is_kept(import));
+    let mut states: States = kept.map(|(import, state)| (import.clone(), state.clone())).collect();
+    let imports = after.bindings.iter().flat_map(|(repo, binding)| binding.imports.iter().map(move |one| (repo, one)));
+    let imports = imports.filter(|(_, import)| contracts.contains(&import.contract));
     // Even a comparison whose result is known hashes both schemas.
     let mut known = BTreeMap::new();
     let mut state = |import: &'_ Import| match import.expects {
-        Some(_) => ImportState::of(domain, import, judge),
+        Some(_) => ImportState::of(after, import, judge),
         None => {
             let same = (import.contract.clone(), import.version.to_string(), import.adapted().cloned());
-            known.entry(same).or_insert_with(|| ImportState::of(domain, import, judge)).clone()
+            known.entry(same).or_insert_with(|| ImportState::of(after, import, judge)).clone()
         }
     };
-    let imports = imports.take_while(|_| !judge.values().is_cancelled());
-    imports.map(|(repo, one)| (key(repo, &one.contract), state(one))).collect()
+    for (repo, import) in imports.take_while(|_| !judge.values().is_cancelled()) {
+        states.insert((repo.clone(), import.contract.clone()), state(import));
+    }
+    states
 }
 
 /// Returns whether a finding about the file of a contract or a binding is one of the rules to check.

@@ -25,8 +25,9 @@ use crate::{
         ctx::{ActingRepo, Ctx},
         domain,
         publish::{
-            candidate::{mark_behind, without_merging},
-            concurrent, policy, references,
+            concurrent,
+            diverged::{mark_behind, without_merging},
+            policy, references,
             work_file::WorkFile,
         },
         sync::auto,

@@ -24,7 +24,7 @@ use crate::{
         contract::{self, verdict::Upcoming},
         ctx::{ActingRepo, Ctx, RealmContext},
         domain::{self, Part},
-        publish::{candidate, concurrent, uncommitted},
+        publish::{candidate, concurrent, diverged, uncommitted},
         repos::paths::{self, FoundRepo},
         worktree::{self, list::all_found},
     },
@@ -60,7 +60,7 @@ impl Branch {
         let sources = contract::publish::sources(acting, Some(overview))?;
         let published = concurrent::published(code, &sources, Some(commit))?;
         let mut candidate = candidate::read(code, &Files::at(code, commit)?, (&published, None), &ctx.progress())?;
-        candidate::mark_behind(code, (commit, None), &concurrent::required(code, &sources, commit)?, &mut candidate)?;
+        diverged::mark_behind(code, (commit, None), &concurrent::required(code, &sources, commit)?, &mut candidate)?;
         uncommitted::mark(code, Some(&Files::at(code, commit)?), Some(commit), &mut candidate)?;
         for step in candidate.behind.values_mut().filter(|step| step.starts_with("git ")) {
             *step = step.replace("git ", &format!("git -C {} ", shell_path(folder)));

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    behind,
     published_files::{PublishedCommits, PublishedFiles},
     references,
 };
@@ -13,7 +12,7 @@ use crate::{
     model::{
         binding::Binding,
         candidate::{Candidate, Declared, FileProblem},
-        contract::Contract,
+        contract::Validation,
         domain::Source,
         name::{ContractName, DomainName},
         oid::Oid,
@@ -21,17 +20,11 @@ use crate::{
     ops::progress::RequestProgress,
     platform::files::is_temporary,
     repo::CodeRepo,
-    store::{
-        codec::{self, Problem},
-        read,
-    },
+    store::codec::{self, Problem},
 };
 
 /// What a repository published last, by domain.
 pub type Sources = BTreeMap<DomainName, Source>;
-
-/// The published commit that a commit must contain to be up to date, by domain.
-pub type RequiredCommits = BTreeMap<DomainName, Oid>;
 
 /// The subject of a file.
 enum FileSubject {
@@ -53,6 +46,20 @@ pub fn read(
     read_part(code, files, (published, base, Part::All), progress)
 }
 
+/// Reads the candidate that is to be checked. Contracts whose files are as published are not kept, unless they refer to other
+/// files or name scripts that test them. They are checked one at a time, so that they need not fit into memory together.
+///
+/// # Errors
+/// Returns an error like [`read()`].
+pub fn read_to_check(
+    code: &CodeRepo,
+    files: &Files<'_>,
+    (published, base): (&PublishedCommits, Option<&Oid>),
+    progress: &RequestProgress,
+) -> Result<Candidate, OpError> {
+    read_part(code, files, (published, base, Part::Checked), progress)
+}
+
 /// Reads the candidate of a commit that is to be published. Contracts whose files are as published are not read, so the cost
 /// grows with what changed.
 ///
@@ -71,8 +78,21 @@ pub fn read_changes(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     All,
+    /// Those that may differ from the published ones, that refer to other files, or that name scripts.
+    Checked,
     /// Those whose files, or files that they may refer to, differ from the published ones.
     Changed,
+}
+
+impl Part {
+    /// Returns whether a contract is read whose file, with this text, is as it was published.
+    fn has_unchanged(self, text: &[u8]) -> bool {
+        match self {
+            Self::All => true,
+            Self::Checked => references::may_refer(text) || references::mentions_one(text, [b"validation"]),
+            Self::Changed => references::may_refer(text),
+        }
+    }
 }
 
 fn read_part(
@@ -137,147 +157,6 @@ pub fn at(code: &CodeRepo, commit: &Oid) -> Result<Candidate, OpError> {
     read(code, &Files::at(code, commit)?, (&PublishedCommits::new(), None), &RequestProgress::default())
 }
 
-/// Marks the domains that were published from a commit which `commit`, with these files, does not descend from. A domain
-/// is not marked if this clone dropped that commit by an amend or reset. In all these domains, a file counts as removed
-/// only if the merge base had it; in a shallow clone, only if `known`, the base of a pull request, did.
-///
-/// # Errors
-/// Returns an error if the repository cannot be read.
-pub fn mark_behind(
-    code: &CodeRepo,
-    (commit, known): (&Oid, Option<&Oid>),
-    required: &RequiredCommits,
-    candidate: &mut Candidate,
-) -> Result<(), OpError> {
-    // Most domains were published at the same commit.
-    let mut bases: BTreeMap<Oid, Option<Oid>> = BTreeMap::new();
-    for (domain, published) in required {
-        let base = match bases.get(published) {
-            Some(base) => *base,
-            None => {
-                let here = Some(published).filter(|published| code.has(published));
-                let base = here.map(|published| code.merge_base(published, commit)).transpose()?.flatten();
-                *bases.entry(*published).or_insert(base)
-            }
-        };
-        if base == Some(*published) {
-            continue;
-        }
-        let tree = base.map(|base| code.tree_of(&base)).transpose()?;
-        if !is_dropped(code, published)? {
-            if base.is_some() || !code.is_shallow()? {
-                mark(code, (commit, published), domain, tree, candidate)?;
-            } else {
-                candidate.unknown.insert(domain.clone());
-            }
-        }
-        let tree = match tree {
-            None if !code.has(published) => known.map(|known| code.tree_of(known)).transpose()?,
-            tree => tree,
-        };
-        let had = |path: &str| match &tree {
-            Some(tree) => Ok::<_, OpError>(read::lookup(code, tree, path)?.is_some()),
-            None => Ok(false),
-        };
-        if !had(&blue_files::binding(domain))? {
-            candidate.removed_bindings.remove(domain);
-        }
-        let paths = candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);
-        for (contract, path) in paths.map(|(contract, path)| (contract.clone(), path.clone())).collect::<Vec<_>>() {
-            if !had(&path)? {
-                candidate.removed_contracts.remove(&contract);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Returns whether this clone dropped a published commit from the publishing branch.
-pub(super) fn is_dropped(code: &CodeRepo, published: &Oid) -> Result<bool, OpError> {
-    let branch = code.publishing_branch()?;
-    Ok(branch.map(|branch| behind::is_dropped(code, &branch, published)).transpose()?.unwrap_or_default())
-}
-
-/// Returns the required commits without those that a merge in progress brings into the working tree, which does not lack
-/// them.
-///
-/// # Errors
-/// Returns an error if the history cannot be read.
-pub fn without_merging(code: &CodeRepo, required: RequiredCommits) -> Result<RequiredCommits, OpError> {
-    let merging = code.merging();
-    if merging.is_empty() {
-        return Ok(required);
-    }
-    let mut lacking = RequiredCommits::new();
-    for (domain, published) in required {
-        let is_in = |head: &Oid| code.is_ancestor(&published, head);
-        if !merging.iter().map(is_in).collect::<Result<Vec<_>, _>>()?.contains(&true) {
-            lacking.insert(domain, published);
-        }
-    }
-    Ok(lacking)
-}
-
-/// Marks a domain as behind, and reads its contracts as they were in `base`. If this clone does not have the published
-/// commit, they are read from the newest commit of the publishing branch that it knows.
-fn mark(
-    code: &CodeRepo,
-    (commit, published): (&Oid, &Oid),
-    domain: &DomainName,
-    base: Option<Oid>,
-    candidate: &mut Candidate,
-) -> Result<(), OpError> {
-    candidate.behind.insert(domain.clone(), behind::merge(code, published)?);
-    let Some(tree) = base.map_or_else(|| fetched(code, commit), |base| Ok(Some(base)))? else { return Ok(()) };
-    let files = Files::Commit(code, tree);
-    let before = changed(candidate, &files, |of| of == domain);
-    candidate.before.extend(before);
-    if candidate.bindings.get(domain).is_some_and(|declared| is_as_in(&files, declared)) {
-        candidate.older_bindings.insert(domain.clone());
-    }
-    Ok(())
-}
-
-/// Adds the changed contracts as they are in the commit `base`, which is published first.
-///
-/// # Errors
-/// Returns an error if there is no such commit.
-pub fn add_base(code: &CodeRepo, base: &Oid, candidate: &mut Candidate) -> Result<(), OpError> {
-    candidate.base = changed(candidate, &Files::at(code, base)?, |_| true);
-    Ok(())
-}
-
-/// Returns whether a binding is the same in other files. What cannot be read is not.
-fn is_as_in(files: &Files<'_>, declared: &Declared<Binding>) -> bool {
-    let Ok(Some(Item::File(handle))) = files.file(&declared.path) else { return false };
-    let Ok(Some(bytes)) = files.read(&handle) else { return false };
-    matches!(expecting(files, &bytes), Ok(Ok((document, _))) if document == declared.document)
-}
-
-/// Returns the changed contracts of some domains as they are in other files. What cannot be read, for example in a partial
-/// clone, is left out.
-fn changed(
-    candidate: &Candidate,
-    files: &Files<'_>,
-    is_in: impl Fn(&DomainName) -> bool,
-) -> BTreeMap<(DomainName, ContractName), Contract> {
-    let changed = candidate.contracts.iter().filter(|((of, _), declared)| declared.changed && is_in(of));
-    let read = changed.filter_map(|(key, declared)| {
-        let Item::File(handle) = files.file(&declared.path).ok()?? else { return None };
-        let bytes = files.read(&handle).ok()??;
-        let (contract, _) = references::contract(files, &bytes, &key.1).ok()?.ok()?;
-        Some((key.clone(), contract))
-    });
-    read.collect()
-}
-
-/// Returns the tree of the merge base of `commit` and the upstream of the publishing branch.
-fn fetched(code: &CodeRepo, commit: &Oid) -> Result<Option<Oid>, OpError> {
-    let upstream = code.publishing_branch()?.map(|branch| code.upstream(&branch)).transpose()?.flatten();
-    let base = upstream.map(|upstream| code.merge_base(&upstream, commit)).transpose()?.flatten();
-    base.map(|base| code.tree_of(&base)).transpose().map_err(OpError::from)
-}
-
 fn read_one(
     files: &Files<'_>,
     path: &str,
@@ -294,13 +173,18 @@ fn read_one(
     let changed = published.differs(&domain, path, handle, &bytes)?;
     let path = path.to_owned();
     Ok(match place {
-        FileSubject::Contract(domain, name) if part == Part::Changed && !changed && !references::may_refer(&bytes) => {
+        FileSubject::Contract(domain, name) if !changed && !part.has_unchanged(&bytes) => {
             candidate.unread.insert((domain, name), path);
             Ok(())
         }
         FileSubject::Contract(domain, name) => match references::contract(files, &bytes, &name)? {
             Ok((document, read)) => {
                 let changed = changed || published.any_differs(files, &domain, &read)?;
+                if part == Part::Checked && !changed && read.is_empty() && document.validation == Validation::default()
+                {
+                    candidate.unread.insert((domain, name), path);
+                    return Ok(Ok(()));
+                }
                 candidate.referred.extend(read.into_iter().map(|file| (file, path.clone())));
                 let lines = if changed { codec::contract_lines(&bytes) } else { codec::heading_lines(&bytes) };
                 candidate.contracts.insert((domain, name), Declared { path, document, lines, changed });
@@ -322,7 +206,10 @@ fn read_one(
 }
 
 /// Returns a binding with the schemas that its imports expect, and the files that these were read from.
-fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<Result<(Binding, BTreeSet<String>), Problem>, OpError> {
+pub(super) fn expecting(
+    files: &Files<'_>,
+    bytes: &[u8],
+) -> Result<Result<(Binding, BTreeSet<String>), Problem>, OpError> {
     let mut document = match codec::binding(bytes) {
         Ok(document) => document,
         Err(problem) => return Ok(Err(problem)),
@@ -456,7 +343,7 @@ mod tests {
     use crate::{repo::DiscoverOptions, testing::sandbox::Sandbox};
 
     #[test]
-    fn publishing_reads_only_what_changed() {
+    fn publishing_and_checking_keep_only_what_they_need() {
         let sandbox = Sandbox::new();
         sandbox.git(&sandbox.path(), &["init", "--quiet", "repo"]);
         let root = sandbox.path().join("repo");
@@ -477,6 +364,8 @@ mod tests {
         for name in ["edited", "removed", "same"] {
             write(name, "");
         }
+        write("tested", "validation: { exporter: test.sh }\n");
+        write("described", "description: A file\n");
         write("refers", "schema: { file: schema.json }\n");
         write("refers-elsewhere", "schema: { file: other.json }\n");
         std::fs::write(root.join("schema.json"), "{}").unwrap();
@@ -499,12 +388,18 @@ mod tests {
         assert_eq!(changed(&changes), changed(&all));
         let names: Vec<_> = changed(&changes).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["edited", "new", "refers"]);
-        assert_eq!(
-            changes.unread.values().map(String::as_str).collect::<Vec<_>>(),
-            [".blue/contracts/orders/same.yaml"]
-        );
-        assert_eq!((all.unread.len(), all.files(), changes.files()), (0, 5, 5));
-        assert_eq!(changes.removed_contracts, all.removed_contracts);
-        assert_eq!(changes.domains(), all.domains());
+        let unread =
+            |candidate: &Candidate| candidate.unread.keys().map(|(_, name)| name.to_string()).collect::<Vec<_>>();
+        assert_eq!(unread(&changes), ["same", "tested"]);
+        let files = Files::at(&code, &after).unwrap();
+        let checked = read_to_check(&code, &files, (&published, None), &progress).unwrap();
+        assert_eq!(unread(&checked), ["described", "same"]);
+        assert_eq!(changed(&checked), changed(&all));
+        for candidate in [&changes, &checked] {
+            assert_eq!((all.unread.len(), all.files(), candidate.files()), (0, 7, 7));
+            assert_eq!(candidate.removed_contracts, all.removed_contracts);
+            assert_eq!(candidate.domains(), all.domains());
+            assert_eq!(candidate.documents().collect::<BTreeSet<_>>(), all.documents().collect());
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    candidate::{RequiredCommits, Sources, is_dropped},
+    candidate::Sources,
+    diverged::{RequiredCommits, is_dropped},
     published_files::PublishedCommits,
 };
 use crate::{

@@ -8,6 +8,7 @@ pub mod changed_by;
 pub mod concurrent;
 pub mod cycles;
 pub mod dispute;
+pub mod diverged;
 pub mod editor_schemas;
 pub mod former;
 pub mod hint;

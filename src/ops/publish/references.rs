@@ -473,6 +473,6 @@ fn toml_document(bytes: &[u8]) -> Result<Value, (Option<u32>, String)> {
 
 /// Returns whether `text` contains one of these words. Without any of them, it refers to no file
 /// and need not be parsed, which takes much longer.
-fn mentions_one<const N: usize, const L: usize>(text: &[u8], words: [&[u8; L]; N]) -> bool {
+pub fn mentions_one<const N: usize, const L: usize>(text: &[u8], words: [&[u8; L]; N]) -> bool {
     words.iter().any(|word| memchr::memmem::find(text, &word[..]).is_some())
 }

@@ -3,6 +3,7 @@
 mod domains;
 mod rfc_place;
 mod steps;
+mod unread;
 
 use std::collections::BTreeSet;
 
@@ -30,7 +31,7 @@ use crate::{
         inboxes::{deliver, pending},
         pr::rfc,
         publish::{
-            candidate, concurrent, places, removal, uncommitted,
+            candidate, concurrent, diverged, places, removal, uncommitted,
             unpublished::{self, CaughtUp},
         },
         repos::ephemeral_realm::SnapshotSource,
@@ -181,7 +182,7 @@ fn run_here(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError>
     let (branches, shown): (Vec<_>, Vec<_>) =
         branches.into_iter().filter(|(branch, _)| judged.iter().all(|judged| *judged.repo != branch.repo)).unzip();
     judged.extend(branches.iter().map(rfc::Branch::judged));
-    let mut report = work.judge(&judged, request.listed)?;
+    let mut report = work.judge(found.as_ref(), &judged, request.listed)?;
     let checked = found.as_ref().map(|found| found.repo.clone()).or_else(|| work.asking(&shown));
     if let Some(checked) = &checked {
         report.shown_in(checked);
@@ -274,15 +275,17 @@ impl<'a> Work<'a> {
         let sources = contract::publish::sources(acting, Some(self.overview))?;
         let commit = found.commit.or(code.head()?.commit);
         let published = concurrent::published(code, &sources, commit.as_ref())?;
-        let read = candidate::read(code, files, (&published, base), &self.ctx.progress())?;
+        // The files of an RFC's branches are compared with each other.
+        let read = if self.request.rfc.is_some() { candidate::read } else { candidate::read_to_check };
+        let read = read(code, files, (&published, base), &self.ctx.progress())?;
         let mut candidate = Candidate { up: self.ctx.up_to_root(), ..read };
         uncommitted::mark(code, Some(files), found.commit.as_ref(), &mut candidate)?;
         if let Some(commit) = commit {
             let mut required = concurrent::required(code, &sources, &commit)?;
             if found.commit.is_none() {
-                required = candidate::without_merging(code, required)?;
+                required = diverged::without_merging(code, required)?;
             }
-            candidate::mark_behind(code, (&commit, base), &required, &mut candidate)?;
+            diverged::mark_behind(code, (&commit, base), &required, &mut candidate)?;
         }
         Ok(candidate)
     }
@@ -293,7 +296,7 @@ impl<'a> Work<'a> {
         if let Some(commit) = &base.commit
             && base.is_published_first(self.ctx.code()?)?
         {
-            candidate::add_base(self.ctx.code()?, commit, &mut candidate)?;
+            diverged::add_base(self.ctx.code()?, commit, &mut candidate)?;
         }
         Ok(candidate)
     }
@@ -314,18 +317,21 @@ impl<'a> Work<'a> {
             }
             candidate => candidate?,
         };
-        report.downgrade_existing(&self.judge(&[before.judged(&candidate)], false)?);
+        report.downgrade_existing(&self.judge(Some(&before), &[before.judged(&candidate)], false)?);
         Ok(base)
     }
 
-    fn judge(&self, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
+    /// Judges candidates, the first of which may leave files of `found` unread.
+    fn judge(&self, found: Option<&Found<'_>>, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
         let Request { mode, all, ref snapshot, .. } = *self.request;
         let (repos, cycles) = (self.overview.repos(), read::realm(&*self.here.store)?.cycles);
         // A past state is judged as of its own day.
         let (now, judge) = (self.ctx.as_of.unwrap_or_else(|| self.ctx.env.now()), &self.judge);
         let me = judged.first().map(|judged| judged.repo).or(self.here.repo.as_ref());
         let input = CheckInput { repos, me, judged, all, now, mode, listed, cycles, judge };
-        let work = domains::Work { ctx: self.ctx, overview: self.overview, judged, judge, snapshot: snapshot.as_ref() };
+        let files = found.and_then(|found| found.files.as_ref());
+        let (store, snapshot) = (&*self.here.store, snapshot.as_ref());
+        let work = domains::Work { ctx: self.ctx, store, overview: self.overview, files, judged, judge, snapshot };
         stack::for_comparisons(|| domains::judge(&work, Check::new(input)))
     }
 

@@ -74,19 +74,14 @@ pub fn contracts_at(
     only: &BTreeSet<ContractName>,
 ) -> Result<DomainView, StoreError> {
     let tree = store.commit(tip)?.tree;
-    let (mut reader, info) = begin(store, name, &tree)?;
+    let (reader, info) = begin(store, name, &tree)?;
     let mut view = DomainView { commit: Some(*tip), ..DomainView::new(info) };
-    let entries: BTreeMap<_, _> = reader.named::<ContractName>(&tree, layout::CONTRACTS)?.into_iter().collect();
-    view.versions = entries.keys().map(|contract| (contract.clone(), BTreeSet::new())).collect();
-    let (mut wanted, mut seen) = (only.iter().cloned().collect::<Vec<_>>(), BTreeSet::new());
-    while let Some(contract) = wanted.pop() {
-        if let Some(entry) = entries.get(&contract).filter(|_| seen.insert(contract.clone()))
-            && let Some(document) = reader.contract(&contract, entry)?
-        {
-            wanted.extend(document.deprecated.iter().filter_map(|deprecated| deprecated.replaced_by.clone()));
-            view.contracts.insert(contract, document);
-        }
+    let mut contracts = CurrentContracts::of(reader, &tree)?;
+    view.versions = contracts.entries.keys().map(|contract| (contract.clone(), BTreeSet::new())).collect();
+    for contract in only {
+        contracts.load(&mut view, contract)?;
     }
+    let mut reader = contracts.reader;
     for (contract, folder) in reader.version_folders(&tree)? {
         if only.contains(&contract) || view.contracts.contains_key(&contract) {
             reader.add_published(&mut view, &contract, &folder)?;
@@ -95,6 +90,53 @@ pub fn contracts_at(
         }
     }
     reader.all_but_contracts(&tree, view)
+}
+
+/// The current contracts of a domain, of which only some are read.
+pub struct CurrentContracts<'a> {
+    reader: Reader<'a>,
+    entries: BTreeMap<ContractName, Entry>,
+}
+
+impl<'a> CurrentContracts<'a> {
+    /// Creates an accessor for the contracts in the tree of a domain.
+    ///
+    /// # Errors
+    /// Returns an error if a tree on the way, or `domain.json`, cannot be read.
+    pub fn in_tree(store: &'a dyn Store, name: &DomainName, tree: &Oid) -> Result<Self, StoreError> {
+        Self::of(begin(store, name, tree)?.0, tree)
+    }
+
+    fn of(mut reader: Reader<'a>, tree: &Oid) -> Result<Self, StoreError> {
+        let entries = reader.named(tree, layout::CONTRACTS)?.into_iter().collect();
+        Ok(Self { reader, entries })
+    }
+
+    /// Adds a contract to a view, if there is one, and those that replace it, unless the view has them.
+    ///
+    /// # Errors
+    /// Returns an error if reading fails. Damaged documents are not added.
+    pub fn load(&mut self, view: &mut DomainView, contract: &ContractName) -> Result<(), StoreError> {
+        let mut next = Some(contract.clone());
+        while let Some(contract) = next.take() {
+            let Some(entry) = self.entries.get(&contract).filter(|_| !view.contracts.contains_key(&contract)) else {
+                break;
+            };
+            let Some(document) = self.reader.contract(&contract, entry)? else {
+                // Its damage is recorded once.
+                self.entries.remove(&contract);
+                break;
+            };
+            next = document.deprecated.as_ref().and_then(|deprecated| deprecated.replaced_by.clone());
+            view.contracts.insert(contract, document);
+        }
+        Ok(())
+    }
+
+    /// Returns the contracts that could not be read so far.
+    pub fn into_damage(self) -> Vec<Damage> {
+        self.reader.damage
+    }
 }
 
 /// Returns the summary of a domain from its tree. It equals the summary of the full domain, except that damage in

@@ -8,7 +8,8 @@ mod reader;
 mod roles;
 
 pub use domain::{
-    conflicts_in, contracts_at, domain, domain_at, load_version, load_versions, summary_of, summary_with,
+    CurrentContracts, conflicts_in, contracts_at, domain, domain_at, load_version, load_versions, summary_of,
+    summary_with,
 };
 pub use one_contract::OneContract;
 pub use published::Published;

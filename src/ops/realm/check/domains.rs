@@ -1,10 +1,13 @@
 //! Judges the domains of a realm, with the documents that the judged files need.
 
+use std::sync::Arc;
+
+use super::unread;
 use crate::{
     error::OpError,
     model::{
         candidate::Judged,
-        check::{Check, Examination, Report},
+        check::{Check, Examination, PublishedDomain, Report},
         domain_summary::DomainSummary,
         domain_view::{Damage, DomainView, Subject},
         verdict::{Judge, States},
@@ -15,6 +18,7 @@ use crate::{
         domain,
         repos::ephemeral_realm::SnapshotSource,
     },
+    repo::blue_files::Files,
     store::{
         Store, StoreError, StoreRef, layout,
         overview::{Line, Overview, Schemas},
@@ -22,18 +26,13 @@ use crate::{
     },
 };
 
-/// What is read of a domain.
-enum Content {
-    /// All documents, and the schema hashes if the domain was examined before without findings.
-    Documents(DomainView, Option<Schemas>),
-    /// The result of examining each document, of which only one is in memory at a time.
-    Examined(Examination, DomainSummary),
-}
-
 /// What the domains are judged with.
 pub(super) struct Work<'a> {
     pub ctx: &'a Ctx,
+    pub store: &'a dyn Store,
     pub overview: &'a Overview<'a>,
+    /// The files of the first of `judged`, which may leave some of them unread.
+    pub files: Option<&'a Files<'a>>,
     /// The files to judge.
     pub judged: &'a [Judged<'a>],
     pub judge: &'a Judge<'a>,
@@ -41,11 +40,11 @@ pub(super) struct Work<'a> {
     pub snapshot: Option<&'a SnapshotSource>,
 }
 
-/// Judges the domains. Most have not changed since they were examined; only the others, and those in which the candidate
-/// has contracts or changes a binding, are read in full.
+/// Judges the domains. Most have not changed since they were examined. Of these, only the documents are read that the judged
+/// files need.
 pub(super) fn judge(work: &Work<'_>, mut check: Check<'_>) -> Result<Report, OpError> {
-    let Work { ctx, overview, judged, judge, .. } = *work;
-    let (store, progress) = (&*ctx.realm()?.store, ctx.progress());
+    let Work { ctx, overview, judged, .. } = *work;
+    let (store, progress) = (work.store, ctx.progress());
     progress.expect(overview.domains().len());
     let with_concern = |one: &Damage| (one.clone(), is_concerned(one, judged));
     let mut damage: Vec<_> = overview.damage().iter().map(with_concern).collect();
@@ -53,34 +52,23 @@ pub(super) fn judge(work: &Work<'_>, mut check: Check<'_>) -> Result<Report, OpE
     for line in overview.domains() {
         progress.check()?;
         progress.step();
-        let needs_documents = check.needs_documents(&line.name);
-        let examined = schemas(overview, line, check.is_listed() || needs_documents);
-        let content = match examined {
-            // Schemas are cached only for domains in which every import provably holds.
-            Some(schemas) if !needs_documents => {
-                check.published(&*overview.summary(line)?, Examination::clean(schemas), &States::new());
-                continue;
-            }
-            examined if needs_documents => {
-                read::domain_at(store, &line.name, &line.tip).map(|domain| Content::Documents(domain, examined))
-            }
-            _ => examine(store, line, judge).map(|(examination, summary)| Content::Examined(examination, summary)),
-        };
-        match content {
-            Ok(Content::Documents(mut domain, examined)) => {
-                load_compared(work, line, &mut domain, &check)?;
-                if let Some(schemas) = check.check_with_candidate(&domain, examined) {
-                    examining.add(line, &schemas);
-                }
-            }
-            Ok(Content::Examined(examination, summary)) => {
-                let states = verdict::states(store, &line.tree, &summary, None, judge)?;
+        match Content::read(work, line, &check) {
+            Ok(content) => {
+                let states = content.states(work, line)?;
                 // The examination of a cancelled request is not whole.
                 progress.check()?;
-                if examination.is_clean(&summary.damage, &states) {
+                let Content { summary, examination, is_new, part } = content;
+                if is_new && examination.is_clean(&summary.damage, &states) {
                     examining.add(line, &examination.schema_hashes);
                 }
-                check.published(&summary, examination, &states);
+                let published = PublishedDomain { summary: &summary, examination, states };
+                match part {
+                    None => check.published(published),
+                    Some(mut part) => {
+                        load_compared(work, line, &mut part, &check)?;
+                        check.with_candidate(published, &part, |after| unread::compare(work, line, after))?;
+                    }
+                }
             }
             Err(error) if error.is_damage() => {
                 let file = StoreRef::Domain(line.name.clone()).to_string();
@@ -99,41 +87,65 @@ pub(super) fn judge(work: &Work<'_>, mut check: Check<'_>) -> Result<Report, OpE
     Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?, &read::set_aside(store)?))
 }
 
-/// Examines the contracts of a domain, one after the other.
-fn examine(store: &dyn Store, line: &Line, judge: &Judge<'_>) -> Result<(Examination, DomainSummary), StoreError> {
-    let mut examination = Examination::default();
-    let summary = read::summary_with(store, &line.name, &line.tree, |contract, published, versions| {
-        examination.add(contract, published, Some(versions), judge.values());
-    })?;
-    Ok((examination, summary))
+/// What is read of a domain.
+struct Content {
+    summary: Arc<DomainSummary>,
+    examination: Examination,
+    /// Whether it was not examined before, or had findings.
+    is_new: bool,
+    /// The contracts that the judged files need.
+    part: Option<DomainView>,
 }
 
-/// Reads the documents into a domain that its contracts, and those of the judged files, are compared with.
-fn load_compared(work: &Work<'_>, line: &Line, domain: &mut DomainView, check: &Check<'_>) -> Result<(), OpError> {
-    let (store, judged) = (&*work.ctx.realm()?.store, work.judged);
-    let mut declared = check.declared(&line.name);
-    // The document of the current version is already loaded, with the published one if that differs.
-    declared
-        .retain(|(contract, version)| domain.contracts.get(contract).is_none_or(|current| current.version != *version));
-    read::load_versions(store, domain, &line.tree, &declared)?;
+impl Content {
+    fn read(work: &Work<'_>, line: &Line, check: &Check<'_>) -> Result<Self, StoreError> {
+        let Work { overview, judge, store, .. } = *work;
+        let part = check.needs_documents(&line.name);
+        let part =
+            part.then(|| read::contracts_at(store, &line.name, &line.tip, &check.contracts(&line.name))).transpose()?;
+        if let Some(schemas) = schemas(overview, line, check.is_listed()) {
+            let (summary, examination) = (overview.summary(line)?, Examination::clean(schemas));
+            return Ok(Self { summary, examination, is_new: false, part });
+        }
+        // Only one document is in memory at a time.
+        let mut examination = Examination::default();
+        let summary = read::summary_with(store, &line.name, &line.tree, |contract, published, versions| {
+            examination.add(contract, published, Some(versions), judge.values());
+        })?;
+        Ok(Self { summary: Arc::new(summary), examination, is_new: true, part })
+    }
+
+    /// Returns the states of the imports; none if they are cached, which is so only if every import provably holds.
+    fn states(&self, work: &Work<'_>, line: &Line) -> Result<States, OpError> {
+        if !self.is_new {
+            return Ok(States::new());
+        }
+        verdict::states(work.store, &line.tree, &self.summary, None, work.judge)
+    }
+}
+
+/// Reads the documents into a part of a domain that its contracts, and those of the judged files, are compared with.
+fn load_compared(work: &Work<'_>, line: &Line, part: &mut DomainView, check: &Check<'_>) -> Result<(), OpError> {
+    let Work { store, judged, .. } = *work;
+    read::load_versions(store, part, &line.tree, &check.declared(&line.name))?;
     for one in judged {
         let Some(declared) = one.candidate.bindings.get(&line.name) else { continue };
         let former = |domain: &_| domain::former_imports(store, &line.tip, domain, (one.repo, &declared.document));
-        let imports = match (former(domain), work.snapshot) {
+        let imports = match (former(part), work.snapshot) {
             (Err(StoreError::Missing { .. }), Some(snapshot)) => {
                 snapshot.fetch_history(work.ctx, &line.name)?;
                 // A mirror may lack the history, too.
-                match former(domain) {
+                match former(part) {
                     Err(StoreError::Missing { .. }) => Vec::new(),
                     imports => imports?,
                 }
             }
             (imports, _) => imports?,
         };
-        domain.former_imports.insert(one.repo.clone(), imports);
+        part.former_imports.insert(one.repo.clone(), imports);
     }
     let upcoming = Upcoming::of(judged.iter().map(|judged| judged.candidate), &line.name);
-    verdict::load_bases(store, domain, &line.tree, None, &upcoming)
+    verdict::load_bases(store, part, &line.tree, Some(&check.contracts(&line.name)), &upcoming)
 }
 
 /// Returns whether a damaged file outside of the domains that were read concerns the judged repositories. The entry of
