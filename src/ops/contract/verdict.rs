@@ -95,8 +95,9 @@ pub struct Documents<'a> {
     known: ContentCache<Oid, Document>,
 }
 
-/// The size limit of the documents that are kept for further importers, in bytes. A binding may import thousands of contracts.
-const DOCUMENTS_SIZE: usize = 8 << 20;
+/// The size limit of the documents that are kept for further importers, in bytes. A binding may import thousands of contracts,
+/// but only those with several importers are needed again.
+const DOCUMENTS_SIZE: usize = 2 << 20;
 /// The approximate size of an import's state in memory, in bytes.
 const STATE_WEIGHT: usize = 1 << 10;
 
