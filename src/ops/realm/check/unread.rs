@@ -40,7 +40,7 @@ pub(super) fn compare(work: &Work<'_>, line: &Line, part: &DomainView) -> Result
     let mut view = part.clone();
     for (name, path) in unread {
         progress.check()?;
-        let (bytes, mut declared) = match read(files, name, (path, paths.get(path)))? {
+        let UnreadFile { text, mut declared } = match read(files, name, (path, paths.get(path)))? {
             Ok(read) => read,
             Err(problem) => {
                 found.findings.push(check::unreadable_file(&problem));
@@ -57,7 +57,7 @@ pub(super) fn compare(work: &Work<'_>, line: &Line, part: &DomainView) -> Result
         contracts.load(&mut view, name)?;
         // Lines take as long to find as the rest, and most files have no findings.
         if !check::unchanged(&view, *judged, (name, &declared), work.judge).is_empty() {
-            declared.lines = codec::heading_lines(&bytes);
+            declared.lines = codec::heading_lines(&text);
             found.findings.extend(check::unchanged(&view, *judged, (name, &declared), work.judge));
         }
         view.contracts.retain(|name, _| part.contracts.contains_key(name));
@@ -66,23 +66,30 @@ pub(super) fn compare(work: &Work<'_>, line: &Line, part: &DomainView) -> Result
     Ok(found)
 }
 
-/// Returns the text of a file, and its contract without lines.
+/// A file that was left unread.
+struct UnreadFile {
+    text: Vec<u8>,
+    /// Its contract, without lines.
+    declared: Declared<Contract>,
+}
+
 fn read(
     files: &Files<'_>,
     name: &ContractName,
     (path, item): (&str, Option<&Item>),
-) -> Result<Result<(Vec<u8>, Declared<Contract>), FileProblem>, OpError> {
-    let bytes = match item {
+) -> Result<Result<UnreadFile, FileProblem>, OpError> {
+    let text = match item {
         Some(Item::File(handle)) => files.read(handle)?,
         _ => None,
     };
-    let Some(bytes) = bytes else {
+    let Some(text) = text else {
         return Ok(Err(Problem::whole("it changed while it was read; try again").in_file(path)));
     };
-    let document = references::contract(files, &bytes, name)?;
-    let declared = |document| Declared { path: path.to_owned(), document, lines: BTreeMap::new(), changed: false };
-    Ok(document
-        .map(|(document, _)| declared(document))
-        .map_err(|problem| problem.in_file(path))
-        .map(|one| (bytes, one)))
+    Ok(match references::contract(files, &text, name)? {
+        Ok((document, _)) => {
+            let declared = Declared { path: path.to_owned(), document, lines: BTreeMap::new(), changed: false };
+            Ok(UnreadFile { text, declared })
+        }
+        Err(problem) => Err(problem.in_file(path)),
+    })
 }
