@@ -206,6 +206,7 @@ impl From<StoreError> for OpError {
             StoreError::NoRefs { .. } => {
                 cannot(ErrorCode::Damaged).next("git blue doctor --fix  # recreate refs; nothing is lost")
             }
+            StoreError::NoRealm { .. } => cannot(ErrorCode::Damaged).next("git blue doctor --fix  # restore it"),
             StoreError::NotARepository { .. } => {
                 cannot(ErrorCode::NotInGit).next("unset GIT_DIR  # or set it to the git directory of a repository")
             }

@@ -223,10 +223,22 @@ fn by_default(env: &Env, code: Option<&CodeRepo>, proposed: Option<&Config>) -> 
 /// # Errors
 /// Returns an error if the store is missing or cannot be opened.
 pub fn open(home: &Home, known: &KnownRealm, options: Options) -> Result<GitStore, OpError> {
-    GitStore::open(&known.path, options).map_err(|error| match error {
+    GitStore::open(&known.path, options).map_err(|error| unopened(home, known, error))
+}
+
+/// Opens the store of a realm even if the ref of the realm is lost.
+///
+/// # Errors
+/// Returns the other errors of [`open`].
+pub fn open_to_repair(home: &Home, known: &KnownRealm, options: Options) -> Result<GitStore, OpError> {
+    GitStore::open_to_repair(&known.path, options).map_err(|error| unopened(home, known, error))
+}
+
+fn unopened(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
+    match error {
         StoreError::NotAStore { .. } => missing_store_error(home, known),
         error => error.into(),
-    })
+    }
 }
 
 fn missing_store_error(home: &Home, known: &KnownRealm) -> OpError {

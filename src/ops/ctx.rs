@@ -294,6 +294,14 @@ impl Ctx {
         locate::open(&self.home, known, self.options())
     }
 
+    /// Opens the store of a realm of this machine, even if the ref of the realm is lost.
+    ///
+    /// # Errors
+    /// Returns the other errors of [`Self::open_store`].
+    pub fn open_store_to_repair(&self, known: &KnownRealm) -> Result<GitStore, OpError> {
+        locate::open_to_repair(&self.home, known, self.options())
+    }
+
     /// Returns how stores wait for locks.
     pub fn options(&self) -> Options {
         options(&self.env)

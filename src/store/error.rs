@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use super::StoreRef;
 use crate::model::oid::Oid;
 
 /// An error of a store. It can be cloned, so that a failed look-up can be stored and reported later.
@@ -23,6 +24,12 @@ pub enum StoreError {
     /// `packed-refs`.
     #[error("{} has no refs directory", path.display())]
     NoRefs {
+        /// The store.
+        path: PathBuf,
+    },
+    /// The store has lost the ref of its realm. It still has others.
+    #[error("{} has lost the ref {}", path.display(), StoreRef::Realm)]
+    NoRealm {
         /// The store.
         path: PathBuf,
     },

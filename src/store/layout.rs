@@ -42,7 +42,7 @@ pub const LOCAL: &str = "refs/blue/local/";
 /// The prefix of refs of arrivals.
 const ARRIVALS: &str = "refs/blue/local/arrivals/";
 /// The prefix of refs of known domains.
-const KNOWN: &str = "refs/blue/local/known/";
+pub const KNOWN: &str = "refs/blue/local/known/";
 /// The prefix of refs of receivers.
 const RECEIVERS: &str = "refs/blue/local/notify/";
 /// The prefix of refs of sessions.

@@ -2,6 +2,7 @@
 
 use crate::{
     damage::break_ref,
+    missing_objects::synced,
     world::{DOMAIN_REF, World},
 };
 
@@ -99,4 +100,59 @@ fn torn_ref_of_a_domain_is_reset_to_its_newest_commit() {
         assert_eq!(world.tip(DOMAIN_REF), tip);
         world.blue(&fungal, &["doctor"]).exits(0);
     }
+}
+
+/// This machine recorded where the ref was, so nothing is given up.
+#[test]
+fn lost_ref_that_was_recorded_is_restored() {
+    for name in ["refs/blue/realm", DOMAIN_REF] {
+        let (world, _) = synced();
+        let fungal = world.path("fungal");
+        let tip = world.tip(name);
+        world.git(&world.store(), &["update-ref", "-d", name]);
+        let doctor = world.blue(&fungal, &["doctor"]).exits(1);
+        assert!(doctor.stdout.contains(&format!("{name}: it is missing")), "{doctor}");
+        let step = "git blue doctor --fix  # restore it; nothing is lost".to_owned();
+        assert!(world.next_steps(&doctor).contains(&step) && !doctor.stdout.contains("mv "), "{doctor}");
+        world.finish_shell(&fungal, &step).exits(0);
+        assert_eq!(world.tip(name), tip);
+        world.blue(&fungal, &["doctor"]).exits(0);
+    }
+}
+
+/// Nothing says how much was written after the newest commit.
+#[test]
+fn lost_ref_that_was_not_recorded_is_reset_to_its_newest_commit() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let tip = world.tip("refs/blue/realm");
+    world.git(&world.store(), &["update-ref", "-d", "refs/blue/realm"]);
+    let status = world.blue(&fungal, &["status"]).exits(128);
+    assert!(status.stderr.contains("has lost the ref refs/blue/realm"), "{status}");
+    let doctor = world.finish_shell(&fungal, &world.next_step(&status)).exits(1);
+    let step = world.next_steps(&doctor).into_iter().find(|step| step.contains("--restore")).unwrap();
+    world.finish_shell(&fungal, &step).exits(0);
+    assert_eq!(world.tip("refs/blue/realm"), tip);
+    world.ok(&fungal, &["status"]);
+}
+
+/// The store has not even an old commit of the realm.
+#[test]
+fn lost_realm_is_fetched_again() {
+    let (world, _) = synced();
+    let fungal = world.path("fungal");
+    let tip = world.tip("refs/blue/realm");
+    crate::missing_objects::unpack(&world, &world.store());
+    let commits = world.git(&world.store(), &["rev-list", "refs/blue/realm"]).stdout;
+    for name in ["refs/blue/realm", "refs/blue-remotes/origin/realm"] {
+        world.git(&world.store(), &["update-ref", "-d", name]);
+    }
+    for id in commits.lines() {
+        std::fs::remove_file(world.store().join("objects").join(&id[..2]).join(&id[2..])).unwrap();
+    }
+    let doctor = world.blue(&fungal, &["doctor"]).exits(1);
+    let step = world.next_steps(&doctor).into_iter().find(|step| step.contains("fetch it again")).unwrap();
+    world.finish_shell(&fungal, &step).exits(0);
+    assert_eq!(world.tip("refs/blue/realm"), tip);
+    world.ok(&fungal, &["status"]);
 }

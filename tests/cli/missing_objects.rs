@@ -26,7 +26,8 @@ fn lose(world: &World, repo: &Path, id: &str) {
     fs::remove_file(repo.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
 }
 
-fn synced() -> (World, String) {
+/// A pair whose realm is shared and synced.
+pub fn synced() -> (World, String) {
     let (world, hub) = shared();
     world.ok(&world.path("fungal"), &["sync"]);
     (world, hub)
@@ -73,6 +74,24 @@ fn doctor_fetches_missing_objects_from_the_remote() {
         world.ok(&fungal, &["status"]);
         world.bump("1.1.0");
         assert_eq!(world.version(), "1.1.0");
+    }
+}
+
+/// Starting over with what the remote has would lose what was not pushed.
+#[test]
+fn doctor_fetches_missing_objects_of_the_realm_itself() {
+    for what in ["", "^{tree}", ":realm.json"] {
+        let (world, _) = synced();
+        let fungal = world.path("fungal");
+        world.ok(&fungal, &["realm", "admin", "domain", "--name", "later", "--repos", "fungal"]);
+        lose(&world, &world.store(), &world.tip(&format!("refs/blue/realm{what}")));
+        let sick = world.blue(&fungal, &["doctor"]).exits(1);
+        assert!(sick.stdout.contains("git blue doctor --fix") && !sick.stdout.contains("mv "), "{sick}");
+        let mended = world.blue(&fungal, &["doctor", "--fix"]).exits(0);
+        assert!(mended.stdout.contains("fetched missing objects from origin"), "{mended}");
+        assert!(is_clean(&world, &world.store()), "{what:?}");
+        let later = world.ok(&fungal, &["realm", "topology"]);
+        assert!(later.stdout.contains("later"), "{later}");
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 pub use super::finding::Request;
-use super::{doctor_objects, doctor_sessions};
+use super::{doctor_objects, doctor_sessions, doctor_store};
 use crate::{
     error::{ErrorCode, NextStep, OpError},
     locate::{
@@ -34,7 +34,7 @@ use crate::{
         upkeep::finding::{advise, check, failed, repaired},
     },
     store::{
-        Store, StoreError,
+        Store,
         git::{self, GitStore, LockFile},
         read,
     },
@@ -87,7 +87,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
 
 fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
     let known = damaged_realm(ctx)?;
-    let store = ctx.open_store(&known)?;
+    let store = ctx.open_store_to_repair(&known)?;
     let restored = doctor_objects::restore(ctx, &known.name, &store, name, to)?;
     Ok(answer(vec![restored]).next("git blue sync  # sync with the others").next("git blue check"))
 }
@@ -99,7 +99,7 @@ fn damaged_realm(ctx: &Ctx) -> Result<KnownRealm, OpError> {
         Err(error) => error,
     };
     let is_damaged = |known: &KnownRealm| {
-        let read = ctx.open_store(known).map(|store| read::realm(&store));
+        let read = ctx.open_store_to_repair(known).map(|store| read::realm(&store));
         read.is_ok_and(|read| read.is_err_and(|error| error.is_damage()))
     };
     let mut damaged: Vec<_> = ctx.home.realms()?.into_iter().filter(is_damaged).collect();
@@ -224,43 +224,7 @@ fn identity(ctx: &Ctx) -> DoctorCheck {
 
 fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<DoctorCheck>) {
     let subject = Some(known.name.as_str());
-    let lost_part = lost_part(request, known);
-    let is_unusable = lost_part.as_ref().is_some_and(|check| !check.fixed);
-    checks.extend(lost_part);
-    if is_unusable {
-        return;
-    }
-    let broken = |message: String| check("store", subject, Health::Error, message);
-    let store = match ctx.open_store(known) {
-        Ok(store) => store,
-        Err(error) => return checks.push(failed(broken(error.message.clone()), &error.next_steps)),
-    };
-    match read::realm(&store) {
-        Ok(realm) if realm.name == known.name => {
-            checks.push(check("store", subject, Health::Ok, known.path.display().to_string()));
-        }
-        Ok(realm) => {
-            return checks.push(broken(format!("{} contains the realm {}", known.path.display(), realm.name)));
-        }
-        Err(error) if error.is_damage() => {
-            let refs = doctor_objects::refs(ctx, request, known, &store);
-            let found = broken(error.to_string());
-            checks.push(match error {
-                _ if !refs.is_empty() => found,
-                StoreError::Damaged { what, .. } if what == git::PACKED_REFS => advise(
-                    found,
-                    format!("git -C {} for-each-ref  # show what git cannot read", shell_path(&known.path)),
-                ),
-                // Starting over is the last resort.
-                _ => advise(found, locate::obtain_again(&ctx.home, known)),
-            });
-            return checks.extend(refs);
-        }
-        Err(error) => {
-            let error = OpError::from(error);
-            return checks.push(failed(broken(error.message.clone()), &error.next_steps));
-        }
-    }
+    let Some(store) = doctor_store::readable(ctx, request, known, checks) else { return };
     checks.extend(locks(request, subject, &store));
     checks.push(mode(request, subject, &store));
     let objects = doctor_objects::objects(ctx, request, known, &store);
@@ -303,16 +267,6 @@ fn receivers(ctx: &Ctx) -> Result<Vec<DoctorCheck>, OpError> {
     // Other checks report a realm that cannot be read.
     let unknown = receiver::unknown_names(ctx).unwrap_or_default();
     receiver::problems(ctx)?.into_iter().chain(unknown).take(MAX_PROBLEMS).map(report).collect()
-}
-
-/// Reports a store that lacks a part without which git does not recognize it, and makes the part again on request.
-fn lost_part(request: &Request, known: &KnownRealm) -> Option<DoctorCheck> {
-    let error = OpError::from(git::lost_part(&known.path)?);
-    let found = check("store", Some(known.name.as_str()), Health::Error, error.message);
-    if !request.fix {
-        return Some(failed(found, &error.next_steps));
-    }
-    Some(repaired(found, git::restore_part(&known.path), ""))
 }
 
 /// Checks lock files. Those that a dead process of this program left behind are taken over by the next write. Those of

@@ -145,37 +145,87 @@ fn command(realm: &RealmName, name: &StoreRef, left: &Recoverable) -> String {
     format!("git blue doctor --realm {realm} --restore {} --to {}", name.shared_name(), left.commit)
 }
 
-/// Checks that every shared ref names a commit. One that does not is removed on request, if the store has no commit
-/// that it may have named.
+/// Checks that every shared ref names a commit. One that does not is repaired on request, if that loses nothing.
 pub(crate) fn refs(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
     let found = |message| check("refs", Some(known.name.as_str()), Health::Error, message);
     let unusable = match store.unusable_refs() {
         Ok(unusable) => unusable,
         Err(error) => return vec![found(error.to_string())],
     };
-    let check_one = |(name, problem): (StoreRef, String)| match store.find_intact_commit(ctx.env.vars(), &name, None) {
-        Err(error) => found(format!("{name}: {problem}; {error}")),
-        Ok(Some(left)) => advise(
-            found(offer(&name, &format!("cannot be used: {problem}"), &left)),
-            format!("{}  # reset it", command(&known.name, &name, &left)),
-        ),
-        Ok(None) if name == StoreRef::Realm => advise(
-            found(format!("{name}: {problem}, and the store has no commit to reset it to")),
-            locate::obtain_again(&ctx.home, known),
-        ),
-        Ok(None) if request.fix => {
-            let removed = store.lock(&name).and_then(|_lease| store.remove_unusable(ctx.env.vars(), &name));
-            match removed {
-                Ok(()) => DoctorCheck { fixed: true, ..found(format!("{name}: {problem}; it was removed")) },
-                Err(error) => found(format!("{name}: {problem}; not removed: {error}")),
+    let repair = |(name, problem): (StoreRef, String)| {
+        let repair = RefRepair { ctx, request, known, store, name, problem };
+        repair.check().unwrap_or_else(|error| repair.found(&format!("; {}", error.message)))
+    };
+    unusable.into_iter().map(repair).collect()
+}
+
+/// The repair of a ref that names no commit.
+struct RefRepair<'a> {
+    ctx: &'a Ctx,
+    request: &'a Request,
+    known: &'a KnownRealm,
+    store: &'a GitStore,
+    name: StoreRef,
+    problem: String,
+}
+
+impl RefRepair<'_> {
+    fn found(&self, more: &str) -> DoctorCheck {
+        let message = format!("{}: {}{more}", self.name, self.problem);
+        check("refs", Some(self.known.name.as_str()), Health::Error, message)
+    }
+
+    fn check(&self) -> Result<DoctorCheck, OpError> {
+        match self.store.find_intact_commit(self.ctx.env.vars(), &self.name, None)? {
+            Some(left) => self.reset(&left),
+            None => self.give_up(),
+        }
+    }
+
+    /// Resets the ref to a commit that this machine recorded as its tip, or offers any other commit.
+    fn reset(&self, left: &Recoverable) -> Result<DoctorCheck, OpError> {
+        let Self { ctx, known, store, name, .. } = self;
+        match (self.store.is_lost_at(name, &left.commit)?, self.request.fix) {
+            (true, true) => restore(ctx, &known.name, store, &name.shared_name(), left.commit),
+            (true, false) => Ok(advise(self.found(""), "git blue doctor --fix  # restore it; nothing is lost")),
+            (false, _) => {
+                let offer = offer(name, &format!("cannot be used: {}", self.problem), left);
+                let step = format!("{}  # reset it", command(&known.name, name, left));
+                Ok(advise(check("refs", Some(known.name.as_str()), Health::Error, offer), step))
             }
         }
-        Ok(None) => advise(
-            found(format!("{name}: {problem}, and the store has no commit to reset it to")),
-            "git blue doctor --fix  # remove it",
-        ),
-    };
-    unusable.into_iter().map(check_one).collect()
+    }
+
+    /// Fetches the realm, or removes any other ref, if the user asks for it. The store has no commit that the ref may
+    /// have named.
+    fn give_up(&self) -> Result<DoctorCheck, OpError> {
+        let Self { ctx, known, store, name, .. } = self;
+        let found = self.found(", and the store has no commit to reset it to");
+        let remotes = store.remotes();
+        let is_lost = matches!(store.tip(name), Ok(None));
+        Ok(match (name, self.request.fix) {
+            (StoreRef::Realm, true) => {
+                for remote in &remotes {
+                    refetch(ctx, remote, store)?;
+                    if let Some(left) = store.find_intact_commit(ctx.env.vars(), name, None)? {
+                        return restore(ctx, &known.name, store, &name.shared_name(), left.commit);
+                    }
+                }
+                advise(found, locate::obtain_again(&ctx.home, known))
+            }
+            (StoreRef::Realm, false) if !remotes.is_empty() => advise(found, "git blue doctor --fix  # fetch it again"),
+            (StoreRef::Realm, false) => advise(found, locate::obtain_again(&ctx.home, known)),
+            _ if is_lost => advise(found, "git blue sync  # fetch it, if a remote has it"),
+            (_, true) => {
+                let removed = store.lock(name).and_then(|_lease| store.remove_unusable(ctx.env.vars(), name));
+                match removed {
+                    Ok(()) => DoctorCheck { fixed: true, ..self.found("; it was removed") },
+                    Err(error) => self.found(&format!("; not removed: {error}")),
+                }
+            }
+            (_, false) => advise(found, "git blue doctor --fix  # remove it"),
+        })
+    }
 }
 
 fn offer(name: &StoreRef, problem: &str, left: &Recoverable) -> String {

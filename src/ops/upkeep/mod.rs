@@ -3,6 +3,7 @@
 pub mod doctor;
 pub mod doctor_objects;
 pub mod doctor_sessions;
+pub mod doctor_store;
 pub mod finding;
 pub mod gc;
 

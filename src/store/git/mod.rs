@@ -46,7 +46,9 @@ pub use watch::Watch;
 use reading::Reading;
 
 use super::{
-    Change, CommitInfo, Entry, EntryKind, Lease, Objects, RefListing, Store, StoreError, StoreRef, cache::FileCache,
+    Change, CommitInfo, Entry, EntryKind, Lease, Objects, RefListing, Store, StoreError, StoreRef,
+    cache::FileCache,
+    layout::{SEEN, SHARED},
 };
 use crate::model::oid::Oid;
 
@@ -94,9 +96,32 @@ impl GitStore {
     ///
     /// # Errors
     /// Returns [`StoreError::NotAStore`] if there is no bare repository with a realm, and [`StoreError::Reftable`] if
-    /// its refs cannot be written safely. Returns the error of [`lost_part`] if only that part is missing, and
-    /// [`StoreError::DamagedRepo`] if a repository cannot be opened.
+    /// its refs cannot be written safely. Returns the error of [`lost_part`], or [`StoreError::NoRealm`], if only that
+    /// part is missing, and [`StoreError::DamagedRepo`] if a repository cannot be opened.
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
+        let store = Self::opened(path, options)?;
+        match store.tip(&StoreRef::Realm) {
+            Ok(None) => Err(store.without_realm()?.unwrap_or_else(|| StoreError::NoRealm { path: path.to_owned() })),
+            // Whoever reads the realm gets this error, and `doctor` can reset the ref.
+            Err(error) if !error.is_damage() => Err(error),
+            _ => Ok(store),
+        }
+    }
+
+    /// Opens the store at `path` even if the ref of its realm is lost.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open`], except [`StoreError::NoRealm`].
+    pub fn open_to_repair(path: &Path, options: Options) -> Result<Self, StoreError> {
+        let store = Self::opened(path, options)?;
+        match store.tip(&StoreRef::Realm) {
+            Ok(None) => store.without_realm()?.map_or(Ok(store), Err),
+            _ => Ok(store),
+        }
+    }
+
+    /// Opens the repository at `path`, whatever its refs are.
+    fn opened(path: &Path, options: Options) -> Result<Self, StoreError> {
         let not_a_store = || StoreError::NotAStore { path: path.to_owned() };
         let open = gix::open::Options::isolated()
             .open_path_as_is(true)
@@ -123,20 +148,25 @@ impl GitStore {
             return Err(not_a_store());
         }
         let cache = options.cache.then(|| FileCache::new(path.to_owned()));
-        let store = Self {
+        Ok(Self {
             locks: lock::Locks::new(path.join("blue/locks"), options),
             is_marked: Cell::new(precious::is_marked(&repo)),
             reading: Reading::new(repo),
             packed: refs::Packed::default(),
             cache,
             holds: options.holds,
-        };
-        match store.tip(&StoreRef::Realm) {
-            Ok(None) => Err(not_a_store()),
-            // Whoever reads the realm gets this error, and `doctor` can reset the ref.
-            Err(error) if !error.is_damage() => Err(error),
-            _ => Ok(store),
+        })
+    }
+
+    /// Returns the error for a repository without the ref of a realm, unless it has other refs of one.
+    fn without_realm(&self) -> Result<Option<StoreError>, StoreError> {
+        for prefix in [SHARED, SEEN] {
+            let RefListing { found, broken } = self.refs(prefix)?;
+            if !found.is_empty() || !broken.is_empty() {
+                return Ok(None);
+            }
         }
+        Ok(Some(StoreError::NotAStore { path: self.path() }))
     }
 
     fn repo(&self) -> Ref<'_, gix::Repository> {

@@ -73,8 +73,8 @@ impl GitStore {
         }
     }
 
-    /// Returns the shared refs that name no commit, each with the problem: files that are not refs,
-    /// and refs to other objects. Excludes refs whose object is missing.
+    /// Returns the shared refs that name no commit, each with the problem: files that are not refs, refs to other objects,
+    /// and refs that are lost. Excludes refs whose object is missing.
     ///
     /// # Errors
     /// Returns an error if refs cannot be listed.
@@ -95,7 +95,38 @@ impl GitStore {
             }
         }
         let named = |(name, problem): (String, String)| Some((StoreRef::parse_shared(&name)?, problem));
-        Ok(unusable.into_iter().filter_map(named).collect())
+        let lost = self.lost_refs()?.into_iter().map(|name| (name, "it is missing".to_owned()));
+        Ok(unusable.into_iter().filter_map(named).chain(lost).collect())
+    }
+
+    /// Returns the refs that do not exist any more: the realm's own, and those of domains that this machine has a record
+    /// of.
+    fn lost_refs(&self) -> Result<Vec<StoreRef>, StoreError> {
+        let recorded = self.recorded_tips()?.into_iter().map(|(name, _)| name);
+        let names: BTreeSet<_> = recorded.filter(|name| name.domain().is_some()).chain([StoreRef::Realm]).collect();
+        Ok(names.into_iter().filter(|name| matches!(self.tip(name), Ok(None))).collect())
+    }
+
+    /// Returns the shared refs with the tips that this machine recorded for them: the commits of domains that it knew, and
+    /// those last seen at remotes.
+    fn recorded_tips(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        let domain = |name: &str| Some(StoreRef::Domain(name.strip_prefix(layout::KNOWN)?.parse().ok()?));
+        let known = self.refs(layout::KNOWN)?.found.into_iter();
+        let known = known.filter_map(|(name, tip)| Some((domain(&name)?, tip)));
+        let seen = self.seen()?.into_iter().filter_map(|(name, tip)| match name {
+            StoreRef::Seen(_, of) => Some((*of, tip)),
+            _ => None,
+        });
+        Ok(known.chain(seen).collect())
+    }
+
+    /// Returns whether a ref is lost, and this machine recorded that the commit was its tip.
+    ///
+    /// # Errors
+    /// Returns an error if refs cannot be read.
+    pub fn is_lost_at(&self, name: &StoreRef, commit: &Oid) -> Result<bool, StoreError> {
+        let is_recorded = self.recorded_tips()?.iter().any(|(of, tip)| of == name && tip == commit);
+        Ok(is_recorded && matches!(self.tip(name), Ok(None)))
     }
 
     /// Removes a ref that [`Self::unusable_refs`] returned. The caller holds its lock.
@@ -110,10 +141,10 @@ impl GitStore {
                 std::fs::remove_file(&path).map_err(StoreError::io("delete", path))
             }
             Err(error) => Err(error),
-            Ok(tip) => {
-                let expected = tip.map(|tip| tip.to_string());
-                let args = ["update-ref", "--no-deref", "-d", &name.to_string()];
-                self.git(vars).text(&args.into_iter().chain(expected.as_deref()).collect::<Vec<_>>()).map(drop)
+            Ok(None) => Ok(()),
+            Ok(Some(tip)) => {
+                let args = ["update-ref", "--no-deref", "-d", &name.to_string(), &tip.to_string()];
+                self.git(vars).text(&args).map(drop)
             }
         }
     }

@@ -1,0 +1,114 @@
+//! The check of `doctor` that a realm's store can be opened and its realm can be read. Without that, nothing else can be
+//! checked.
+
+use super::{
+    doctor_objects,
+    finding::{Request, advise, check, failed, repaired},
+};
+use crate::{
+    error::OpError,
+    locate,
+    machine::home::KnownRealm,
+    model::text::shell_path,
+    ops::ctx::Ctx,
+    store::{
+        StoreError,
+        git::{self, GitStore},
+        read,
+    },
+    wire::{DoctorCheck, Health},
+};
+
+/// Returns the store of a realm that can be read, if necessary after repairs that the user asks for. Adds what was
+/// found to `checks`.
+pub(crate) fn readable(
+    ctx: &Ctx,
+    request: &Request,
+    known: &KnownRealm,
+    checks: &mut Vec<DoctorCheck>,
+) -> Option<GitStore> {
+    let lost_part = lost_part(request, known);
+    let is_unusable = lost_part.as_ref().is_some_and(|check| !check.fixed);
+    checks.extend(lost_part);
+    if is_unusable {
+        return None;
+    }
+    let (store, read) = match ctx.open_store_to_repair(known) {
+        Ok(store) => {
+            let read = read::realm(&store);
+            (store, read)
+        }
+        Err(error) => {
+            checks.push(unusable(known, error));
+            return None;
+        }
+    };
+    match read {
+        Ok(realm) if realm.name == known.name => {
+            checks.push(found(known, Health::Ok, known.path.display().to_string()));
+            Some(store)
+        }
+        Ok(realm) => {
+            let message = format!("{} contains the realm {}", known.path.display(), realm.name);
+            checks.push(found(known, Health::Error, message));
+            None
+        }
+        Err(error) if error.is_damage() => {
+            let (repaired, found) = repair(ctx, request, known, store, &error);
+            checks.extend(found);
+            repaired
+        }
+        Err(error) => {
+            checks.push(unusable(known, error.into()));
+            None
+        }
+    }
+}
+
+fn found(known: &KnownRealm, state: Health, message: impl Into<String>) -> DoctorCheck {
+    check("store", Some(known.name.as_str()), state, message)
+}
+
+fn unusable(known: &KnownRealm, error: OpError) -> DoctorCheck {
+    failed(found(known, Health::Error, error.message), &error.next_steps)
+}
+
+/// Repairs a store whose realm cannot be read because of `damage`, if the user asks for it. Returns the store if the
+/// realm can be read now, and the checks.
+fn repair(
+    ctx: &Ctx,
+    request: &Request,
+    known: &KnownRealm,
+    store: GitStore,
+    damage: &StoreError,
+) -> (Option<GitStore>, Vec<DoctorCheck>) {
+    let store_check = found(known, Health::Error, damage.to_string());
+    if matches!(damage, StoreError::Damaged { what, .. } if what == git::PACKED_REFS) {
+        let step = format!("git -C {} for-each-ref  # show what git cannot read", shell_path(&known.path));
+        return (None, vec![advise(store_check, step)]);
+    }
+    let mut checks = doctor_objects::refs(ctx, request, known, &store);
+    checks.extend(doctor_objects::objects(ctx, request, known, &store));
+    drop(store);
+    let store = ctx.open_store(known).ok().filter(|store| read::realm(store).is_ok());
+    let store_check = match &store {
+        Some(_) => DoctorCheck { fixed: true, ..store_check },
+        // Starting over is the last resort.
+        None if checks.iter().all(|check| check.fixed || check.next_step.is_none()) => {
+            advise(store_check, locate::obtain_again(&ctx.home, known))
+        }
+        None => store_check,
+    };
+    checks.insert(0, store_check);
+    (store, checks)
+}
+
+/// Reports a store that lacks a part without which git does not recognize it, and makes the part again on request.
+fn lost_part(request: &Request, known: &KnownRealm) -> Option<DoctorCheck> {
+    let error = OpError::from(git::lost_part(&known.path)?);
+    let found = found(known, Health::Error, error.message);
+    if !request.fix {
+        return Some(failed(found, &error.next_steps));
+    }
+    Some(repaired(found, git::restore_part(&known.path), ""))
+}
