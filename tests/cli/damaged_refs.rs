@@ -2,7 +2,7 @@
 
 use crate::{
     damage::break_ref,
-    missing_objects::synced,
+    missing_objects::{lose, synced},
     world::{DOMAIN_REF, World},
 };
 
@@ -155,4 +155,44 @@ fn lost_realm_is_fetched_again() {
     world.finish_shell(&fungal, &step).exits(0);
     assert_eq!(world.tip("refs/blue/realm"), tip);
     world.ok(&fungal, &["status"]);
+}
+
+/// Sessions are only records, and no other one can be started until the ref can be read.
+#[test]
+fn sessions_are_reset_to_what_is_left_of_them() {
+    let name = "refs/blue/sessions/fungal";
+    for is_lost in [true, false] {
+        let world = World::pair();
+        let fungal = world.path("fungal");
+        world.ok(&fungal, &["session", "start"]);
+        let before = world.tip(name);
+        world.ok(&fungal, &["session", "start", "--rfc", "rfc-1"]);
+        let tip = world.tip(name);
+        if is_lost {
+            lose(&world, &world.store(), &tip);
+        } else {
+            break_ref(&world, name, &"\0".repeat(41));
+        }
+        let status = world.blue(&fungal, &["session", "status"]).exits(128);
+        let doctor = world.finish_shell(&fungal, &world.next_step(&status)).exits(1);
+        let step = world.next_steps(&doctor).into_iter().find(|step| step.contains("doctor --fix")).unwrap();
+        let mended = world.finish_shell(&fungal, &step).exits(0);
+        let left = if is_lost { before } else { tip };
+        assert!(mended.stdout.contains(&format!("to {left}")), "{mended}");
+        world.blue(&fungal, &["doctor"]).exits(0);
+        world.ok(&fungal, &["session", "start"]);
+    }
+}
+
+#[test]
+fn sessions_of_which_nothing_is_left_are_removed() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["session", "start"]);
+    lose(&world, &world.store(), &world.tip("refs/blue/sessions/fungal^{tree}"));
+    world.blue(&fungal, &["session", "start"]).exits(128);
+    world.blue(&fungal, &["doctor"]).exits(1);
+    let mended = world.blue(&fungal, &["doctor", "--fix"]).exits(0);
+    assert!(mended.stdout.contains("none of its commits is complete; it was removed"), "{mended}");
+    world.ok(&fungal, &["session", "start"]);
 }

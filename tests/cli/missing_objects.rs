@@ -21,7 +21,7 @@ pub fn unpack(world: &World, repo: &Path) {
 }
 
 /// Removes an object from a repository, wherever it is stored.
-fn lose(world: &World, repo: &Path, id: &str) {
+pub fn lose(world: &World, repo: &Path, id: &str) {
     unpack(world, repo);
     fs::remove_file(repo.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
 }

@@ -227,11 +227,8 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
     let Some(store) = doctor_store::readable(ctx, request, known, checks) else { return };
     checks.extend(locks(request, subject, &store));
     checks.push(mode(request, subject, &store));
-    let objects = doctor_objects::objects(ctx, request, known, &store);
-    // The open store still reads the packs that were replaced.
-    let store = if objects.iter().any(|check| check.fixed) { ctx.open_store(known).unwrap_or(store) } else { store };
-    checks.extend(objects);
-    checks.extend(doctor_objects::refs(ctx, request, known, &store));
+    let (store, found) = doctor_objects::objects_and_refs(ctx, request, known, store);
+    checks.extend(found);
     checks.extend(files(subject, &store));
     checks.push(doctor_sessions::of_realm(ctx, request, known, &store));
     checks.extend(last_syncs(known, &store));

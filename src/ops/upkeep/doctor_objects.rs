@@ -26,8 +26,30 @@ const MAX_OFFERED: usize = 20;
 /// The maximum number of git messages, and of lost commits, that one message repeats.
 const MAX_SHOWN: usize = 10;
 
+/// Checks the objects and refs of a store. Returns the store as it is then.
+pub(crate) fn objects_and_refs(
+    ctx: &Ctx,
+    request: &Request,
+    known: &KnownRealm,
+    store: GitStore,
+) -> (GitStore, Vec<DoctorCheck>) {
+    let is_fixed = |checks: &[DoctorCheck]| checks.iter().any(|check| check.fixed);
+    // The open store still reads the packs that were replaced.
+    let reopened = |store| ctx.open_store_to_repair(known).unwrap_or(store);
+    let mut checks = objects(ctx, request, known, &store);
+    let mut store = if is_fixed(&checks) { reopened(store) } else { store };
+    let refs = refs(ctx, request, known, &store);
+    if is_fixed(&refs) {
+        store = reopened(store);
+        // git complained about the refs too.
+        checks = if is_fixed(&checks) { checks } else { objects(ctx, request, known, &store) };
+    }
+    checks.extend(refs);
+    (store, checks)
+}
+
 /// Checks the objects of a store, and fetches missing ones.
-pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
+fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
     let subject = Some(known.name.as_str());
     let problem = match complaints(ctx, store) {
         Ok(None) => return vec![check("objects", subject, Health::Ok, "git fsck --strict found no problems")],
@@ -51,6 +73,7 @@ pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &
         }
     }
     let mut checks = records(ctx, request, known, store);
+    checks.extend(sessions(ctx, known, store).unwrap_or_else(|error| vec![found(error.message)]));
     if !checks.is_empty() && complaints(ctx, store).is_ok_and(|left| left.is_none()) {
         return checks;
     }
@@ -84,6 +107,23 @@ fn records(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -
         },
     };
     lost.into_iter().map(check_one).collect()
+}
+
+/// Resets sessions with missing objects to their newest complete commit, or removes them: they are only records, and
+/// without this, no other session can be started.
+fn sessions(ctx: &Ctx, known: &KnownRealm, store: &GitStore) -> Result<Vec<DoctorCheck>, OpError> {
+    let vars = ctx.env.vars();
+    let incomplete = store.incomplete_refs(vars)?.into_iter();
+    let repair = |(name, tip): (StoreRef, Oid)| {
+        if let Some(left) = store.find_intact_commit(vars, &name, Some(tip))? {
+            return restore(ctx, &known.name, store, &name.shared_name(), left.commit);
+        }
+        let _lease = store.lock(&name)?;
+        store.remove_unusable(vars, &name)?;
+        let message = format!("{name}: none of its commits is complete; it was removed");
+        Ok(DoctorCheck { fixed: true, ..check("refs", Some(known.name.as_str()), Health::Error, message) })
+    };
+    incomplete.filter(|(name, _)| matches!(name, StoreRef::Sessions(_))).map(repair).collect()
 }
 
 /// Returns git's complaints about the objects; `None` if all are sound.
@@ -146,7 +186,7 @@ fn command(realm: &RealmName, name: &StoreRef, left: &Recoverable) -> String {
 }
 
 /// Checks that every shared ref names a commit. One that does not is repaired on request, if that loses nothing.
-pub(crate) fn refs(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
+fn refs(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
     let found = |message| check("refs", Some(known.name.as_str()), Health::Error, message);
     let unusable = match store.unusable_refs() {
         Ok(unusable) => unusable,
@@ -182,18 +222,21 @@ impl RefRepair<'_> {
         }
     }
 
-    /// Resets the ref to a commit that this machine recorded as its tip, or offers any other commit.
+    /// Resets the ref to a commit that this machine recorded as its tip, or offers any other commit. Sessions are only
+    /// records, so they are reset to any commit.
     fn reset(&self, left: &Recoverable) -> Result<DoctorCheck, OpError> {
         let Self { ctx, known, store, name, .. } = self;
-        match (self.store.is_lost_at(name, &left.commit)?, self.request.fix) {
-            (true, true) => restore(ctx, &known.name, store, &name.shared_name(), left.commit),
-            (true, false) => Ok(advise(self.found(""), "git blue doctor --fix  # restore it; nothing is lost")),
-            (false, _) => {
-                let offer = offer(name, &format!("cannot be used: {}", self.problem), left);
-                let step = format!("{}  # reset it", command(&known.name, name, left));
-                Ok(advise(check("refs", Some(known.name.as_str()), Health::Error, offer), step))
-            }
+        let (is_recorded, is_session) = (store.is_lost_at(name, &left.commit)?, matches!(name, StoreRef::Sessions(_)));
+        if self.request.fix && (is_recorded || is_session) {
+            return restore(ctx, &known.name, store, &name.shared_name(), left.commit);
         }
+        if is_recorded {
+            return Ok(advise(self.found(""), "git blue doctor --fix  # restore it; nothing is lost"));
+        }
+        let offer = offer(name, &format!("cannot be used: {}", self.problem), left);
+        let command = if is_session { "git blue doctor --fix".to_owned() } else { command(&known.name, name, left) };
+        let found = check("refs", Some(known.name.as_str()), Health::Error, offer);
+        Ok(advise(found, format!("{command}  # reset it")))
     }
 
     /// Fetches the realm, or removes any other ref, if the user asks for it. The store has no commit that the ref may

@@ -19,6 +19,7 @@ use crate::{
         StoreRef,
         git::GitStore,
         sessions::{self, SessionFilter},
+        unless_damaged,
     },
     wire::{DoctorCheck, Health},
 };
@@ -64,7 +65,9 @@ pub(crate) fn of_deleted_trees(ctx: &Ctx, request: &Request) -> Result<Option<Do
     let is_shared = ctx.shares_sessions();
     let is_alone = !is_shared && joined::other_joined_clone(&ctx.home, code, acting.realm, acting.repo)?.is_none();
     let is = |marked: &SessionRef, id: &SessionId| marked.is_of(acting) && marked.id == *id;
-    let Some(tip) = acting.store.tip(&StoreRef::Sessions(acting.repo.clone()))? else { return Ok(None) };
+    // The check of the refs reports one that cannot be read.
+    let tip = unless_damaged(acting.store.tip(&StoreRef::Sessions(acting.repo.clone())))?;
+    let Some(tip) = tip else { return Ok(None) };
     let (open, _) = sessions::at(acting.store, acting.repo, &tip, SessionFilter::Open)?;
     let is_lost = |session: &&Session| {
         let id = &session.id;

@@ -87,10 +87,8 @@ fn repair(
         let step = format!("git -C {} for-each-ref  # show what git cannot read", shell_path(&known.path));
         return (None, vec![advise(store_check, step)]);
     }
-    let mut checks = doctor_objects::refs(ctx, request, known, &store);
-    checks.extend(doctor_objects::objects(ctx, request, known, &store));
-    drop(store);
-    let store = ctx.open_store(known).ok().filter(|store| read::realm(store).is_ok());
+    let (store, mut checks) = doctor_objects::objects_and_refs(ctx, request, known, store);
+    let store = Some(store).filter(|store| read::realm(store).is_ok());
     let store_check = match &store {
         Some(_) => DoctorCheck { fixed: true, ..store_check },
         // Starting over is the last resort.

@@ -9,7 +9,10 @@ use super::{GitStore, objects::to_git, refs};
 use crate::{
     model::oid::Oid,
     platform::files::{self, Access},
-    store::{Objects as _, Store as _, StoreError, StoreRef, layout, read},
+    store::{
+        Objects as _, Store as _, StoreError, StoreRef, layout, read,
+        sessions::{self, SessionFilter},
+    },
 };
 
 /// The maximum number of commits that are examined to recover a ref.
@@ -238,7 +241,7 @@ impl GitStore {
         found
     }
 
-    /// Returns every commit in the store that has the content of a ref: the realm, or the domain.
+    /// Returns every commit in the store that has the content of a ref: the realm, the domain, or the sessions.
     fn strays(&self, vars: &BTreeMap<OsString, OsString>, name: &StoreRef) -> Result<Vec<Oid>, StoreError> {
         let mut found = Vec::new();
         let args = ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)"];
@@ -259,6 +262,9 @@ impl GitStore {
                 let info = read::file::<crate::model::domain::Domain>(self, name, &tree, &layout::domain());
                 info.is_ok_and(|info| info.is_some_and(|info| info.name == *domain))
             }
+            StoreRef::Sessions(repo) => [SessionFilter::Open, SessionFilter::Ended]
+                .into_iter()
+                .any(|which| sessions::at(self, repo, id, which).is_ok_and(|(found, _)| !found.is_empty())),
             _ => false,
         }
     }
