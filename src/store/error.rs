@@ -14,8 +14,8 @@ pub enum StoreError {
         /// The path that was searched.
         path: PathBuf,
     },
-    /// The store has no file `HEAD`, without which git does not recognize a repository.
-    #[error("{} has no HEAD file", path.display())]
+    /// The store has no valid file `HEAD`, without which git does not recognize a repository.
+    #[error("{} has no valid HEAD file", path.display())]
     NoHead {
         /// The store.
         path: PathBuf,

@@ -15,13 +15,35 @@ fn lost_head_is_written_again() {
     std::fs::remove_file(&head).unwrap();
     for command in ["status", "check", "doctor"] {
         let run = world.blue(&fungal, &[command]);
-        assert!(run.code != 0 && run.all().contains("aperture.git has no HEAD file"), "{run}");
+        assert!(run.code != 0 && run.all().contains("aperture.git has no valid HEAD file"), "{run}");
         let step = "git blue doctor --fix  # recreate HEAD; nothing is lost";
         assert!(world.next_steps(&run).iter().any(|one| one == step), "{run}");
     }
     world.blue(&fungal, &["doctor", "--fix"]).exits(0);
     assert_eq!(std::fs::read_to_string(&head).unwrap(), written);
     world.ok(&fungal, &["status"]);
+}
+
+/// git refuses the store, although this program can read it.
+#[test]
+fn invalid_head_is_written_again() {
+    for text in ["", "\0\0\0\0", "ref: nowhere\n"] {
+        let (world, _) = synced();
+        let fungal = world.path("fungal");
+        let head = world.store().join("HEAD");
+        let written = std::fs::read_to_string(&head).unwrap();
+        world.bump("1.1.0");
+        std::fs::write(&head, text).unwrap();
+        let problem = "aperture.git has no valid HEAD file";
+        let sync = world.blue(&fungal, &["sync"]).exits(128);
+        let doctor = world.blue(&fungal, &["doctor"]).exits(1);
+        assert!(sync.stderr.contains(problem) && doctor.stdout.contains(problem), "{sync}{doctor}");
+        let step = "git blue doctor --fix  # recreate HEAD; nothing is lost".to_owned();
+        assert!(world.next_steps(&doctor).contains(&step), "{doctor}");
+        world.finish_shell(&fungal, &step).exits(0);
+        assert_eq!(std::fs::read_to_string(&head).unwrap(), written);
+        world.ok(&fungal, &["sync"]);
+    }
 }
 
 #[test]

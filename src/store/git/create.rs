@@ -1,6 +1,10 @@
 //! Creates a store in a temporary folder and renames it into place, so that nobody sees a partial one.
 
-use std::{cell::Cell, io::Write as _, path::Path};
+use std::{
+    cell::Cell,
+    io::{ErrorKind, Write as _},
+    path::Path,
+};
 
 use super::{GitStore, Options, fsync, lock, precious, reading::Reading, refs};
 use crate::{
@@ -95,12 +99,24 @@ impl UnfinishedStore {
     }
 }
 
-/// Returns the error for a store that lacks a part that can be made again: `HEAD`, or `refs` if it was empty, as in a
+/// Returns whether a repository has a `HEAD` that git accepts: the name of a ref, or the id of a commit.
+fn has_head(path: &Path) -> bool {
+    match std::fs::read(path.join("HEAD")) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            let named = text.strip_prefix("ref:").map(str::trim_start);
+            named.is_some_and(|name| name.starts_with("refs/")) || text.trim_end().parse::<Oid>().is_ok()
+        }
+        Err(error) => error.kind() != ErrorKind::NotFound,
+    }
+}
+
+/// Returns the error for a store that lacks a part that can be made again: a valid `HEAD`, or `refs` if it was empty, as in a
 /// backup without empty directories.
 pub fn lost_part(path: &Path) -> Option<StoreError> {
     let has = |part: &str| path.join(part).exists();
     let path = path.to_owned();
-    match (has("objects"), has("HEAD"), has("refs"), has("packed-refs")) {
+    match (has("objects"), has_head(&path), has("refs"), has("packed-refs")) {
         (true, false, true, _) => Some(StoreError::NoHead { path }),
         (true, true, false, true) => Some(StoreError::NoRefs { path }),
         _ => None,

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use super::{git_command, incoming::Incoming};
+use super::{create::lost_part, git_command, incoming::Incoming};
 use crate::{
     model::oid::Oid,
     platform::process::{self, Group, RUNNING},
@@ -245,6 +245,10 @@ impl<'a> RemoteConnection<'a> {
     }
 
     fn failed(&self, outcome: &Outcome) -> StoreError {
+        // Then git does not recognize the store, and its message seems to be about the remote.
+        if let Some(lost) = lost_part(&self.store) {
+            return lost;
+        }
         let problem = match outcome.words.as_str() {
             "" if outcome.status.code().is_none() => {
                 format!("git was stopped by signal {}", process::code(outcome.status) - 128)
