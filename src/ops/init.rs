@@ -146,7 +146,10 @@ fn provide(
     let make = admin::init::Request { name: realm.clone(), path: None, url, branches };
     match admin::init::run(ctx, &make) {
         Ok(made) if made.body.created => *new = Some(NewRealm::Created),
-        Ok(_) => {}
+        Ok(_) => {
+            let known = locate::known(&ctx.home, realm)?;
+            refuse_namesake(&known, proposed, ctx.code()?, ctx.options())?;
+        }
         // Another process created it meanwhile.
         Err(error) if error.code == ErrorCode::RealmExists => {}
         Err(error) => return Err(error),
@@ -159,7 +162,9 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
     let is_elsewhere = proposed.is_some_and(|config| config.realm.url.is_some()) && request.url.is_none();
     let known = unknown::known(&ctx.home);
     let is_slip = unknown::similar_realm(realm, &known).is_some() && request.url.is_none();
-    if request.realm.is_some() && !is_elsewhere && !is_slip {
+    // Its record was lost, but not its content.
+    let is_kept = ctx.home.default_store(realm).exists();
+    if request.realm.is_some() && (is_kept || (!is_elsewhere && !is_slip)) {
         return Ok(());
     }
     if let (Some(url), None) = (&request.url, &request.realm) {

@@ -62,6 +62,21 @@ fn lost_or_damaged_records_of_the_realms_can_be_made_again() {
     }
 }
 
+/// The repository's configuration names the URL, which the store knows too.
+#[test]
+fn lost_record_of_a_shared_realm_can_be_made_again() {
+    let (world, hub) = crate::sync::shared();
+    let fungal = world.path("fungal");
+    let config = world.path("home/blue/config");
+    std::fs::remove_file(&config).unwrap();
+    let init = world.next_step(&world.blue(&fungal, &["status"]).exits(128));
+    assert!(init.starts_with("git blue init --realm aperture  # use its store"), "{init}");
+    world.finish_shell(&fungal, &init).exits(0);
+    let url = world.line(&fungal, &["config", "--file", "../home/blue/config", "blue.realm.aperture.url"]);
+    assert_eq!(url, hub);
+    world.ok(&fungal, &["sync"]);
+}
+
 #[test]
 fn doctor_asks_man_for_the_manual() {
     let world = World::pair();

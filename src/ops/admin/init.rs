@@ -17,7 +17,7 @@ use crate::{
         sync::{self, url},
     },
     store::{
-        Change, Edit, Parents, StoreError, codec,
+        Change, Edit, Parents, Store as _, StoreError, codec,
         git::{self, GitStore},
         layout, read,
     },
@@ -76,6 +76,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
     // Another process may have been faster.
     let created = created.or_else(|error| if is_there(ctx, name, &path)? { Ok(false) } else { Err(error) })?;
     let path = dunce::canonicalize(&path).unwrap_or(path);
+    // A store whose record was lost still knows where it is shared.
+    let is_kept = !created && request.path.is_none();
+    let url = url.or_else(|| if is_kept { recorded_url(ctx, &path) } else { None });
     let known = KnownRealm { name: name.clone(), path: path.clone(), url: url.clone(), former_urls: Vec::new() };
     ctx.home.record_realm(&known)?;
     if let Some(url) = &url {
@@ -97,6 +100,12 @@ fn is_there(ctx: &Ctx, name: &RealmName, path: &Path) -> Result<bool, OpError> {
         return Err(OpError::no(ErrorCode::OtherRealm, message));
     }
     Ok(true)
+}
+
+/// Returns the URL at which the realm of a store is shared.
+fn recorded_url(ctx: &Ctx, path: &Path) -> Option<String> {
+    let remotes = GitStore::open(path, ctx.options()).ok()?.remotes();
+    remotes.into_iter().find(|remote| remote.name == sync::realm_clone::origin()).map(|remote| remote.url)
 }
 
 fn create(ctx: &Ctx, name: &RealmName, path: &Path) -> Result<(), OpError> {
