@@ -62,6 +62,22 @@ fn lost_or_damaged_records_of_the_realms_can_be_made_again() {
     }
 }
 
+#[test]
+fn damaged_record_of_a_clone_is_reported_and_written_again() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let records = world.path("home/blue/joined");
+    let record = records.read_dir().unwrap().next().unwrap().unwrap().path();
+    std::fs::write(&record, [0xff, 0xfe, 0]).unwrap();
+    let doctor = world.ok(&fungal, &["doctor"]);
+    assert!(doctor.stdout.contains("this clone is read-only: its record in "), "{doctor}");
+    world.blue(&fungal, &["check"]).exits(0);
+    world.finish_shell(&fungal, "git blue init  # record it again").exits(0);
+    assert!(!world.ok(&fungal, &["doctor"]).stdout.contains("read-only"));
+    world.bump("1.1.0");
+    assert_eq!(world.version(), "1.1.0");
+}
+
 /// The repository's configuration names the URL, which the store knows too.
 #[test]
 fn lost_record_of_a_shared_realm_can_be_made_again() {

@@ -14,7 +14,8 @@ use crate::{
 /// The maximum size of a file, in bytes. A few names and a path need less.
 const MAX: u64 = 5_000;
 
-/// Returns the text of a file without its final line break, or `None` if there is no file.
+/// Returns the text of a file without its final line break, or `None` if there is no file. Text that is not UTF-8 is in
+/// none of the formats of these files.
 ///
 /// # Errors
 /// Returns a human-readable reason if the file cannot be read. Does not follow a symbolic link.
@@ -25,10 +26,10 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
         Ok(meta) if !meta.is_file() => return Err("it is not a regular file".into()),
         Ok(_) => {}
     }
-    let mut text = String::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(MAX).read_to_string(&mut text));
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(MAX).read_to_end(&mut bytes));
     read.map_err(|error| error.to_string())?;
-    Ok(Some(text.trim_end().to_owned()))
+    Ok(Some(String::from_utf8_lossy(&bytes).trim_end().to_owned()))
 }
 
 /// Replaces a file in `folder` with these lines.

@@ -30,6 +30,7 @@ use crate::{
         delivery::receiver,
         hooks,
         publish::{catch_up, policy},
+        repos::joined,
         sync::auto,
         upkeep::finding::{advise, check, failed, repaired},
     },
@@ -79,6 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
         && let Some(repo) = &here.repo
     {
         checks.push(hooks(ctx, repo.as_str())?);
+        checks.extend(clone_record(ctx, repo.as_str()));
         checks.extend(alternates(ctx, repo.as_str()));
         checks.extend(publishing_branch(ctx, repo.as_str()));
     }
@@ -350,6 +352,21 @@ fn unknown_repos(subject: Option<&str>, view: &RealmSummary) -> Option<DoctorChe
     );
     let step = format!("git blue init --realm {}  # in each one that should take part", subject.unwrap_or_default());
     Some(advise(check("members", subject, Health::Warning, message), step))
+}
+
+/// Reports a clone that was joined, but is read-only now, because its record on this machine is lost or damaged.
+fn clone_record(ctx: &Ctx, repo: &str) -> Option<DoctorCheck> {
+    let code = ctx.code.as_ref().filter(|code| joined::was_joined(code))?;
+    let found = |message| check("clone", Some(repo), Health::Warning, message);
+    match joined::read(&ctx.home, code) {
+        Ok(Some(_)) => None,
+        Ok(None) => {
+            let message =
+                format!("this clone is read-only: its record in {} is missing or damaged", ctx.home.clones().display());
+            Some(advise(found(message), "git blue init  # record it again"))
+        }
+        Err(error) => Some(found(error.message)),
+    }
 }
 
 /// Reports that the clone lacks objects, because a repository from which it borrows them is gone.
