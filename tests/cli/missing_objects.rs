@@ -118,6 +118,20 @@ fn doctor_replaces_a_damaged_pack_by_what_the_remote_has() {
 }
 
 #[test]
+fn corrupt_object_that_nothing_needs_is_set_aside() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let id = world.feed("git", &world.store(), &["hash-object", "-w", "--stdin"], "noise").stdout.trim().to_owned();
+    let object = world.store().join("objects").join(&id[..2]).join(&id[2..]);
+    fs::set_permissions(&object, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(&object, "torn").unwrap();
+    world.blue(&fungal, &["doctor"]).exits(1);
+    let mended = world.blue(&fungal, &["doctor", "--fix"]).exits(0);
+    assert!(mended.stdout.contains("corrupt, but nothing needs them: moved to "), "{mended}");
+    assert!(is_clean(&world, &world.store()) && world.store().join("blue/corrupt").join(&id).exists());
+}
+
+#[test]
 fn lost_objects_are_given_up_only_explicitly() {
     for lost in ["^{tree}", ""] {
         let world = World::pair();

@@ -61,20 +61,30 @@ fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -
         let problem = advise(found(problem), "git blue doctor --fix  # fetch what is missing, if possible");
         return [problem].into_iter().chain(records(ctx, request, known, store)).collect();
     }
+    let mut checks = set_aside(ctx, known, store);
+    let is_sound = |checks: &[DoctorCheck]| {
+        checks.iter().any(|check| check.fixed) && complaints(ctx, store).is_ok_and(|left| left.is_none())
+    };
+    if is_sound(&checks) {
+        return checks;
+    }
     let mut said = vec![problem];
     for remote in store.remotes() {
         match refetch(ctx, &remote, store).and_then(|()| remaining(ctx, store)) {
             Ok(None) => {
                 said.push(format!("fetched missing objects from {}", remote.name));
-                return vec![DoctorCheck { fixed: true, ..found(said.join("; ")) }];
+                checks.push(DoctorCheck { fixed: true, ..found(said.join("; ")) });
+                return checks;
             }
             Ok(Some(_)) => said.push(format!("fetching from {} did not repair it", remote.name)),
             Err(error) => said.push(format!("{}: {}", remote.name, error.message)),
         }
     }
-    let mut checks = records(ctx, request, known, store);
+    checks.extend(records(ctx, request, known, store));
     checks.extend(sessions(ctx, known, store).unwrap_or_else(|error| vec![found(error.message)]));
-    if !checks.is_empty() && complaints(ctx, store).is_ok_and(|left| left.is_none()) {
+    // What was removed may have needed a corrupt object.
+    checks.extend(set_aside(ctx, known, store));
+    if is_sound(&checks) {
         return checks;
     }
     checks.push(found(said.join("; ")));
@@ -83,6 +93,21 @@ fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -
         Err(error) => checks.push(found(error.message)),
     }
     checks
+}
+
+/// Moves corrupt objects that nothing needs out of the way.
+fn set_aside(ctx: &Ctx, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
+    let vars = ctx.env.vars();
+    let found = |message| check("objects", Some(known.name.as_str()), Health::Error, message);
+    match store.fsck(vars).and_then(|complaints| store.set_corrupt_aside(vars, &complaints)) {
+        Ok(moved) if moved.is_empty() => Vec::new(),
+        Ok(moved) => {
+            let files = comma_separated_at_most(MAX_SHOWN, moved.iter().map(|path| path.display()));
+            let message = format!("corrupt, but nothing needs them: moved to {files}");
+            vec![DoctorCheck { fixed: true, ..found(message) }]
+        }
+        Err(error) => vec![found(error.to_string())],
+    }
 }
 
 /// Checks the records of this machine, such as inboxes, and removes those that cannot be read if the user asks for it.

@@ -4,6 +4,7 @@
 //! the ref moves, and the ref is on disk before success is reported.
 
 mod commit;
+mod corrupt;
 mod create;
 mod delete;
 pub mod fsync;

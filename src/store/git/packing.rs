@@ -245,7 +245,8 @@ pub(super) fn loose_files(objects: &Path) -> Vec<PathBuf> {
     files.filter(|path| !is_temporary(path)).collect()
 }
 
-fn id(path: &Path) -> Option<String> {
+/// Returns the id of a loose object.
+pub(super) fn id(path: &Path) -> Option<String> {
     Some(format!("{}{}", path.parent()?.file_name()?.to_str()?, path.file_name()?.to_str()?))
 }
 
