@@ -232,6 +232,17 @@ fn doctor_notices_that_nothing_can_be_written() {
     assert!(run.stdout.contains("error    home") && run.stdout.contains("cannot be written: "), "{run}");
 }
 
+/// A sync refuses to push them.
+#[test]
+fn doctor_reads_old_versions_and_stray_files() {
+    for path in ["versions/s3-permissions/0.9.0.json", "approvals/s3-permissions/0123456789ab.json", "stray"] {
+        let world = World::pair();
+        world.plant(path, "{ oops");
+        let doctor = world.blue(&world.path("fungal"), &["doctor"]).exits(1);
+        assert_eq!(doctor.stdout.matches(&format!("{DOMAIN_REF}:{path}: ")).count(), 1, "{doctor}");
+    }
+}
+
 #[test]
 fn doctor_names_repositories_that_the_realm_lost() {
     let world = World::pair();

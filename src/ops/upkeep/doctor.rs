@@ -35,9 +35,9 @@ use crate::{
         upkeep::finding::{advise, check, failed, repaired},
     },
     store::{
-        Store,
+        Store, StoreError, StoreRef,
         git::{self, GitStore, LockFile},
-        read,
+        read, validate_incoming,
     },
     wire::{Answer, Doctor, DoctorCheck, Health, SyncProblem},
 };
@@ -326,14 +326,44 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
         Err(error) => return vec![check("files", subject, Health::Error, error.to_string())],
     };
     let damage = view.damage.iter().chain(view.domains.values().flat_map(|domain| &domain.damage));
-    let mut found: Vec<_> = damage
-        .map(|damage| check("files", subject, Health::Error, format!("{}: {}", damage.file, damage.problem)))
-        .collect();
+    let mut problems: Vec<_> = damage.map(|damage| format!("{}: {}", damage.file, damage.problem)).collect();
+    match more_problems(store, &view) {
+        Ok(more) => {
+            // The same file has another message here.
+            let is_new = |one: &String| !damaged_files(&problems).contains(file_of(one));
+            let more: Vec<_> = more.into_iter().filter(is_new).collect();
+            problems.extend(more);
+        }
+        Err(error) => problems.push(error.to_string()),
+    }
+    let mut found: Vec<_> =
+        problems.into_iter().map(|problem| check("files", subject, Health::Error, problem)).collect();
     if found.is_empty() {
-        found.push(check("files", subject, Health::Ok, "every contract and binding can be read"));
+        found.push(check("files", subject, Health::Ok, "every file of the realm can be read"));
     }
     found.extend(unknown_repos(subject, &view));
     found
+}
+
+/// Returns the problems of all files of the realm, such as old versions, for which a sync would not push them.
+fn more_problems(store: &GitStore, view: &RealmSummary) -> Result<Vec<String>, StoreError> {
+    let domains = view.domains.keys().map(|domain| StoreRef::Domain(domain.clone()));
+    let mut problems = Vec::new();
+    for name in domains.chain([StoreRef::Realm]) {
+        if let Some(tip) = store.tip(&name)? {
+            problems.extend(validate_incoming::inspect(store, &name, &tip, &[])?);
+        }
+    }
+    Ok(problems)
+}
+
+fn damaged_files(problems: &[String]) -> BTreeSet<&str> {
+    problems.iter().map(|problem| file_of(problem)).collect()
+}
+
+/// Returns the file that a problem begins with.
+fn file_of(problem: &str) -> &str {
+    problem.split_once(": ").map_or(problem, |(file, _)| file)
 }
 
 /// Reports repositories that domains name but that are not in the realm, for example because its ref was reset.
