@@ -232,6 +232,17 @@ fn doctor_notices_that_nothing_can_be_written() {
     assert!(run.stdout.contains("error    home") && run.stdout.contains("cannot be written: "), "{run}");
 }
 
+#[test]
+fn doctor_notices_that_a_store_cannot_be_written() {
+    let world = World::solo();
+    let locks = world.store().join("blue/locks");
+    std::fs::remove_dir_all(&locks).unwrap();
+    // No lock file can be created here, not even by root.
+    std::fs::write(&locks, "").unwrap();
+    let doctor = world.blue(&world.path("fungal"), &["doctor"]).exits(1);
+    assert!(doctor.stdout.contains("the realm can be read, but not written: "), "{doctor}");
+}
+
 /// A sync refuses to push them.
 #[test]
 fn doctor_reads_old_versions_and_stray_files() {

@@ -45,7 +45,10 @@ pub(crate) fn readable(
     };
     match read {
         Ok(realm) if realm.name == known.name => {
-            checks.push(found(known, Health::Ok, known.path.display().to_string()));
+            checks.push(match store.try_to_write() {
+                Ok(()) => found(known, Health::Ok, known.path.display().to_string()),
+                Err(error) => found(known, Health::Error, format!("the realm can be read, but not written: {error}")),
+            });
             Some(store)
         }
         Ok(realm) => {

@@ -42,6 +42,23 @@ impl GitStore {
         Ok(packing::loose_files(&objects).len())
     }
 
+    /// Checks that the parts of the store to which every write adds can be written.
+    ///
+    /// # Errors
+    /// Returns an error for the first one that cannot.
+    pub fn try_to_write(&self) -> Result<(), StoreError> {
+        let top = self.path();
+        let parts = ["objects", "objects/pack", "refs", "refs/blue"].map(|part| top.join(part));
+        for folder in parts.iter().chain([&top]).filter(|folder| folder.is_dir()) {
+            tempfile::tempfile_in(folder).map_err(StoreError::io("write to", folder))?;
+        }
+        match self.locks.share(packing::OBJECTS) {
+            // Only a lock that can be opened is held.
+            Ok(_) | Err(StoreError::Locked { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Returns the messages of `git fsck --strict`, one per line.
     ///
     /// # Errors
