@@ -233,9 +233,10 @@ impl From<StoreError> for OpError {
             StoreError::Conflict { .. } => {
                 cannot(ErrorCode::WriteRace).next("other writers kept updating it: try again")
             }
-            StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
-                cannot(ErrorCode::Damaged).next("git blue doctor  # show what is damaged")
-            }
+            StoreError::Damaged { .. }
+            | StoreError::PackedRefs { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::Missing { .. } => cannot(ErrorCode::Damaged).next("git blue doctor  # show what is damaged"),
             StoreError::DamagedRepo { git_dir, .. } => cannot(ErrorCode::Damaged).next(format!(
                 "git --git-dir {} fsck  # show what is damaged in this repository",
                 shell_path(&git_dir)

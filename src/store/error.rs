@@ -105,6 +105,12 @@ pub enum StoreError {
         /// The problem, as a sentence.
         problem: String,
     },
+    /// git can read no line of packed-refs, because one is damaged.
+    #[error("cannot read packed-refs: {problem}")]
+    PackedRefs {
+        /// The problem, as a sentence.
+        problem: String,
+    },
     /// A partial clone lacks a directory of a commit.
     #[error("the tree {id} is missing from this partial clone")]
     NotFetched {

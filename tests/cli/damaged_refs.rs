@@ -218,3 +218,22 @@ fn sessions_of_which_nothing_is_left_are_removed() {
     assert!(mended.stdout.contains("none of its commits is complete; it was removed"), "{mended}");
     world.ok(&fungal, &["session", "start"]);
 }
+
+/// git reads none of the refs, because one line is damaged.
+#[test]
+fn damaged_lines_of_packed_refs_are_left_out() {
+    let (world, _) = synced();
+    let fungal = world.path("fungal");
+    world.git(&world.store(), &["pack-refs", "--all"]);
+    let (path, tip) = (world.store().join("packed-refs"), world.tip(DOMAIN_REF));
+    let damaged = std::fs::read_to_string(&path).unwrap().replace(&format!("{tip} {DOMAIN_REF}"), "\0\0\0\0");
+    std::fs::write(&path, damaged).unwrap();
+    let status = world.blue(&fungal, &["status"]).exits(128);
+    let doctor = world.finish_shell(&fungal, &world.next_step(&status)).exits(1);
+    let step = "git blue doctor --fix  # write it again without them".to_owned();
+    assert!(world.next_steps(&doctor).contains(&step), "{doctor}");
+    let mended = world.finish_shell(&fungal, &step).exits(0);
+    assert!(mended.stdout.contains("packed-refs has 1 line that git cannot read"), "{mended}");
+    assert_eq!(world.tip(DOMAIN_REF), tip);
+    world.ok(&fungal, &["status"]);
+}

@@ -9,7 +9,7 @@ use crate::{
     error::OpError,
     locate,
     machine::home::KnownRealm,
-    model::text::shell_path,
+    model::text::count,
     ops::ctx::Ctx,
     store::{
         StoreError,
@@ -30,6 +30,12 @@ pub(crate) fn readable(
     let lost_part = lost_part(request, known);
     let is_unusable = lost_part.as_ref().is_some_and(|check| !check.fixed);
     checks.extend(lost_part);
+    if is_unusable {
+        return None;
+    }
+    let packed_refs = packed_refs(request, known);
+    let is_unusable = packed_refs.as_ref().is_some_and(|check| !check.fixed);
+    checks.extend(packed_refs);
     if is_unusable {
         return None;
     }
@@ -86,10 +92,6 @@ fn repair(
     damage: &StoreError,
 ) -> (Option<GitStore>, Vec<DoctorCheck>) {
     let store_check = found(known, Health::Error, damage.to_string());
-    if matches!(damage, StoreError::Damaged { what, .. } if what == git::PACKED_REFS) {
-        let step = format!("git -C {} for-each-ref  # show what git cannot read", shell_path(&known.path));
-        return (None, vec![advise(store_check, step)]);
-    }
     let (store, mut checks) = doctor_objects::objects_and_refs(ctx, request, known, store);
     let store = Some(store).filter(|store| read::realm(store).is_ok());
     let store_check = match &store {
@@ -102,6 +104,23 @@ fn repair(
     };
     checks.insert(0, store_check);
     (store, checks)
+}
+
+/// Reports a store whose packed-refs has damaged lines, and removes them on request. The next checks restore what was in
+/// them, if it is recorded elsewhere.
+fn packed_refs(request: &Request, known: &KnownRealm) -> Option<DoctorCheck> {
+    let damaged = git::damaged_packed_refs(&known.path);
+    let first = damaged.first()?;
+    let lines = count(damaged.len(), "line", "lines");
+    let message = format!("packed-refs has {lines} that git cannot read, such as {first:?}");
+    let found = |more: &str| found(known, Health::Error, format!("{message}{more}"));
+    if !request.fix {
+        return Some(advise(found(""), "git blue doctor --fix  # write it again without them"));
+    }
+    Some(match git::repair_packed_refs(&known.path) {
+        Ok(kept) => DoctorCheck { fixed: true, ..found(&format!("; the former file is now {}", kept.display())) },
+        Err(error) => found(&format!("; not repaired: {error}")),
+    })
 }
 
 /// Reports a store that lacks a part without which git does not recognize it, and makes the part again on request.

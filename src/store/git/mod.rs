@@ -14,6 +14,7 @@ mod journal;
 mod lock;
 pub mod objects;
 mod pack;
+mod packed_refs;
 mod packing;
 mod precious;
 mod reading;
@@ -37,9 +38,9 @@ use std::{
 pub use create::{UnfinishedStore, create, lost_part, restore_part};
 pub use git_command::{git_version, numbers};
 pub use journal::parse as noted;
+pub use packed_refs::{damaged_packed_refs, repair_packed_refs};
 pub use packing::Packed;
 pub use recovery::Recoverable;
-pub use refs::PACKED as PACKED_REFS;
 pub use transport::{MAX_BYTES, MAX_BYTES_KEY, RemoteConnection, TransportOptions};
 pub use upkeep::{LockFile, remove_leftovers, should_be_packed};
 pub use watch::Watch;

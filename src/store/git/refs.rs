@@ -36,7 +36,16 @@ pub(crate) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
     match repo.refs.force_refresh_packed_buffer() {
         // No ref has been packed yet.
         Err(error) if error.is_not_found() => Ok(()),
-        refreshed => refreshed.map_err(StoreError::git("read packed-refs")),
+        refreshed => refreshed.map_err(unreadable),
+    }
+}
+
+/// Returns the error for packed-refs that cannot be read. A failure of the operating system says nothing about its content.
+fn unreadable(error: gix::Error) -> StoreError {
+    let is_damage = error.downcast_any_ref::<std::io::Error>().is_none();
+    match StoreError::git(format!("read {PACKED}"))(error) {
+        StoreError::Git { problem, .. } if is_damage => StoreError::PackedRefs { problem },
+        error => error,
     }
 }
 
@@ -57,7 +66,7 @@ impl Packed {
         // Take the stamp first, so that the content is at least as new.
         let now = stamp(&repo.refs.packed_refs_path());
         if now != self.0.borrow().as_ref().map(|read| read.0) {
-            let read = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
+            let read = repo.refs.open_packed_buffer().map_err(unreadable)?;
             self.0.replace(now.zip(read).map(Arc::new));
         }
         Ok(self.0.borrow().clone())
@@ -146,7 +155,7 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
     if let Some(read) = packed.now(repo)? {
         let buffer = &read.1;
         for reference in buffer.iter_prefixed(prefix.into()).map_err(StoreError::git(doing()))? {
-            let reference = reference.map_err(StoreError::git("read packed-refs"))?;
+            let reference = reference.map_err(unreadable)?;
             let name = reference.name.as_bstr().to_str_lossy().into_owned();
             // The packed value of a ref whose file cannot be read is stale.
             let is_hidden = || !listing.broken.is_empty() && tip(repo, packed, &name).is_err();
