@@ -33,6 +33,10 @@ pub struct ContractGet {
     pub offered_to: Option<RepoName>,
     /// The repositories that export or import the contract.
     pub bindings: Vec<ContractBinding>,
+    /// The repositories whose bindings cannot be read, so that it is unknown whether they import it. Only present if there
+    /// are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable_bindings: Vec<RepoName>,
     /// All published versions, oldest first.
     pub versions: Vec<Version>,
     /// The current version; null if only pre-releases were published.

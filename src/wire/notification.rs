@@ -440,6 +440,10 @@ pub struct NotificationsList {
     /// The domains that cannot be read, with the reason. Their pending changes are not known.
     #[serde(default)]
     pub unreadable_domains: Vec<String>,
+    /// The bindings of this repository that cannot be read, with the reason. It is not known which changes break its
+    /// imports. Only present if there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
 }
 
 /// The number of notifications in each state.

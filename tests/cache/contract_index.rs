@@ -62,7 +62,7 @@ fn read(store: &dyn Store, contract: &str) -> (String, Vec<ContractRole>) {
     let tip = store.tip(&StoreRef::Domain(domain.clone())).unwrap().unwrap();
     let contract: ContractName = name(contract);
     let one = OneContract::at(store, &domain, tip, &contract).unwrap();
-    (format!("{:?}", one.view().unwrap()), one.roles().unwrap())
+    (format!("{:?}", one.view().unwrap()), one.roles().unwrap().known)
 }
 
 /// Returns the number of store accesses to read one contract.

@@ -245,6 +245,23 @@ fn unreadable_binding_is_reported_to_its_repository_and_in_lists() {
     assert!(review.stderr.contains("bindings/access.json"), "{review}");
     let list = world.ok(&world.path("fungal"), &["contract", "list"]);
     assert!(!list.stdout.contains("unused"), "{list}");
+    let notifications = world.blue(&world.path("access"), &["notifications", "list"]).exits(128);
+    assert!(notifications.stderr.contains("bindings/access.json"), "{notifications}");
+    let answer = world.blue(&world.path("access"), &["notifications", "list", "--json"]).exits(128).json();
+    assert!(answer["unreadable"][0].to_string().contains("bindings/access.json"), "{answer}");
+    world.ok(&world.path("fungal"), &["notifications", "list"]);
+}
+
+#[test]
+fn contract_names_the_repositories_whose_bindings_cannot_be_read() {
+    let world = World::pair();
+    world.settle();
+    world.plant("bindings/access.json", "{ oops");
+    let get = ["contract", "get", "s3-access/s3-permissions"];
+    let unknown = "the binding of access cannot be read, so it is unknown whether access imports it";
+    let run = world.ok(&world.path("fungal"), &get);
+    assert!(run.stdout.contains(unknown), "{run}");
+    assert_eq!(world.json(&world.path("fungal"), &get)["unreadable_bindings"], json!(["access"]));
 }
 
 #[test]
@@ -319,6 +336,8 @@ fn store_that_can_be_repaired_is_not_replaced() {
         let said = run.all();
         assert!(run.code != 0 && said.contains("open") && !said.contains("start over"), "{run}");
     }
+    std::fs::write(&config, text).unwrap();
+    world.ok(&fungal, &["status"]);
 }
 
 #[test]
@@ -336,8 +355,6 @@ fn newer_format_is_refused_unchanged() {
     let newer = "storage format 2";
     for command in [&["realm", "list"][..], &["contract", "timeline", "s3-access/s3-permissions"]] {
         let run = world.blue(&world.root(), command);
-    std::fs::write(&config, text).unwrap();
-    world.ok(&fungal, &["status"]);
         assert!(run.all().contains(newer) && !run.all().contains("repositor"), "{run}");
     }
     let other = world.path("other");

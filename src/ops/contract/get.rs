@@ -87,13 +87,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     let domain = StoreRef::Domain(domain_name.clone());
     let transfers = read::file::<Transfers>(&*here.store, &domain, one.tree(), &layout::transfers(name));
     let offered_to = transfers.ok().flatten().and_then(|transfers| transfers.offered(view.owner(name)?).cloned());
+    let roles = one.roles()?;
     let body = ContractGet {
         realm: here.realm.clone(),
         domain: domain_name.clone(),
         contract: contract.into(),
         origin,
         offered_to,
-        bindings: bindings(one.roles()?),
+        bindings: bindings(roles.known),
+        unreadable_bindings: roles.unreadable,
         versions: view.versions.get(name).into_iter().flatten().cloned().collect(),
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
         current_repo: here.repo.clone(),

@@ -83,6 +83,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let overview = Overview::open(acting.store)?;
     unknown::refuse_variable(ctx, overview.repos().keys())?;
     let unreadable_domains = status::unreadable_domains(&overview);
+    let unreadable = status::unreadable_bindings_of(&overview, acting.repo)?;
     let pending = pending(ctx, acting, &overview, &request.reader)?;
     let forgotten_pending = pending.forgotten;
     let is_to_review = pending.notifications().any(Notification::is_to_review);
@@ -115,8 +116,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         total,
         next_cursor,
         unreadable_domains,
+        unreadable,
     };
-    let repair = (!body.unreadable_domains.is_empty()).then_some(REPAIR);
+    let is_damaged = !body.unreadable_domains.is_empty() || !body.unreadable.is_empty();
+    let repair = is_damaged.then_some(REPAIR);
     let review = is_to_review.then_some(status::next_steps::REVIEW);
     Ok(Answer::new(body).next_all(repair.into_iter().chain(review)))
 }

@@ -343,6 +343,20 @@ pub fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
     overview.damage().iter().filter(is_domain).map(ToString::to_string).collect()
 }
 
+/// Returns the bindings of a repository that cannot be read, with the reason.
+///
+/// # Errors
+/// Returns an error if a domain cannot be read.
+pub fn unreadable_bindings_of(overview: &Overview<'_>, repo: &RepoName) -> Result<Vec<String>, OpError> {
+    let own = Subject::Binding(repo.clone());
+    let mut unreadable = Vec::new();
+    for line in overview.domains_of(repo).filter(|line| !line.is_intact()) {
+        let summary = overview.summary(line)?;
+        unreadable.extend(summary.damage.iter().filter(|damage| damage.subject == own).map(ToString::to_string));
+    }
+    Ok(unreadable)
+}
+
 /// Returns every stored file that cannot be read, with the reason.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ pub use domain::{
 };
 pub use one_contract::OneContract;
 pub use published::Published;
-pub use roles::ContractRole;
+pub use roles::{ContractRole, ContractRoles};
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use super::{
     lookup,
     reader::{Reader, begin},
-    roles::{ContractRole, roles_in},
+    roles::{ContractRoles, roles_in},
 };
 use crate::{
     model::{
@@ -89,16 +89,17 @@ impl<'a> OneContract<'a> {
         }
     }
 
-    /// Returns its exporters and importers. A binding that cannot be read is left out.
+    /// Returns its exporters and importers, and the repositories whose bindings cannot be read.
     ///
     /// # Errors
     /// Returns an error if a tree on the way cannot be read.
-    pub fn roles(&self) -> Result<Vec<ContractRole>, StoreError> {
+    pub fn roles(&self) -> Result<ContractRoles, StoreError> {
         match &self.located {
-            Some(located) => Ok(located.roles.clone()),
+            // Only domains without damage are indexed.
+            Some(located) => Ok(ContractRoles { known: located.roles.clone(), unreadable: Vec::new() }),
             None => match lookup(self.store, &self.tree, layout::BINDINGS)? {
                 Some(folder) if folder.kind == EntryKind::Tree => roles_in(self.store, &folder.id, self.contract),
-                _ => Ok(Vec::new()),
+                _ => Ok(ContractRoles::default()),
             },
         }
     }

@@ -28,14 +28,34 @@ pub struct ContractRole {
     pub imports: Option<Range>,
 }
 
-/// The roles of all repositories, by contract.
-type ContractRoles = BTreeMap<String, Vec<ContractRole>>;
+/// The roles of all repositories for one contract.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContractRoles {
+    /// The exporters and importers.
+    pub known: Vec<ContractRole>,
+    /// The repositories whose bindings cannot be read.
+    pub unreadable: Vec<RepoName>,
+}
+
+/// The roles of all repositories, by contract, and the repositories whose bindings cannot be read.
+#[derive(Debug, Default)]
+struct DomainRoles {
+    by_contract: BTreeMap<String, Vec<ContractRole>>,
+    unreadable: Vec<RepoName>,
+}
+
+impl DomainRoles {
+    fn of(&self, contract: &ContractName) -> ContractRoles {
+        let known = self.by_contract.get(contract.as_str()).cloned().unwrap_or_default();
+        ContractRoles { known, unreadable: self.unreadable.clone() }
+    }
+}
 
 /// The approximate memory usage of a role, in bytes.
 const ROLE_WEIGHT: usize = 200;
 
 /// Recently read roles, by the id of the folder of bindings, which determines them.
-static ROLES: ContentCache<Oid, Arc<ContractRoles>> = ContentCache::new(8 << 20);
+static ROLES: ContentCache<Oid, Arc<DomainRoles>> = ContentCache::new(8 << 20);
 
 /// The fields of a binding that name contracts.
 #[derive(Deserialize)]
@@ -56,59 +76,52 @@ struct Named<'a> {
 }
 
 /// Returns the exporters and importers of a contract in a folder of bindings. Only the entries of a binding that name
-/// the contract are parsed. A binding that cannot be read is left out.
+/// the contract are parsed.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read.
-pub(super) fn roles_in(
-    store: &dyn Store,
-    folder: &Oid,
-    contract: &ContractName,
-) -> Result<Vec<ContractRole>, StoreError> {
+pub(super) fn roles_in(store: &dyn Store, folder: &Oid, contract: &ContractName) -> Result<ContractRoles, StoreError> {
     if !store.caches_in_memory() {
-        let (mut roles, _) = roles_below(store, folder, |name| name == contract.as_str())?;
-        return Ok(roles.remove(contract.as_str()).unwrap_or_default());
+        return Ok(roles_below(store, folder, |name| name == contract.as_str())?.of(contract));
     }
     let roles = match ROLES.get(folder) {
         Some(held) => held,
         None => {
-            let (roles, is_whole) = roles_below(store, folder, |_| true)?;
-            let roles = Arc::new(roles);
-            if is_whole {
-                let weight = roles.values().map(Vec::len).sum::<usize>() * ROLE_WEIGHT;
+            let roles = Arc::new(roles_below(store, folder, |_| true)?);
+            // A missing blob may be restored.
+            if roles.unreadable.is_empty() {
+                let weight = roles.by_contract.values().map(Vec::len).sum::<usize>() * ROLE_WEIGHT;
                 ROLES.put(*folder, Arc::clone(&roles), weight);
             }
             roles
         }
     };
-    Ok(roles.get(contract.as_str()).cloned().unwrap_or_default())
+    Ok(roles.of(contract))
 }
 
-/// Returns the exporters and importers of the contracts that `is_wanted` accepts, and whether the blob of every binding
-/// could be read.
-fn roles_below(
-    store: &dyn Store,
-    folder: &Oid,
-    is_wanted: impl Fn(&str) -> bool,
-) -> Result<(ContractRoles, bool), StoreError> {
-    let (mut roles, mut is_whole) = (ContractRoles::new(), true);
+/// Returns the exporters and importers of the contracts that `is_wanted` accepts.
+fn roles_below(store: &dyn Store, folder: &Oid, is_wanted: impl Fn(&str) -> bool) -> Result<DomainRoles, StoreError> {
+    let mut roles = DomainRoles::default();
     for entry in store.entries(folder)? {
         let Some(repo) = layout::stem::<RepoName>(&entry.name).filter(|_| entry.kind == EntryKind::Blob) else {
             continue;
         };
         let bytes = match store.blob(&entry.id) {
             Err(error) if error.is_damage() => {
-                is_whole = false;
+                roles.unreadable.push(repo);
                 continue;
             }
             bytes => bytes?,
         };
-        let Ok(names) = serde_json::from_slice::<Names<'_>>(&bytes) else { continue };
+        let Ok(names) = serde_json::from_slice::<Names<'_>>(&bytes) else {
+            roles.unreadable.push(repo);
+            continue;
+        };
         for (contract, role) in names.roles(&repo, &is_wanted) {
-            roles.entry(contract.to_owned()).or_default().push(role);
+            roles.by_contract.entry(contract.to_owned()).or_default().push(role);
         }
     }
-    Ok((roles, is_whole))
+    Ok(roles)
 }
 
 impl ContractRole {

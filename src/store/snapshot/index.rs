@@ -249,6 +249,11 @@ impl Line {
     pub fn is_examined(&self) -> bool {
         self.schemas.is_some()
     }
+
+    /// Returns whether all of the domain could be read when its summary was cached. If not, its summary says why.
+    pub fn is_intact(&self) -> bool {
+        self.summary.is_some()
+    }
 }
 
 impl Line {

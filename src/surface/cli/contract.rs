@@ -25,7 +25,7 @@ use crate::{
     surface::{
         cli::{
             input::{read_file, reason},
-            listing::{render_cursor, render_cycles, render_log},
+            listing::{render_cursor, render_cycles, render_log, unreadable_bindings},
         },
         publication_summary,
     },
@@ -310,6 +310,7 @@ fn render_get(body: &ContractGet, text: &mut Text) {
         });
         text.table("  ", &rows.collect::<Vec<_>>());
     }
+    unreadable_bindings(&body.unreadable_bindings, text);
     if !contract.evolution.is_empty() {
         text.heading("evolution");
         let rows = contract.evolution.iter().map(|entry| {

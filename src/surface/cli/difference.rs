@@ -7,7 +7,7 @@ use clap::Args;
 use super::{
     Verdict,
     compat::{Sides, render_readings},
-    listing::{signed, source},
+    listing::{signed, source, unreadable_bindings},
     output::Output,
     text::{Style, Text, Word, plain, styled},
 };
@@ -229,10 +229,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
     if body.importers.is_empty() && body.unreadable_bindings.is_empty() {
         text.line(&[plain("  no repository imports it")]);
     }
-    for repo in &body.unreadable_bindings {
-        let unknown = format!("the binding of {repo} cannot be read, so it is unknown whether {repo} imports it");
-        text.line(&[styled("  error:", Style::Red), plain(unknown), styled("[damaged]", Style::Dim)]);
-    }
+    unreadable_bindings(&body.unreadable_bindings, text);
     let row = |one: &ImporterImpact| {
         let verdict = impact_word(one, body.retired.is_some());
         let adapted = one.adapted_version.as_ref().filter(|adapted| **adapted != body.version);

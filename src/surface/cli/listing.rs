@@ -6,7 +6,10 @@ use serde::Serialize;
 use super::{Verdict, output::Output, text::Text};
 use crate::{
     error::OpError,
-    model::text::{shell_word, short_commit},
+    model::{
+        name::RepoName,
+        text::{shell_word, short_commit},
+    },
     surface::cli::text::{Style, Word, plain, styled},
     wire::{Answer, LogEntry, PageRequest},
 };
@@ -138,5 +141,13 @@ pub fn render_unreadable(lines: &[String], most: usize, text: &mut Text) {
 pub fn render_cycles(cycles: &[String], text: &mut Text) {
     for cycle in cycles {
         text.line(&[styled("warning:", Style::Yellow), plain(format!("dependency cycle: {cycle}"))]);
+    }
+}
+
+/// Prints the repositories of which it is unknown whether they import a contract.
+pub fn unreadable_bindings(repos: &[RepoName], text: &mut Text) {
+    for repo in repos {
+        let unknown = format!("the binding of {repo} cannot be read, so it is unknown whether {repo} imports it");
+        text.line(&[styled("  error:", Style::Red), plain(unknown), styled("[damaged]", Style::Dim)]);
     }
 }

@@ -152,7 +152,7 @@ impl List {
         names.widen(&mut request.page);
         let ids = |body: &NotificationsList| body.notifications.iter().map(|one| one.id.clone()).collect();
         let answer = notifications::list::run(ctx, &request)?;
-        let unreadable = answer.body.unreadable_domains.clone();
+        let unreadable = [&answer.body.unreadable_domains[..], &answer.body.unreadable].concat();
         output.partial(answer, &unreadable, |output, answer| names.answer(output, answer, ids, render_list))
     }
 }
@@ -190,7 +190,7 @@ fn in_short(one: &Notification) -> String {
 }
 
 fn render_list(body: &NotificationsList, text: &mut Text) {
-    if body.notifications.is_empty() && body.unreadable_domains.is_empty() {
+    if body.notifications.is_empty() && body.unreadable_domains.is_empty() && body.unreadable.is_empty() {
         text.line(&[plain(match body.summary.expired_cleaned {
             0 => "no notifications".to_owned(),
             older => format!("no notifications in the last 30 days ({older} older: git blue realm log)"),

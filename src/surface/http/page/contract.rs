@@ -281,6 +281,7 @@ mod tests {
                 current_version: Some(contract.version.clone()),
                 contract: ContractDetail::from(contract),
                 bindings: Vec::new(),
+                unreadable_bindings: Vec::new(),
                 current_repo: None,
             },
             timeline: Vec::new(),
