@@ -367,7 +367,7 @@ pub struct RealmLine {
     pub repos: Option<usize>,
     /// The number of domains; null if the store cannot be read.
     pub domains: Option<usize>,
-    /// The reason that the store cannot be read.
+    /// The reason that the store, or a part of it, cannot be read.
     pub problem: Option<String>,
 }
 

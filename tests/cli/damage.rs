@@ -191,6 +191,15 @@ fn domain_that_cannot_be_read_fails_what_lists_domains() {
 }
 
 #[test]
+fn realm_with_damage_is_listed_with_it() {
+    let world = World::pair();
+    break_ref(&world, DOMAIN_REF, "noise");
+    let list = world.ok(&world.path("access"), &["realm", "list"]);
+    assert!(list.stdout.contains(DOMAIN_REF), "{list}");
+    assert_eq!(world.json(&world.path("access"), &["realm", "list"])["realms"][0]["repos"], 2);
+}
+
+#[test]
 fn other_damaged_files_are_reported() {
     for (path, code) in [("bindings/access.json", 1), ("domain.json", 1), ("sources/fungal.json", 1)] {
         let world = World::pair();

@@ -1,5 +1,6 @@
 //! `realm_list`: lists the realms of this machine.
 
+use super::status;
 use crate::{
     error::{ErrorCode, OpError},
     machine::home::KnownRealm,
@@ -31,16 +32,17 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
         let counts = GitStore::open(&known.path, ctx.options()).and_then(|store| {
             read::realm(&store)?;
             let overview = Overview::open(&store)?;
-            Ok((overview.repos().len(), overview.count()))
+            let damage: Vec<_> = overview.damage().iter().map(ToString::to_string).collect();
+            Ok((overview.repos().len(), overview.count(), status::failure(&damage).map(|error| error.message)))
         });
         RealmLine {
             is_current: current == Some(&known.name),
             name: known.name,
             path: known.path.display().to_string(),
             url: known.url,
-            repos: counts.as_ref().ok().map(|(repos, _)| *repos),
-            domains: counts.as_ref().ok().map(|(_, domains)| *domains),
-            problem: counts.err().map(|error| error.to_string()),
+            repos: counts.as_ref().ok().map(|(repos, ..)| *repos),
+            domains: counts.as_ref().ok().map(|(_, domains, _)| *domains),
+            problem: counts.map_or_else(|error| Some(error.to_string()), |(.., problem)| problem),
         }
     };
     let realms: Vec<_> = ctx.home.realms()?.into_iter().map(line).collect();
