@@ -78,6 +78,17 @@ fn damaged_record_of_a_clone_is_reported_and_written_again() {
     assert_eq!(world.version(), "1.1.0");
 }
 
+#[test]
+fn doctor_lists_what_it_cannot_check() {
+    let world = World::solo();
+    let records = world.path("home/blue/joined");
+    std::fs::rename(&records, world.path("aside")).unwrap();
+    std::fs::write(&records, "").unwrap();
+    let doctor = world.blue(&world.path("fungal"), &["doctor"]).exits(1);
+    assert!(doctor.stdout.contains("error    clone     fungal    cannot read "), "{doctor}");
+    assert!(doctor.stdout.contains("hooks     fungal"), "the rest is checked: {doctor}");
+}
+
 /// The repository's configuration names the URL, which the store knows too.
 #[test]
 fn lost_record_of_a_shared_realm_can_be_made_again() {

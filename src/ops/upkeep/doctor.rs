@@ -32,7 +32,7 @@ use crate::{
         publish::{catch_up, policy},
         repos::joined,
         sync::auto,
-        upkeep::finding::{advise, check, failed, repaired},
+        upkeep::finding::{advise, check, failed, repaired, unchecked},
     },
     store::{
         Store, StoreError, StoreRef,
@@ -56,7 +56,7 @@ const MAX_PROBLEMS: usize = 5;
 /// Runs all checks. Problems are an answer, not an error.
 ///
 /// # Errors
-/// Returns an error if this machine's records cannot be read.
+/// Returns an error only if a ref cannot be reset.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     if let Some((name, to)) = &request.restore {
         return restore(ctx, name, *to);
@@ -70,16 +70,18 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     for known in realms {
         realm(ctx, request, &known, &mut checks);
     }
-    checks.extend(receivers(ctx)?);
+    checks.extend(receivers(ctx).unwrap_or_else(|error| vec![unchecked("receiver", None, &error)]));
     checks.extend(unusable_realm(ctx));
     checks.extend(ctx.realm.as_ref().ok().and_then(unrecorded_url));
     checks.extend(ctx.realm.as_ref().ok().and_then(moved_url));
     checks.extend(doctor_sessions::of_work_tree(ctx, request));
-    checks.extend(doctor_sessions::of_deleted_trees(ctx, request)?);
+    let of_deleted = doctor_sessions::of_deleted_trees(ctx, request);
+    checks.extend(of_deleted.unwrap_or_else(|error| Some(unchecked("sessions", None, &error))));
     if let (Some(_), Ok(here)) = (&ctx.code, &ctx.realm)
         && let Some(repo) = &here.repo
     {
-        checks.push(hooks(ctx, repo.as_str())?);
+        let hooks = hooks(ctx, repo.as_str());
+        checks.push(hooks.unwrap_or_else(|error| unchecked("hooks", Some(repo.as_str()), &error)));
         checks.extend(clone_record(ctx, repo.as_str()));
         checks.extend(alternates(ctx, repo.as_str()));
         checks.extend(publishing_branch(ctx, repo.as_str()));
@@ -220,7 +222,7 @@ fn moved_url(here: &RealmContext) -> Option<DoctorCheck> {
 fn identity(ctx: &Ctx) -> DoctorCheck {
     match ctx.signature() {
         Ok(by) => check("identity", None, Health::Ok, format!("{} <{}>", by.name, by.email)),
-        Err(error) => failed(check("identity", None, Health::Error, error.message.clone()), &error.next_steps),
+        Err(error) => unchecked("identity", None, &error),
     }
 }
 
@@ -395,7 +397,7 @@ fn clone_record(ctx: &Ctx, repo: &str) -> Option<DoctorCheck> {
                 format!("this clone is read-only: its record in {} is missing or damaged", ctx.home.clones().display());
             Some(advise(found(message), "git blue init  # record it again"))
         }
-        Err(error) => Some(found(error.message)),
+        Err(error) => Some(unchecked("clone", Some(repo), &error)),
     }
 }
 

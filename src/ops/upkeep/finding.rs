@@ -1,6 +1,6 @@
 //! The findings of `doctor`, with their next steps.
 use crate::{
-    error::NextStep,
+    error::{NextStep, OpError},
     model::oid::Oid,
     wire::{DoctorCheck, Health},
 };
@@ -34,6 +34,11 @@ pub(crate) fn check(
 /// Adds the first of `steps`, if there is one.
 pub(crate) fn failed(check: DoctorCheck, steps: &[NextStep]) -> DoctorCheck {
     DoctorCheck { next_step: steps.first().cloned(), ..check }
+}
+
+/// Returns the finding that something could not be checked because of an error.
+pub(crate) fn unchecked(name: &'static str, subject: Option<&str>, error: &OpError) -> DoctorCheck {
+    failed(check(name, subject, Health::Error, error.message.clone()), &error.next_steps)
 }
 
 /// Marks the finding as repaired, or adds the error of the repair after `failure`.
