@@ -47,8 +47,8 @@ pub struct Doctor {
 /// A check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorCheck {
-    /// The subject of the check: `git`, `home`, `man`, `identity`, `store`, `locks`, `mode`, `objects`, `refs`,
-    /// `files`, `sessions`, `session` or `hooks`.
+    /// The subject of the check: `git`, `home`, `man`, `identity`, `realm`, `url`, `store`, `locks`, `mode`, `objects`,
+    /// `records`, `refs`, `files`, `members`, `sync`, `receiver`, `sessions`, `session`, `clone`, `hooks` or `branch`.
     pub name: Cow<'static, str>,
     /// The realm or repository that the check concerns; null for the machine.
     pub subject: Option<String>,
