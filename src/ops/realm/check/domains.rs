@@ -7,7 +7,7 @@ use crate::{
     error::OpError,
     model::{
         candidate::Judged,
-        check::{Check, Examination, PublishedDomain, Report},
+        check::{Check, Examination, PublishedDomain, Report, UnreadFiles},
         domain_summary::DomainSummary,
         domain_view::{Damage, DomainView, Subject},
         verdict::{Judge, States},
@@ -66,7 +66,7 @@ pub(super) fn judge(work: &Work<'_>, mut check: Check<'_>) -> Result<Report, OpE
                     None => check.published(published),
                     Some(mut part) => {
                         load_compared(work, line, &mut part, &check)?;
-                        check.with_candidate(published, &part, |after| unread::compare(work, line, after))?;
+                        check.with_candidate(published, &part, |after| compare_unread(work, line, after))?;
                     }
                 }
             }
@@ -85,6 +85,15 @@ pub(super) fn judge(work: &Work<'_>, mut check: Check<'_>) -> Result<Report, OpE
     progress.check()?;
     examining.keep();
     Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?, &read::set_aside(store)?))
+}
+
+/// Compares the unread files of a domain. Only the first of the judged repositories may have some.
+fn compare_unread(work: &Work<'_>, line: &Line, part: &DomainView) -> Result<UnreadFiles, OpError> {
+    let Work { ctx, store, files, judged, judge, .. } = *work;
+    match (files, judged.first()) {
+        (Some(files), Some(judged)) => unread::compare((store, line), part, (files, *judged), (judge, &ctx.progress())),
+        _ => Ok(UnreadFiles::default()),
+    }
 }
 
 /// What is read of a domain.

@@ -3,19 +3,20 @@
 
 use std::collections::BTreeMap;
 
-use super::domains::Work;
 use crate::{
     error::OpError,
     model::{
-        candidate::{Declared, FileProblem},
+        candidate::{Declared, FileProblem, Judged},
         check::{self, UnreadFiles},
         contract::Contract,
         domain_view::DomainView,
         name::ContractName,
+        verdict::Judge,
     },
-    ops::publish::references,
+    ops::{progress::RequestProgress, publish::references},
     repo::blue_files::{CONTRACTS, Files, Item},
     store::{
+        Store,
         codec::{self, Problem},
         overview::Line,
         read::{CurrentContracts, Published},
@@ -26,17 +27,21 @@ use crate::{
 ///
 /// # Errors
 /// Returns an error if the realm or the repository cannot be read, or the request is cancelled.
-pub(super) fn compare(work: &Work<'_>, line: &Line, part: &DomainView) -> Result<UnreadFiles, OpError> {
-    let (mut found, progress) = (UnreadFiles::default(), work.ctx.progress());
-    let (Some(files), Some(judged)) = (work.files, work.judged.first()) else { return Ok(found) };
+pub(super) fn compare(
+    (store, line): (&dyn Store, &Line),
+    part: &DomainView,
+    (files, judged): (&Files<'_>, Judged<'_>),
+    (judge, progress): (&Judge<'_>, &RequestProgress),
+) -> Result<UnreadFiles, OpError> {
+    let mut found = UnreadFiles::default();
     let mut unread = judged.candidate.unread_in(&line.name).peekable();
     if unread.peek().is_none() {
         return Ok(found);
     }
     // Looking up each file would list the folder each time.
     let paths = files.below(&format!("{CONTRACTS}/{}", line.name))?;
-    let published = Published::in_tree(work.store, &line.tree);
-    let mut contracts = CurrentContracts::in_tree(work.store, &line.name, &line.tree)?;
+    let published = Published::in_tree(store, &line.tree);
+    let mut contracts = CurrentContracts::in_tree(store, &line.name, &line.tree)?;
     let mut view = part.clone();
     for (name, path) in unread {
         progress.check()?;
@@ -56,9 +61,9 @@ pub(super) fn compare(work: &Work<'_>, line: &Line, part: &DomainView) -> Result
         }
         contracts.load(&mut view, name)?;
         // Lines take as long to find as the rest, and most files have no findings.
-        if !check::unchanged(&view, *judged, (name, &declared), work.judge).is_empty() {
+        if !check::unchanged(&view, judged, (name, &declared), judge).is_empty() {
             declared.lines = codec::heading_lines(&text);
-            found.findings.extend(check::unchanged(&view, *judged, (name, &declared), work.judge));
+            found.findings.extend(check::unchanged(&view, judged, (name, &declared), judge));
         }
         view.contracts.retain(|name, _| part.contracts.contains_key(name));
     }
