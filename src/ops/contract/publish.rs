@@ -25,6 +25,7 @@ use crate::{
             candidate::{self, Sources},
             concurrent, lost_contracts, publish_log, publishing_branch,
         },
+        repos::roots,
         sync::auto,
     },
     repo::{CodeRepo, blue_files::Files},
@@ -137,9 +138,11 @@ pub fn publish(
     let mut refusals = Vec::new();
     let mut gone = Vec::new();
     let mut newer = Vec::new();
+    let mut is_rewritten = false;
     for name in names {
         let (tip, view) = work.load(name)?;
         let lineage = work.require_successor(&view)?;
+        is_rewritten = is_rewritten || work.is_rewritten(&view, lineage)?;
         newer.extend(work.newer(&view)?);
         gone.extend(work.missing_files(&view));
         match work.decide(&view, lineage) {
@@ -149,6 +152,9 @@ pub fn publish(
     }
     if !refusals.is_empty() {
         return Err(refused(code, commit, &candidate, refusals, NOTHING));
+    }
+    if is_rewritten && !request.dry_run {
+        roots::record_rewritten(ctx, acting, code, commit)?;
     }
     let cycles = work.cycles()?;
     let mut published = Vec::new();

@@ -112,7 +112,11 @@ pub(super) fn same_repository(
                     .next_all(record.map(|record| format!("or {record}"))));
             }
             let rename = format!("give this repository a unique name: edit repo in {CONFIG}");
-            Err(OpError::no(ErrorCode::NameTaken, message).next(record.unwrap_or(rename)))
+            let error = OpError::no(ErrorCode::NameTaken, message);
+            Err(match record {
+                Some(record) => error.next(record),
+                None => error.next(rename).next(format!("or {}", identity::record_rewritten(held))),
+            })
         }
         (RepoMatch::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
     }

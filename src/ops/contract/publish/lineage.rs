@@ -39,6 +39,16 @@ impl Work<'_> {
         Ok(lineage)
     }
 
+    /// Returns whether the commit shares no history with the published one that it replaces, as after a rebase of the root
+    /// commit.
+    pub fn is_rewritten(&self, view: &DomainView, lineage: Lineage) -> Result<bool, OpError> {
+        let published = view.sources.get(self.acting.repo).and_then(|source| source.commit);
+        match published.filter(|it| lineage == Lineage::Replaced && self.code.has(it)) {
+            Some(published) => Ok(self.code.merge_base(&published, self.commit)?.is_none()),
+            None => Ok(false),
+        }
+    }
+
     /// Refuses to publish a commit that is no longer on the publishing branch, in this clone or at origin.
     pub fn require_on_branch(&self, name: &DomainName) -> Result<(), OpError> {
         for tip in self.code.branch_tips(self.branch) {
