@@ -52,7 +52,7 @@ fn fetched_but_unmerged_commit_counts_as_unknown() {
     world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.2.0"));
     world.commit("second", "Paths 1.2.0");
     let run = publish(&world, "second", &[]).exits(1);
-    assert!(run.stderr.contains("fetch first"), "{run}");
+    assert!(run.stderr.contains("merge it first"), "{run}");
     assert_eq!(world.version(), "1.1.0");
 }
 

@@ -218,3 +218,22 @@ fn clone_of_a_rewritten_history_is_told_who_can_record_it() {
     world.ok(&provider, &["init"]);
     world.ok(&world.path("copy"), &["init"]);
 }
+
+/// Nothing shows whether the branch was reset in a repository without reflogs, and `check` reads only the files.
+#[test]
+fn check_names_a_published_commit_that_has_to_be_merged() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "core.logAllRefUpdates", "false"]);
+    std::fs::remove_dir_all(provider.join(".git/logs")).unwrap();
+    world.bump("1.1.0");
+    world.git(&provider, &["branch", "--quiet", "kept"]);
+    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    let commit = world.bump("1.2.0");
+    assert!(commit.stderr.contains(": merge it first; git merge "), "{commit}");
+    let check = world.ok(&provider, &["check"]);
+    assert!(check.stdout.contains("not published: ") && check.stdout.contains(": merge it first\n"), "{check}");
+    assert!(world.next_step(&check).starts_with("git merge "), "{check}");
+    // The commit is that of a branch of this repository.
+    assert!(!world.ok(&provider, &["status"]).stdout.contains("reclaim"));
+}

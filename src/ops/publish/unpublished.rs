@@ -149,7 +149,7 @@ impl CaughtUp {
             waiting.disputed.as_ref().map(told)
         });
         let problem = problem.or_else(|| waiting.rolled_back.map(|rollback| rollback.reason_to_hold()));
-        let refusal = (problem.is_none() && !waiting.is_due).then(|| catch_up::refusal(ctx, acting, code, &waiting));
+        let refusal = problem.is_none().then(|| catch_up::refusal(ctx, acting, code, &waiting));
         let (problem, steps) = match refusal.flatten() {
             Some(error) => (Some(error.message), error.next_steps),
             None => (problem, steps),

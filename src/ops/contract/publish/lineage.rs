@@ -109,26 +109,29 @@ impl Work<'_> {
             let error = OpError::no(ErrorCode::Shallow, message).next(pull);
             return Ok(error.next("git fetch --unshallow  # otherwise; then publish again"));
         }
-        let message = format!(
-            "{domain} was published from {}, which is not in the history of {}: fetch first, then merge it",
-            published.short(),
-            self.commit.short()
-        );
+        let is_here = self.code.has(published);
         let reason = match behind::absent(self.acting, self.code, domain, published)? {
             Some(absent) => format!("then publish again; if {absent} stays missing, it is not pushed yet"),
             None => "then publish again".to_owned(),
         };
         let replace = behind::replace(self.code, self.branch, (self.commit, published))?;
         // Merging what was removed from the history would bring it back.
-        let pull = if replace.is_some() && self.code.origin_url().is_none() && self.code.has(published) {
+        let pull = if replace.is_some() && self.code.origin_url().is_none() && is_here {
             None
         } else {
             Some(behind::pull(self.code, self.branch, published, &reason)?)
         };
-        Ok(OpError::no(ErrorCode::FetchFirst, message)
-            .next_all(pull)
-            .next_all(replace)
-            .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
+        let first = match (is_here, &pull) {
+            (false, _) => ": fetch first, then merge it",
+            (true, Some(_)) => ": merge it first",
+            (true, None) => "",
+        };
+        let (from, commit) = (published.short(), self.commit.short());
+        let message = format!("{domain} was published from {from}, which is not in the history of {commit}{first}");
+        let reclaim =
+            "git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository";
+        let is_own = self.code.is_in_a_ref(published)?;
+        Ok(OpError::no(ErrorCode::FetchFirst, message).next_all(pull).next_all(replace).next_if(!is_own, reclaim))
     }
 
     /// Returns whether the commit replaces the published one in this clone. An older one does so only if the branch was
