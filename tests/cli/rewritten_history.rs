@@ -237,3 +237,24 @@ fn check_names_a_published_commit_that_has_to_be_merged() {
     // The commit is that of a branch of this repository.
     assert!(!world.ok(&provider, &["status"]).stdout.contains("reclaim"));
 }
+
+#[test]
+fn rewritten_history_needs_a_newer_version_first() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "core.logAllRefUpdates", "false"]);
+    std::fs::remove_dir_all(provider.join(".git/logs")).unwrap();
+    world.bump("2.0.0");
+    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    world.git(&provider, &["gc", "--quiet", "--prune=now"]);
+    world.bump("1.2.0");
+    let status = world.ok(&provider, &["status"]);
+    let at = |what: &str| status.stdout.find(what).unwrap_or_else(|| panic!("{status}"));
+    assert!(at("write a version above 2.0.0, and commit") < at("--rollback"), "{status}");
+    let refused = publish(&world, "fungal", &["--rollback", "--reason", "dropped"]).exits(1);
+    assert!(refused.stderr.contains("1.2.0 was never published"), "{refused}");
+    assert!(refused.stderr.contains("hint: write a version above 2.0.0, and commit"), "{refused}");
+    world.bump("2.1.0");
+    publish(&world, "fungal", &["--rollback", "--reason", "dropped"]).exits(0);
+    assert_eq!(world.version(), "2.1.0");
+}

@@ -130,7 +130,12 @@ pub fn publish(
         None => (candidate, Direction::Forward),
     };
     let judge = &ctx.judge();
-    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, judge };
+    let rolls_back = || {
+        let request = Request { dry_run: true, rollback: Some(String::new()), ..Request::default() };
+        publish(ctx, acting, code, (commit, branch), sources, &request).map(drop)
+    };
+    let rolls_back = &rolls_back;
+    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, judge, rolls_back };
 
     let mut names = candidate.domains();
     names.extend(sources.keys());
@@ -151,6 +156,7 @@ pub fn publish(
         }
     }
     if !refusals.is_empty() {
+        work.judge_rollback(&mut refusals);
         return Err(refused(code, commit, &candidate, refusals, NOTHING));
     }
     if is_rewritten && !request.dry_run {

@@ -115,6 +115,8 @@ impl Work<'_> {
             None => "then publish again".to_owned(),
         };
         let replace = behind::replace(self.code, self.branch, (self.commit, published))?;
+        let refused = replace.is_some().then(|| (self.rolls_back)().err()).flatten();
+        let before = refused.map(|error| error.next_steps).unwrap_or_default();
         // Merging what was removed from the history would bring it back.
         let pull = if replace.is_some() && self.code.origin_url().is_none() && is_here {
             None
@@ -131,7 +133,11 @@ impl Work<'_> {
         let reclaim =
             "git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository";
         let is_own = self.code.is_in_a_ref(published)?;
-        Ok(OpError::no(ErrorCode::FetchFirst, message).next_all(pull).next_all(replace).next_if(!is_own, reclaim))
+        Ok(OpError::no(ErrorCode::FetchFirst, message)
+            .next_all(pull)
+            .next_all(before)
+            .next_all(replace)
+            .next_if(!is_own, reclaim))
     }
 
     /// Returns whether the commit replaces the published one in this clone. An older one does so only if the branch was

@@ -12,7 +12,7 @@ use crate::{
         domain_view::DomainView,
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
-        publish::Direction,
+        publish::{Direction, Reason, Refusal},
         verdict::Judge,
         version::Version,
     },
@@ -37,6 +37,8 @@ pub struct Work<'a> {
     pub candidate: &'a Candidate,
     pub direction: Direction,
     pub judge: &'a Judge<'a>,
+    /// Tries whether the commit could be published as a rollback.
+    pub rolls_back: &'a dyn Fn() -> Result<(), OpError>,
 }
 
 impl Work<'_> {
@@ -48,6 +50,21 @@ impl Work<'_> {
     fn decided<'w>(&'w self, name: &'w DomainName) -> impl Iterator<Item = (&'w ContractName, &'w Declared<Contract>)> {
         let is_decided = |declared: &Declared<Contract>| declared.changed || self.direction == Direction::Rollback;
         self.candidate.contracts_in(name).filter(move |(_, declared)| is_decided(declared))
+    }
+
+    /// Returns refusals of versions that go down, with the facts that decide how to resolve them. A rollback restores all
+    /// contracts of the commit, so those that only go down would be accepted.
+    pub fn judge_rollback(&self, refusals: &mut [Refusal]) {
+        let changed = self.candidate.contracts.values().filter(|declared| declared.changed).count();
+        let mut down = Vec::new();
+        for refusal in refusals {
+            if let Reason::Down { is_published: true, rolls_back, .. } = &mut *refusal.reason {
+                down.push(rolls_back);
+            }
+        }
+        if !down.is_empty() && changed > down.len() && (self.rolls_back)().is_err() {
+            down.into_iter().for_each(|rolls_back| *rolls_back = false);
+        }
     }
 
     fn wanted(&self, name: &DomainName) -> Vec<(ContractName, Version)> {
