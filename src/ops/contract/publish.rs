@@ -12,7 +12,7 @@ mod work;
 use decision::DecisionEffects;
 use refused::{NOTHING, refused, unreadable};
 use restored::restored;
-use work::{MissingFile, Work};
+use work::Work;
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -23,7 +23,9 @@ use crate::{
         publish::{
             behind,
             candidate::{self, Sources},
-            concurrent, lost_contracts, publish_log, publishing_branch,
+            concurrent, lost_contracts,
+            missing_file::{self, MAX_WITH_STEPS, Place},
+            publish_log, publishing_branch,
         },
         repos::roots,
         sync::auto,
@@ -34,7 +36,7 @@ use crate::{
         overview::{Line, Overview},
         read, unless_damaged,
     },
-    wire::{Answer, ContractPublish, Published},
+    wire::{Answer, ContractPublish, Published, RemovedFile},
 };
 
 /// The operation's entry in the table of operations.
@@ -171,7 +173,7 @@ pub fn publish(
         published.extend(effects.published);
     }
     let not_pushed = !request.dry_run && !published.is_empty() && auto::is_by_hand(ctx, acting.realm, acting.store)?;
-    let mut answer = answer(acting, commit, request, published, cycles, gone);
+    let mut answer = answer(ctx, acting, commit, request, (published, cycles, gone));
     answer.body.not_pushed = not_pushed;
     if !request.dry_run && !answer.body.published.is_empty() {
         answer.next_steps.extend(behind::revert(code, branch, &newer, commit)?);
@@ -247,12 +249,11 @@ fn require_publishing_branch(
 }
 
 fn answer(
+    ctx: &Ctx,
     acting: ActingRepo<'_>,
     commit: &Oid,
     request: &Request,
-    published: Vec<Published>,
-    cycles: Vec<String>,
-    gone: Vec<MissingFile>,
+    (published, cycles, gone): (Vec<Published>, Vec<String>, Vec<(RemovedFile, bool)>),
 ) -> Answer<ContractPublish> {
     let nothing = published.is_empty();
     let mut answer = Answer::new(ContractPublish {
@@ -261,13 +262,13 @@ fn answer(
         commit: Some(*commit),
         dry_run: request.dry_run,
         published,
-        removed_files: gone.iter().map(|gone| gone.path.clone()).collect(),
+        removed_files: gone.iter().map(|(gone, _)| gone.file.clone()).collect(),
         cycles,
         not_pushed: false,
     });
-    for MissingFile { domain, contract, .. } in gone {
-        answer = answer
-            .next(format!("git blue contract retire {domain}/{contract} --reason \"…\"  # if it is no longer served"));
+    let place = Place { namesake: None, up: &ctx.up_to_root(), code: ctx.code.as_ref() };
+    for (gone, is_imported) in gone.iter().take(MAX_WITH_STEPS) {
+        answer = answer.next_all(missing_file::steps(gone, *is_imported, &place));
     }
     if request.dry_run && !nothing {
         let commit = request.commit.as_ref().map(|commit| format!(" --commit {commit}")).unwrap_or_default();

@@ -25,6 +25,7 @@ use crate::{
     },
     repo::CodeRepo,
     store::Store,
+    wire::RemovedFile,
 };
 
 /// The publication of one commit.
@@ -100,18 +101,17 @@ impl Work<'_> {
     }
 
     /// Returns contracts of this repository whose files were removed since the last published commit, but that are not
-    /// retired.
-    pub fn missing_files(&self, view: &DomainView) -> Vec<MissingFile> {
+    /// retired, each with whether it is imported.
+    pub fn missing_files(&self, view: &DomainView) -> Vec<(RemovedFile, bool)> {
         let domain = &view.info.name;
         let removed = self.candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);
         let served = removed.filter(|((_, contract), _)| {
             let held = view.contracts.get(contract);
             held.is_some_and(|held| held.owner == *self.acting.repo && held.retired.is_none())
         });
-        let gone = served.map(|((_, contract), path)| MissingFile {
-            domain: domain.clone(),
-            contract: contract.clone(),
-            path: path.clone(),
+        let gone = served.map(|((_, contract), path)| {
+            let file = RemovedFile { domain: domain.clone(), contract: contract.clone(), file: path.clone() };
+            (file, view.importers(contract).next().is_some())
         });
         gone.collect()
     }
@@ -173,11 +173,4 @@ impl Work<'_> {
             || self.candidate.removed_bindings.contains(name)
             || self.candidate.removed_contracts.keys().any(|(domain, _)| domain == name)
     }
-}
-
-/// A contract that the realm still offers, but whose file is not in the commit.
-pub struct MissingFile {
-    pub domain: DomainName,
-    pub contract: ContractName,
-    pub path: String,
 }
