@@ -319,6 +319,10 @@ impl From<Refusal> for OpError {
         let error = Self::no(refusal.code(), refusal.to_string());
         let domain = &refusal.domain;
         let write = |version: &Version| write_version(version, refusal.version_in.as_deref());
+        let above = |current: &Version| {
+            let place = refusal.version_in.as_ref().map(|file| format!(" in {file}")).unwrap_or_default();
+            format!("write a version above {current}{place}, and commit")
+        };
         let of_given_up = refusal.of_given_up();
         match &*refusal.reason {
             _ if !of_given_up.is_empty() => error.next_all(of_given_up),
@@ -344,21 +348,21 @@ impl From<Refusal> for OpError {
                 error.next_if(*ran_out_in_hook, again).next(choose)
             }
             // A clone that lacks the newer version is refused before its files are judged.
-            Reason::Down { current, version, is_published, is_supported } => {
-                let place = refusal.version_in.as_ref().map(|file| format!(" in {file}")).unwrap_or_default();
-                let above = format!("write a version above {current}{place}, and commit");
+            Reason::Down { current, version, is_published, is_supported, rolls_back } => {
+                let above = above(current);
                 let again = "git blue contract publish --rollback --reason \"…\"  # publish the older version again";
                 match (is_published, is_supported, &refusal.contract) {
-                    (true, ..) => error.next(again).next(format!("or {above}")),
+                    (true, ..) if *rolls_back => error.next(again).next(format!("or {above}")),
                     (false, true, Some(contract)) => {
                         let line = format!("{domain}/{contract}-v{}", version.semver().major);
                         error
                             .next(format!("git blue contract new {line}  # a separate contract for the older versions"))
                             .next(format!("or {above}"))
                     }
-                    (false, ..) => error.next(above),
+                    _ => error.next(above),
                 }
             }
+            Reason::NotPublished { current: Some(current), .. } => error.next(above(current)),
             Reason::NotOwner { also_created: true, owner, .. } => {
                 error.next(format!("rename the file and the contract in it, or make the change in {owner}"))
             }
@@ -367,7 +371,7 @@ impl From<Refusal> for OpError {
             Reason::OtherOwner { .. }
             | Reason::Overtaken { .. }
             | Reason::Collides(_)
-            | Reason::NotPublished(_)
+            | Reason::NotPublished { current: None, .. }
             | Reason::PreRelease(_)
             | Reason::Invalid(_)
             | Reason::Undecided(_) => error,

@@ -233,7 +233,11 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
         }
         let is_supported = current.supported.iter().chain(&document.supported).any(|range| range.matches(&version));
         let (current, version) = (current.version.clone(), version.clone());
-        refuse(domain, &name, Reason::Down { current, version, is_published, is_supported })
+        refuse(domain, &name, Reason::Down { current, version, is_published, is_supported, rolls_back: true })
+    };
+    let never_published = |current: &Contract| {
+        let (current, version) = (Some(current.version.clone()), version.clone());
+        refuse(domain, &name, Reason::NotPublished { version, current })
     };
     if version.is_prerelease() {
         if let Some(current) = held.filter(|current| current.version > version) {
@@ -243,7 +247,7 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
                 Direction::Forward if !is_published => return Err(down(current)),
                 Direction::Forward => {}
                 Direction::Rollback if is_published => return Err(refuse(domain, &name, Reason::PreRelease(version))),
-                Direction::Rollback => return Err(refuse(domain, &name, Reason::NotPublished(version))),
+                Direction::Rollback => return Err(never_published(current)),
             }
         }
         let events = keep.iter().map(|_| Event::Prerelease(name.clone(), version.clone())).collect();
@@ -269,7 +273,7 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
             // Only the owner withdraws a version.
             _ if current.owner != document.owner => return Err(down(current)),
             Direction::Rollback if is_published => Event::RolledBack(name, current.version.clone(), version),
-            Direction::Rollback => return Err(refuse(domain, &name, Reason::NotPublished(version))),
+            Direction::Rollback => return Err(never_published(current)),
             Direction::Forward => return Err(down(current)),
         },
     };
@@ -463,7 +467,7 @@ pub fn yank(
 ) -> Result<Decision, Refusal> {
     may_change(domain, acting, &held.name)?;
     if !domain.versions.get(&held.name).is_some_and(|versions| versions.contains(version)) {
-        return Err(refuse(domain, &held.name, Reason::NotPublished(version.clone())));
+        return Err(refuse(domain, &held.name, Reason::NotPublished { version: version.clone(), current: None }));
     }
     if held.yanked_reason(version).is_some() {
         return Ok(Decision::default());

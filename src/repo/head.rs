@@ -245,7 +245,7 @@ pub(super) fn rebase(git_dir: &Path) -> Option<&'static str> {
 }
 
 /// Returns the git command in progress that applies a series to the branch itself, and the number of commits that are left.
-fn series(git_dir: &Path) -> Option<(&'static str, usize)> {
+pub(super) fn series(git_dir: &Path) -> Option<(&'static str, usize)> {
     let read = |name: &str| std::fs::read_to_string(git_dir.join(name)).unwrap_or_default();
     let todo = read("sequencer/todo");
     let mut picks = todo.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
@@ -255,7 +255,7 @@ fn series(git_dir: &Path) -> Option<(&'static str, usize)> {
     }
     let number = |name: &str| read(&format!("rebase-apply/{name}")).trim().parse::<usize>().ok();
     let (next, last) = number("next").zip(number("last"))?;
-    (rebase(git_dir) == Some("am")).then_some(("am", (last + 1).saturating_sub(next)))
+    (rebase(git_dir) == Some("am") && next <= last).then_some(("am", last + 1 - next))
 }
 
 fn short(name: &str) -> Option<String> {

@@ -41,11 +41,14 @@ fn refusal_of_contract_publish_is_remembered() {
     let fungal = world.path("fungal");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("jobs/*", "tasks/*"));
     world.git(&fungal, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-a", "-m", "x"]);
-    let problem = || world.json(&fungal, &["status", "--peek"])["unpublished"]["problem"].clone();
+    let unpublished = || world.json(&fungal, &["status", "--peek"])["unpublished"].clone();
     world.blue(&fungal, &["contract", "publish", "--dry-run"]).exits(1);
-    assert!(problem().is_null());
+    assert!(unpublished()["failed_at"].is_null());
     world.blue(&fungal, &["contract", "publish"]).exits(1);
-    assert!(problem().as_str().unwrap().contains("already published with different content"), "{}", problem());
+    let unpublished = unpublished();
+    let problem = unpublished["problem"].as_str().unwrap();
+    assert!(problem.contains("already published with different content"), "{problem}");
+    assert!(unpublished["failed_at"].is_string(), "{unpublished}");
 }
 
 #[test]

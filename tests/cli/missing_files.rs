@@ -106,3 +106,18 @@ fn retiring_is_proposed_once() {
     let status = world.ok(&provider, &["status"]);
     assert_eq!(status.stdout.matches("git blue contract retire").count(), 1, "{status}");
 }
+
+/// Publishing says the same as `status`.
+#[test]
+fn publishing_proposes_the_step_that_works() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let preview = || world.blue(&provider, &["contract", "publish", "--dry-run"]).exits(0);
+    world.git(&provider, &["config", "blue.publish", "off"]);
+    untracked(&world, CONTRACT_FILE, false);
+    assert!(world.next_step(&preview()).starts_with(&format!("git add {CONTRACT_FILE} && git commit ")));
+    std::fs::remove_file(provider.join(CONTRACT_FILE)).unwrap();
+    let run = preview();
+    let at = |what: &str| run.stdout.find(what).unwrap_or_else(|| panic!("{run}"));
+    assert!(at("  # write its file, which is missing here") < at("  # or retire it once nobody imports it"), "{run}");
+}

@@ -52,7 +52,7 @@ fn fetched_but_unmerged_commit_counts_as_unknown() {
     world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.2.0"));
     world.commit("second", "Paths 1.2.0");
     let run = publish(&world, "second", &[]).exits(1);
-    assert!(run.stderr.contains("fetch first"), "{run}");
+    assert!(run.stderr.contains("merge it first"), "{run}");
     assert_eq!(world.version(), "1.1.0");
 }
 
@@ -389,4 +389,28 @@ fn series_that_stops_is_published_at_its_end() {
         let end = world.git(&provider, &["-c", "core.editor=true", command, "--continue"]);
         assert!(end.stderr.contains("published s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{end}");
     }
+}
+
+/// The middle of a series is not published by the other worktrees either.
+#[test]
+fn series_that_stops_in_another_worktree_is_published_there() {
+    let world = World::pair();
+    let provider = series(&world);
+    world.write("fungal/notes.txt", "main\n");
+    world.commit("fungal", "Notes");
+    world.git(&provider, &["switch", "--quiet", "--create", "topic"]);
+    world.git(&provider, &["worktree", "add", "--quiet", "../on main", "main"]);
+    let there = world.path("on main");
+    assert_ne!(world.finish_shell(&there, "git cherry-pick main~1..series").code, 0);
+    let unrelated = world.git(&provider, &["commit", "--quiet", "--allow-empty", "-m", "Unrelated"]);
+    assert!(!unrelated.stderr.contains("git blue"), "{unrelated}");
+    let status = world.ok(&provider, &["status"]);
+    assert!(status.stdout.contains("git cherry-pick is still in progress"), "{status}");
+    let step = format!("git -C '{}' cherry-pick --continue", there.display());
+    assert!(world.next_step(&status).starts_with(&step), "{status}");
+    assert_eq!(world.version(), "1.0.0");
+    world.write("on main/notes.txt", "both\n");
+    world.git(&there, &["add", "notes.txt"]);
+    assert_eq!(world.finish_shell(&provider, &format!("GIT_EDITOR=true {step}")).code, 0);
+    assert_eq!(world.version(), "1.1.0");
 }

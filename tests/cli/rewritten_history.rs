@@ -176,3 +176,85 @@ fn older_commit_does_not_restore_an_older_binding() {
     publish(&world, "access", &[]).exits(0);
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <3.0.0");
 }
+
+/// Returns the root commits that the realm has recorded.
+fn recorded_roots(world: &World) -> serde_json::Value {
+    let text = world.git(&world.store(), &["show", "refs/blue/realm:repos/fungal.json"]).stdout;
+    serde_json::from_str::<serde_json::Value>(&text).unwrap()["roots"].clone()
+}
+
+/// git removes the former root commit months later, and then nothing else shows that this is the same repository.
+#[test]
+fn rewritten_root_commit_is_recorded_while_the_former_one_is_there() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    let root = |of: &str| world.line(&provider, &["rev-list", "--max-parents=0", of]);
+    let former = root("main");
+    world.git(&provider, &["-c", "core.editor=true", "rebase", "--quiet", "--root", "--force-rebase"]);
+    world.git(&provider, &["commit", "--quiet", "--allow-empty", "-m", "Go on"]);
+    let wanted = [former, root("main")];
+    assert_ne!(wanted[0], wanted[1]);
+    assert_eq!(recorded_roots(&world), serde_json::json!(wanted));
+
+    world.git(&provider, &["reflog", "expire", "--expire=now", "--all"]);
+    world.git(&provider, &["gc", "--quiet", "--prune=now"]);
+    let commit = world.bump("1.1.0");
+    assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
+    world.git(&world.root(), &["clone", "--quiet", "--no-local", "fungal", "copy"]);
+    world.ok(&world.path("copy"), &["init"]);
+}
+
+#[test]
+fn clone_of_a_rewritten_history_is_told_who_can_record_it() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "blue.publish", "off"]);
+    world.git(&provider, &["-c", "core.editor=true", "rebase", "--quiet", "--root", "--force-rebase"]);
+    world.git(&world.root(), &["clone", "--quiet", "--no-local", "fungal", "copy"]);
+    let init = world.blue(&world.path("copy"), &["init"]).exits(1);
+    let step =
+        "or run git blue init and git blue sync in a joined clone of fungal with the new history, if it was rewritten";
+    assert!(init.stderr.contains(step), "{init}");
+    world.ok(&provider, &["init"]);
+    world.ok(&world.path("copy"), &["init"]);
+}
+
+/// Nothing shows whether the branch was reset in a repository without reflogs, and `check` reads only the files.
+#[test]
+fn check_names_a_published_commit_that_has_to_be_merged() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "core.logAllRefUpdates", "false"]);
+    std::fs::remove_dir_all(provider.join(".git/logs")).unwrap();
+    world.bump("1.1.0");
+    world.git(&provider, &["branch", "--quiet", "kept"]);
+    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    let commit = world.bump("1.2.0");
+    assert!(commit.stderr.contains(": merge it first; git merge "), "{commit}");
+    let check = world.ok(&provider, &["check"]);
+    assert!(check.stdout.contains("not published: ") && check.stdout.contains(": merge it first\n"), "{check}");
+    assert!(world.next_step(&check).starts_with("git merge "), "{check}");
+    // The commit is that of a branch of this repository.
+    assert!(!world.ok(&provider, &["status"]).stdout.contains("reclaim"));
+}
+
+#[test]
+fn rewritten_history_needs_a_newer_version_first() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.git(&provider, &["config", "core.logAllRefUpdates", "false"]);
+    std::fs::remove_dir_all(provider.join(".git/logs")).unwrap();
+    world.bump("2.0.0");
+    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    world.git(&provider, &["gc", "--quiet", "--prune=now"]);
+    world.bump("1.2.0");
+    let status = world.ok(&provider, &["status"]);
+    let at = |what: &str| status.stdout.find(what).unwrap_or_else(|| panic!("{status}"));
+    assert!(at("write a version above 2.0.0, and commit") < at("--rollback"), "{status}");
+    let refused = publish(&world, "fungal", &["--rollback", "--reason", "dropped"]).exits(1);
+    assert!(refused.stderr.contains("1.2.0 was never published"), "{refused}");
+    assert!(refused.stderr.contains("hint: write a version above 2.0.0, and commit"), "{refused}");
+    world.bump("2.1.0");
+    publish(&world, "fungal", &["--rollback", "--reason", "dropped"]).exits(0);
+    assert_eq!(world.version(), "2.1.0");
+}

@@ -144,6 +144,31 @@ fn version_goes_down_only_with_rollback() {
     snapshot("rollback", &[&down, &without, &dry, &run, &never]);
 }
 
+/// A rollback restores all contracts of a commit, so it would be refused.
+#[test]
+fn rollback_is_not_offered_for_a_commit_with_other_changes() {
+    let world = World::pair();
+    let other = |text: &str| {
+        let text = text.replace("name: s3-permissions", "name: other");
+        world.write("fungal/.blue/contracts/s3-access/other.yaml", &text);
+    };
+    other(&contract("1.0.0"));
+    world.bump("1.1.0");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
+    other(&contract("auto").replace("jobs/", "tasks/"));
+    let refused = world.commit("fungal", "One goes back, the other on");
+    assert!(refused.stderr.contains("would go back from 1.1.0 to 1.0.0"), "{refused}");
+    assert!(refused.stderr.trim_end().ends_with("; write a version above 1.1.0, and commit"), "{refused}");
+    let status = world.ok(&world.path("fungal"), &["status"]);
+    assert!(!status.stdout.contains("--rollback"), "{status}");
+    // A rollback is possible without the other change.
+    other(&contract("1.0.0"));
+    let refused = world.commit("fungal", "Only one");
+    assert!(refused.stderr.contains("git blue contract publish --rollback"), "{refused}");
+    publish(&world, "fungal", &["--rollback", "--reason", "broke the masks"]).exits(0);
+    assert_eq!(world.version(), "1.0.0");
+}
+
 /// Commits a contract with this version and another schema.
 fn commit(world: &World, version: &str, schema: (&str, &str)) -> Run {
     let text = contract(version).replace(&format!("\"v{version}\""), "\"v1.0.0\"");

@@ -66,3 +66,18 @@ fn shallow_clone_of_a_published_commit_knows_that_it_is_behind() {
     world.git(&shallow, &["pull", "-q"]);
     assert!(!world.ok(&shallow, &["status"]).stdout.contains("behind"));
 }
+
+/// Without its root commits, nothing shows whether it is the repository, which may have moved, or another one.
+#[test]
+fn shallow_clone_of_another_url_is_not_told_to_rename_the_repository() {
+    let (world, _) = team();
+    let origin = format!("file://{}", world.path("fungal").display());
+    world.git(&world.root(), &["clone", "-q", "--depth", "1", &origin, "shallow"]);
+    let shallow = world.path("shallow");
+    let init = world.blue(&shallow, &["init"]).exits(1);
+    assert!(init.stderr.contains("cannot tell whether this is fungal: the clone is shallow"), "{init}");
+    assert_eq!(world.next_steps(&init), ["git fetch --unshallow", "git blue init"]);
+    world.git(&shallow, &["fetch", "-q", "--unshallow"]);
+    let init = world.blue(&shallow, &["init"]).exits(1);
+    assert!(init.stderr.contains("git blue status  # in a fork, which can read and check, but not write"), "{init}");
+}

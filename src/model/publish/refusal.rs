@@ -102,6 +102,8 @@ pub enum Reason {
         is_published: bool,
         /// Whether the candidate lists its version among the supported older ones.
         is_supported: bool,
+        /// Whether the commit can be published as a rollback, which restores all of its contracts.
+        rolls_back: bool,
     },
     /// The owner's version is newer than the one by which the repository would accept the owner's offer.
     #[error("is {version} here and {current} in the realm; take its content from the realm to accept it")]
@@ -114,8 +116,13 @@ pub enum Reason {
         to: RepoName,
     },
     /// The version to roll back to, or to yank, was never published.
-    #[error("{0} was never published")]
-    NotPublished(Version),
+    #[error("{version} was never published")]
+    NotPublished {
+        /// The version.
+        version: Version,
+        /// The realm's version, if it would have to go back.
+        current: Option<Version>,
+    },
     /// The version to roll back to is a pre-release.
     #[error("cannot be rolled back to {0}: a pre-release never becomes the current version")]
     PreRelease(Version),
@@ -213,7 +220,7 @@ impl Refusal {
             | Reason::UndecidedVersion { .. }
             | Reason::Down { .. }
             | Reason::Overtaken { .. }
-            | Reason::NotPublished(_)
+            | Reason::NotPublished { .. }
             | Reason::PreRelease(_)
             | Reason::Yanked { .. } => Some("version"),
             _ => None,
@@ -229,7 +236,7 @@ impl Refusal {
             Reason::Republished { .. } | Reason::InBase { .. } => ErrorCode::VersionReused,
             Reason::BreaksPromise { .. } => ErrorCode::BreaksPromise,
             Reason::Down { .. } | Reason::Overtaken { .. } => ErrorCode::VersionDown,
-            Reason::NotPublished(_) | Reason::PreRelease(_) => ErrorCode::NotPublished,
+            Reason::NotPublished { .. } | Reason::PreRelease(_) => ErrorCode::NotPublished,
             Reason::Yanked { .. } => ErrorCode::YankedVersion,
             Reason::Invalid(_) => ErrorCode::InvalidContract,
             Reason::Undecided(_) | Reason::UndecidedVersion { .. } => ErrorCode::Undecided,

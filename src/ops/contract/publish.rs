@@ -12,7 +12,7 @@ mod work;
 use decision::DecisionEffects;
 use refused::{NOTHING, refused, unreadable};
 use restored::restored;
-use work::{MissingFile, Work};
+use work::Work;
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -23,8 +23,11 @@ use crate::{
         publish::{
             behind,
             candidate::{self, Sources},
-            concurrent, lost_contracts, publish_log, publishing_branch,
+            concurrent, lost_contracts,
+            missing_file::{self, MAX_WITH_STEPS, Place},
+            publish_log, publishing_branch,
         },
+        repos::roots,
         sync::auto,
     },
     repo::{CodeRepo, blue_files::Files},
@@ -33,7 +36,7 @@ use crate::{
         overview::{Line, Overview},
         read, unless_damaged,
     },
-    wire::{Answer, ContractPublish, Published},
+    wire::{Answer, ContractPublish, Published, RemovedFile},
 };
 
 /// The operation's entry in the table of operations.
@@ -129,7 +132,12 @@ pub fn publish(
         None => (candidate, Direction::Forward),
     };
     let judge = &ctx.judge();
-    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, judge };
+    let rolls_back = || {
+        let request = Request { dry_run: true, rollback: Some(String::new()), ..Request::default() };
+        publish(ctx, acting, code, (commit, branch), sources, &request).map(drop)
+    };
+    let rolls_back = &rolls_back;
+    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, judge, rolls_back };
 
     let mut names = candidate.domains();
     names.extend(sources.keys());
@@ -137,9 +145,11 @@ pub fn publish(
     let mut refusals = Vec::new();
     let mut gone = Vec::new();
     let mut newer = Vec::new();
+    let mut is_rewritten = false;
     for name in names {
         let (tip, view) = work.load(name)?;
         let lineage = work.require_successor(&view)?;
+        is_rewritten = is_rewritten || work.is_rewritten(&view, lineage)?;
         newer.extend(work.newer(&view)?);
         gone.extend(work.missing_files(&view));
         match work.decide(&view, lineage) {
@@ -148,7 +158,11 @@ pub fn publish(
         }
     }
     if !refusals.is_empty() {
+        work.judge_rollback(&mut refusals);
         return Err(refused(code, commit, &candidate, refusals, NOTHING));
+    }
+    if is_rewritten && !request.dry_run {
+        roots::record_rewritten(ctx, acting, code, commit)?;
     }
     let cycles = work.cycles()?;
     let mut published = Vec::new();
@@ -159,7 +173,7 @@ pub fn publish(
         published.extend(effects.published);
     }
     let not_pushed = !request.dry_run && !published.is_empty() && auto::is_by_hand(ctx, acting.realm, acting.store)?;
-    let mut answer = answer(acting, commit, request, published, cycles, gone);
+    let mut answer = answer(ctx, acting, commit, request, (published, cycles, gone));
     answer.body.not_pushed = not_pushed;
     if !request.dry_run && !answer.body.published.is_empty() {
         answer.next_steps.extend(behind::revert(code, branch, &newer, commit)?);
@@ -235,12 +249,11 @@ fn require_publishing_branch(
 }
 
 fn answer(
+    ctx: &Ctx,
     acting: ActingRepo<'_>,
     commit: &Oid,
     request: &Request,
-    published: Vec<Published>,
-    cycles: Vec<String>,
-    gone: Vec<MissingFile>,
+    (published, cycles, gone): (Vec<Published>, Vec<String>, Vec<(RemovedFile, bool)>),
 ) -> Answer<ContractPublish> {
     let nothing = published.is_empty();
     let mut answer = Answer::new(ContractPublish {
@@ -249,13 +262,13 @@ fn answer(
         commit: Some(*commit),
         dry_run: request.dry_run,
         published,
-        removed_files: gone.iter().map(|gone| gone.path.clone()).collect(),
+        removed_files: gone.iter().map(|(gone, _)| gone.file.clone()).collect(),
         cycles,
         not_pushed: false,
     });
-    for MissingFile { domain, contract, .. } in gone {
-        answer = answer
-            .next(format!("git blue contract retire {domain}/{contract} --reason \"…\"  # if it is no longer served"));
+    let place = Place { namesake: None, up: &ctx.up_to_root(), code: ctx.code.as_ref() };
+    for (gone, is_imported) in gone.iter().take(MAX_WITH_STEPS) {
+        answer = answer.next_all(missing_file::steps(gone, *is_imported, &place));
     }
     if request.dry_run && !nothing {
         let commit = request.commit.as_ref().map(|commit| format!(" --commit {commit}")).unwrap_or_default();

@@ -2,7 +2,7 @@
 //! on the command, and some commands run none; so hooks, `status` and `check` all use this module, and only the refs
 //! decide.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use super::{
     branch_commit::{BranchCommit, Scope},
@@ -14,7 +14,7 @@ use crate::repo::blue_files::{BINDINGS, CONTRACTS, is_read};
 use crate::{
     error::{ErrorCode, Kind, NextStep, OpError},
     locate::CONFIG,
-    model::{domain::Domain, name::DomainName, oid::Oid, publish_policy::Policy},
+    model::{domain::Domain, name::DomainName, oid::Oid, publish_policy::Policy, text::shell_path},
     ops::{
         contract::{self, publish::Request},
         ctx::{ActingRepo, Ctx},
@@ -46,12 +46,29 @@ pub struct UnpublishedCommit {
     pub behind: Option<Behind>,
     /// The rollback past the commit, if there was one. A person has to publish the commit again.
     pub rolled_back: Option<Rollback>,
-    /// The git command that is still applying a series of commits to the branch. Only its last commit is published.
-    pub series: Option<&'static str>,
+    /// The series of commits that git is still applying to the branch. Only its last commit is published.
+    pub series: Option<Series>,
     /// Why nothing is published: the publishing branch is unknown, and the commit is that of the current branch; or the
     /// commit does not name the realm.
     pub unclear: Option<OpError>,
     sources: Sources,
+}
+
+/// A series of commits that git is still applying to a branch, of which an unpublished commit is the latest.
+#[derive(Debug)]
+pub struct Series {
+    /// The git command.
+    pub command: &'static str,
+    /// The folder of the worktree in which it runs, unless that is this one.
+    folder: Option<PathBuf>,
+}
+
+impl Series {
+    /// Returns the command that goes on with the series.
+    pub fn go_on(&self) -> String {
+        let at = self.folder.as_ref().map(|folder| format!("-C {} ", shell_path(folder))).unwrap_or_default();
+        format!("git {at}{} --continue", self.command)
+    }
 }
 
 /// Returns the commit that is not published yet, if any.
@@ -197,14 +214,19 @@ fn with_obstacles(
     Ok(UnpublishedCommit { rolled_back, behind, series, ..unpublished })
 }
 
-/// Returns the git command that is still applying a series of commits, of which this is the latest.
-fn series(code: &CodeRepo, unpublished: &UnpublishedCommit, scope: Scope<'_>) -> Result<Option<&'static str>, OpError> {
+/// Returns the series of which the commit is the latest, in the worktree that has the branch checked out.
+fn series(code: &CodeRepo, unpublished: &UnpublishedCommit, scope: Scope<'_>) -> Result<Option<Series>, OpError> {
+    let branch = &unpublished.branch;
+    if code.reference(&format!("refs/heads/{branch}"))? != Some(unpublished.commit) {
+        return Ok(None);
+    }
+    if code.head()?.branch.as_ref() != Some(branch) {
+        let elsewhere = code.series_elsewhere(branch)?;
+        return Ok(elsewhere.map(|(command, folder)| Series { command, folder: Some(folder) }));
+    }
     // git runs the hook of a commit before it counts that commit as done.
     let left = if matches!(scope, Scope::Named) { 2 } else { 1 };
-    let Some(command) = code.unfinished_series(left) else { return Ok(None) };
-    let head = code.head()?;
-    let is_latest = head.branch.as_ref() == Some(&unpublished.branch) && head.commit == Some(unpublished.commit);
-    Ok(is_latest.then_some(command))
+    Ok(code.unfinished_series(left).map(|command| Series { command, folder: None }))
 }
 
 /// Returns the rollback past a commit, if each domain that it changes was rolled back, and no newer commit has changed the

@@ -13,6 +13,7 @@ pub mod editor_schemas;
 pub mod former;
 pub mod hint;
 pub mod lost_contracts;
+pub mod missing_file;
 pub mod places;
 pub mod policy;
 pub mod publish_and_sync;

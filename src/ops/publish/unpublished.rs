@@ -3,7 +3,7 @@
 use super::{
     behind,
     branch_commit::{Scope, differ_in},
-    catch_up::{self, UnpublishedCommit},
+    catch_up::{self, Series, UnpublishedCommit},
     policy, publish_log,
     rollback::{Cause, Rollback},
 };
@@ -140,13 +140,16 @@ impl CaughtUp {
         if matches!(waiting.policy, Policy::Ci | Policy::Off) {
             (waiting.disputed, waiting.rolled_back, waiting.series) = (None, None, None);
         }
-        let problem = problem.or_else(|| waiting.series.map(|command| format!("git {command} is still in progress")));
+        let problem = problem.or_else(|| {
+            let told = |series: &Series| format!("git {} is still in progress", series.command);
+            waiting.series.as_ref().map(told)
+        });
         let problem = problem.or_else(|| {
             let told = |domain| format!("two machines wrote the binding of {} in {domain} independently", acting.repo);
             waiting.disputed.as_ref().map(told)
         });
         let problem = problem.or_else(|| waiting.rolled_back.map(|rollback| rollback.reason_to_hold()));
-        let refusal = (problem.is_none() && !waiting.is_due).then(|| catch_up::refusal(ctx, acting, code, &waiting));
+        let refusal = problem.is_none().then(|| catch_up::refusal(ctx, acting, code, &waiting));
         let (problem, steps) = match refusal.flatten() {
             Some(error) => (Some(error.message), error.next_steps),
             None => (problem, steps),
@@ -174,8 +177,8 @@ fn next_steps(
     steps: Vec<NextStep>,
 ) -> Vec<NextStep> {
     let (origin, branch) = (shell_word(&code.origin()), shell_word(&waiting.branch));
-    if let Some(command) = waiting.series {
-        return vec![format!("git {command} --continue  # its last commit is published").into()];
+    if let Some(series) = &waiting.series {
+        return vec![format!("{}  # its last commit is published", series.go_on()).into()];
     }
     if has_problem && waiting.disputed.is_none() && later_commits_differ(code, waiting).unwrap_or_default() {
         return vec![format!("git push {origin} {branch}  # the newer commits are not pushed yet").into()];

@@ -360,7 +360,10 @@ impl<'a> Work<'a> {
         let elsewhere = elsewhere(&report);
         let is_uncommitted = candidate.is_some_and(|candidate| candidate.files() == 0) && self.has_uncommitted_files();
         let CaughtUp { unpublished, behind, next_steps: to_catch_up, .. } = self.unpublished();
-        let to_catch_up = if behind.is_some() { to_catch_up } else { Vec::new() };
+        // The errors of the check have steps of their own.
+        let is_held = report.findings.iter().all(|finding| finding.severity != Severity::Error)
+            && unpublished.as_ref().is_some_and(|one| one.problem.is_some());
+        let to_catch_up = if behind.is_some() || is_held { to_catch_up } else { Vec::new() };
         let (errors, warnings): (Vec<_>, Vec<_>) =
             report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
         let missing = base.missing.filter(|_| !errors.is_empty());

@@ -269,14 +269,22 @@ fn was_at_this_url(acting: ActingRepo<'_>, code: &CodeRepo) -> Result<bool, Stor
 /// # Errors
 /// Returns an error if the clone cannot be read.
 pub fn record_elsewhere(code: &CodeRepo, held: &Repo) -> Result<Option<String>, StoreError> {
-    let why = if has_a_root(code, held)? {
-        ", if it has moved to this URL"
+    Ok(if has_a_root(code, held)? {
+        Some(format!("{}, if it has moved to this URL", in_a_joined_clone(held)))
     } else if has_url(code, held) {
-        " with the new history, if it was rewritten"
+        Some(record_rewritten(held))
     } else {
-        return Ok(None);
-    };
-    Ok(Some(format!("run git blue init and git blue sync in a joined clone of {}{why}", held.name)))
+        None
+    })
+}
+
+/// Returns the step with which a joined clone records the root commits of a rewritten history.
+pub fn record_rewritten(held: &Repo) -> String {
+    format!("{} with the new history, if it was rewritten", in_a_joined_clone(held))
+}
+
+fn in_a_joined_clone(held: &Repo) -> String {
+    format!("run git blue init and git blue sync in a joined clone of {}", held.name)
 }
 
 /// Returns whether origin has the URL of an entry.

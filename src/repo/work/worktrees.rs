@@ -7,7 +7,10 @@ use std::{
 };
 
 use super::{Work, succeeded};
-use crate::{repo::CodeRepo, store::StoreError};
+use crate::{
+    repo::{CodeRepo, head},
+    store::StoreError,
+};
 
 /// A worktree of a repository, as listed by git.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -32,9 +35,7 @@ impl Worktree {
 
     /// Returns whether git has not even written its HEAD, so that it is no repository and contains nothing.
     pub fn lacks_head(&self) -> bool {
-        let file = fs::read_to_string(self.path.join(".git")).unwrap_or_default();
-        let git_dir = file.strip_prefix("gitdir:").map(|dir| self.path.join(dir.trim()));
-        self.is_unfinished() && git_dir.is_some_and(|dir| !dir.join("HEAD").exists())
+        self.is_unfinished() && linked_git_dir(&self.path).is_some_and(|dir| !dir.join("HEAD").exists())
     }
 }
 
@@ -205,6 +206,23 @@ impl CodeRepo {
         let mut usable = all.filter(|tree| !tree.is_bare && !tree.is_gone && Some(&tree.path) != self.workdir.as_ref());
         Ok(usable.find(|tree| tree.branch.as_deref() == Some(branch)).map(|tree| tree.path))
     }
+
+    /// Returns the git command that is still applying a series of commits or patches to a branch in another worktree, with
+    /// the folder of that worktree.
+    ///
+    /// # Errors
+    /// Returns an error if git cannot list the worktrees.
+    pub fn series_elsewhere(&self, branch: &str) -> Result<Option<(&'static str, PathBuf)>, StoreError> {
+        let Some(folder) = self.other_worktree_on(branch)? else { return Ok(None) };
+        let git_dir = linked_git_dir(&folder).unwrap_or_else(|| folder.join(".git"));
+        Ok(head::series(&git_dir).map(|(command, _)| (command, folder)))
+    }
+}
+
+/// Returns the git dir that the `.git` file of a worktree names.
+fn linked_git_dir(folder: &Path) -> Option<PathBuf> {
+    let file = fs::read_to_string(folder.join(".git")).ok()?;
+    file.strip_prefix("gitdir:").map(|dir| folder.join(dir.trim()))
 }
 
 fn parse(text: &str) -> Vec<Worktree> {

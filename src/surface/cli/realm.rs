@@ -176,12 +176,10 @@ impl Check {
             ..self.request
         };
         let mut answer = realm::check::run(temporary.as_ref().map_or(ctx, |temporary| &temporary.ctx), &request)?;
-        if answer.body.valid && !output.json {
-            // The last line of the text says the same as the next steps, except for uncommitted
-            // files, and for the last step if the clone has to be pulled.
-            let pull = answer.body.behind.as_ref().and(answer.next_steps.pop());
+        let is_held = answer.body.unpublished.as_ref().is_some_and(|one| one.problem.is_some());
+        if answer.body.valid && answer.body.behind.is_none() && !is_held && !output.json {
+            // The last line of the text says the same as the next steps, except for uncommitted files.
             answer.next_steps.retain(|step| *step == NextStep::from(realm::check::UNCOMMITTED));
-            answer.next_steps.extend(pull);
         }
         let report = || {
             let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
@@ -215,7 +213,11 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
     }
     if let Some(unpublished) = &body.unpublished {
         let line = format!("{} {}", unpublished.commit.short(), unpublished.phrase());
-        text.line(&[styled("not published yet:", Style::Dim), plain(line)]);
+        let problem = unpublished.problem.as_ref().filter(|_| body.errors.is_empty());
+        text.line(&match problem {
+            Some(problem) => [styled("not published:", Style::Red), plain(format!("{line}: {problem}"))],
+            None => [styled("not published yet:", Style::Dim), plain(line)],
+        });
     }
     if let Some(behind) = &body.behind {
         text.line(&[styled("note:", Style::Yellow), plain(behind.phrase())]);

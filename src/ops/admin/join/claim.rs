@@ -79,7 +79,7 @@ pub(super) fn same_repository(
                 .next("choose another name with --repo NAME")
                 .next(format!("git pull  # if this is a clone of {name}, to get its {CONFIG}; then try again")))
         }
-        (RepoMatch::Unknown, _) if code.is_shallow()? => {
+        (RepoMatch::Unknown, _) | (RepoMatch::Different, Claim::Proposed) if hides_roots(code, held)? => {
             let message = format!("cannot tell whether this is {name}: the clone is shallow");
             Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow").next("git blue init"))
         }
@@ -112,10 +112,19 @@ pub(super) fn same_repository(
                     .next_all(record.map(|record| format!("or {record}"))));
             }
             let rename = format!("give this repository a unique name: edit repo in {CONFIG}");
-            Err(OpError::no(ErrorCode::NameTaken, message).next(record.unwrap_or(rename)))
+            let error = OpError::no(ErrorCode::NameTaken, message);
+            Err(match record {
+                Some(record) => error.next(record),
+                None => error.next(rename).next(format!("or {}", identity::record_rewritten(held))),
+            })
         }
         (RepoMatch::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
     }
+}
+
+/// Returns whether a clone is shallow, and lacks the root commits by which the repository is recognized.
+fn hides_roots(code: &CodeRepo, held: &Repo) -> Result<bool, OpError> {
+    Ok(code.is_shallow()? && !identity::has_a_root(code, held)?)
 }
 
 /// Refuses a second realm for a clone, if the realm that it joined still has its repository.

@@ -39,6 +39,16 @@ impl Work<'_> {
         Ok(lineage)
     }
 
+    /// Returns whether the commit shares no history with the published one that it replaces, as after a rebase of the root
+    /// commit.
+    pub fn is_rewritten(&self, view: &DomainView, lineage: Lineage) -> Result<bool, OpError> {
+        let published = view.sources.get(self.acting.repo).and_then(|source| source.commit);
+        match published.filter(|it| lineage == Lineage::Replaced && self.code.has(it)) {
+            Some(published) => Ok(self.code.merge_base(&published, self.commit)?.is_none()),
+            None => Ok(false),
+        }
+    }
+
     /// Refuses to publish a commit that is no longer on the publishing branch, in this clone or at origin.
     pub fn require_on_branch(&self, name: &DomainName) -> Result<(), OpError> {
         for tip in self.code.branch_tips(self.branch) {
@@ -99,26 +109,35 @@ impl Work<'_> {
             let error = OpError::no(ErrorCode::Shallow, message).next(pull);
             return Ok(error.next("git fetch --unshallow  # otherwise; then publish again"));
         }
-        let message = format!(
-            "{domain} was published from {}, which is not in the history of {}: fetch first, then merge it",
-            published.short(),
-            self.commit.short()
-        );
+        let is_here = self.code.has(published);
         let reason = match behind::absent(self.acting, self.code, domain, published)? {
             Some(absent) => format!("then publish again; if {absent} stays missing, it is not pushed yet"),
             None => "then publish again".to_owned(),
         };
         let replace = behind::replace(self.code, self.branch, (self.commit, published))?;
+        let refused = replace.is_some().then(|| (self.rolls_back)().err()).flatten();
+        let before = refused.map(|error| error.next_steps).unwrap_or_default();
         // Merging what was removed from the history would bring it back.
-        let pull = if replace.is_some() && self.code.origin_url().is_none() && self.code.has(published) {
+        let pull = if replace.is_some() && self.code.origin_url().is_none() && is_here {
             None
         } else {
             Some(behind::pull(self.code, self.branch, published, &reason)?)
         };
+        let first = match (is_here, &pull) {
+            (false, _) => ": fetch first, then merge it",
+            (true, Some(_)) => ": merge it first",
+            (true, None) => "",
+        };
+        let (from, commit) = (published.short(), self.commit.short());
+        let message = format!("{domain} was published from {from}, which is not in the history of {commit}{first}");
+        let reclaim =
+            "git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository";
+        let is_own = self.code.is_in_a_ref(published)?;
         Ok(OpError::no(ErrorCode::FetchFirst, message)
             .next_all(pull)
+            .next_all(before)
             .next_all(replace)
-            .next("git blue realm admin reclaim --reason \"…\"  # if that commit does not belong to this repository"))
+            .next_if(!is_own, reclaim))
     }
 
     /// Returns whether the commit replaces the published one in this clone. An older one does so only if the branch was

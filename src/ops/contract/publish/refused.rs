@@ -72,7 +72,10 @@ pub(super) fn refused(
 fn in_file(file: &str, step: NextStep) -> NextStep {
     match step {
         NextStep::Advice { reason, option: None } if !reason.contains(file) => {
-            NextStep::advice(format!("in {file}, {reason}"))
+            NextStep::advice(match reason.strip_prefix("or ") {
+                Some(other) => format!("or, in {file}, {other}"),
+                None => format!("in {file}, {reason}"),
+            })
         }
         step => step,
     }

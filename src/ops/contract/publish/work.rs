@@ -12,7 +12,7 @@ use crate::{
         domain_view::DomainView,
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
-        publish::Direction,
+        publish::{Direction, Reason, Refusal},
         verdict::Judge,
         version::Version,
     },
@@ -25,6 +25,7 @@ use crate::{
     },
     repo::CodeRepo,
     store::Store,
+    wire::RemovedFile,
 };
 
 /// The publication of one commit.
@@ -37,6 +38,8 @@ pub struct Work<'a> {
     pub candidate: &'a Candidate,
     pub direction: Direction,
     pub judge: &'a Judge<'a>,
+    /// Tries whether the commit could be published as a rollback.
+    pub rolls_back: &'a dyn Fn() -> Result<(), OpError>,
 }
 
 impl Work<'_> {
@@ -48,6 +51,21 @@ impl Work<'_> {
     fn decided<'w>(&'w self, name: &'w DomainName) -> impl Iterator<Item = (&'w ContractName, &'w Declared<Contract>)> {
         let is_decided = |declared: &Declared<Contract>| declared.changed || self.direction == Direction::Rollback;
         self.candidate.contracts_in(name).filter(move |(_, declared)| is_decided(declared))
+    }
+
+    /// Returns refusals of versions that go down, with the facts that decide how to resolve them. A rollback restores all
+    /// contracts of the commit, so those that only go down would be accepted.
+    pub fn judge_rollback(&self, refusals: &mut [Refusal]) {
+        let changed = self.candidate.contracts.values().filter(|declared| declared.changed).count();
+        let mut down = Vec::new();
+        for refusal in refusals {
+            if let Reason::Down { is_published: true, rolls_back, .. } = &mut *refusal.reason {
+                down.push(rolls_back);
+            }
+        }
+        if !down.is_empty() && changed > down.len() && (self.rolls_back)().is_err() {
+            down.into_iter().for_each(|rolls_back| *rolls_back = false);
+        }
     }
 
     fn wanted(&self, name: &DomainName) -> Vec<(ContractName, Version)> {
@@ -83,18 +101,17 @@ impl Work<'_> {
     }
 
     /// Returns contracts of this repository whose files were removed since the last published commit, but that are not
-    /// retired.
-    pub fn missing_files(&self, view: &DomainView) -> Vec<MissingFile> {
+    /// retired, each with whether it is imported.
+    pub fn missing_files(&self, view: &DomainView) -> Vec<(RemovedFile, bool)> {
         let domain = &view.info.name;
         let removed = self.candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);
         let served = removed.filter(|((_, contract), _)| {
             let held = view.contracts.get(contract);
             held.is_some_and(|held| held.owner == *self.acting.repo && held.retired.is_none())
         });
-        let gone = served.map(|((_, contract), path)| MissingFile {
-            domain: domain.clone(),
-            contract: contract.clone(),
-            path: path.clone(),
+        let gone = served.map(|((_, contract), path)| {
+            let file = RemovedFile { domain: domain.clone(), contract: contract.clone(), file: path.clone() };
+            (file, view.importers(contract).next().is_some())
         });
         gone.collect()
     }
@@ -156,11 +173,4 @@ impl Work<'_> {
             || self.candidate.removed_bindings.contains(name)
             || self.candidate.removed_contracts.keys().any(|(domain, _)| domain == name)
     }
-}
-
-/// A contract that the realm still offers, but whose file is not in the commit.
-pub struct MissingFile {
-    pub domain: DomainName,
-    pub contract: ContractName,
-    pub path: String,
 }

@@ -4,7 +4,7 @@ use super::removed_files;
 use crate::{
     error::{NextStep, REPAIR},
     model::name::{ContractRef, RepoName},
-    ops::{contract::transfer, ctx::Ctx, realm::check},
+    ops::{contract::transfer, ctx::Ctx, publish::missing_file::Place, realm::check},
     wire::{Answer, ImportStatus, Notification, OpenOffer, RealmStatus},
 };
 
@@ -38,10 +38,13 @@ pub(super) fn add(
     mut answer: Answer<RealmStatus>,
 ) -> Answer<RealmStatus> {
     let body = &answer.body;
-    // Publishing the commit that removed a file proposes to retire its contract. The steps below do so if it is possible.
-    answer.next_steps.retain(|step| !removed_files::retires(step, &body.removed_files));
-    let (up, code) = (&*ctx.up_to_root(), ctx.code.as_ref());
-    let files = removed_files::Circumstances { namesake, up, own: &body.own_contracts, code };
+    let place = Place { namesake, up: &ctx.up_to_root(), code: ctx.code.as_ref() };
+    let removed = removed_files::steps(&body.removed_files, &body.own_contracts, &place);
+    // Publishing the commit that removed a file has the same steps.
+    answer.next_steps.retain(|step| {
+        let is_repeated = removed.iter().any(|one| *step == NextStep::from(one.as_str()));
+        !is_repeated && !removed_files::retires(step, &body.removed_files)
+    });
     let is_due = body.imports.iter().any(ImportStatus::is_to_review);
     let has_changed = body.notifications.iter().any(Notification::is_to_review);
     let mut by_others: Vec<_> = body
@@ -57,7 +60,6 @@ pub(super) fn add(
     by_others.truncate(3);
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
-    let removed = removed_files::steps(&body.removed_files, &files);
     let accepting = accepting(ctx, body);
     let is_idle = body.session.is_none();
     let unreadable = !body.unreadable.is_empty();

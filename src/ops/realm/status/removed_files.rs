@@ -1,24 +1,16 @@
 //! The contracts of a repository that lack their files.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Digests;
 use crate::{
     error::{NextStep, OpError},
-    model::{
-        candidate,
-        domain::Source,
-        name::{ContractName, RepoName},
-        oid::Oid,
+    model::{domain::Source, name::ContractName, oid::Oid},
+    ops::{
+        ctx::{Ctx, RealmContext},
+        publish::missing_file::{self, MAX_WITH_STEPS, Place},
     },
-    ops::ctx::{Ctx, RealmContext},
-    repo::{
-        CodeRepo,
-        blue_files::{CONTRACTS, Files, Item},
-    },
+    repo::{CodeRepo, blue_files::CONTRACTS},
     store::{Objects as _, codec, read},
     wire::{OwnContract, RemovedFile},
 };
@@ -103,25 +95,14 @@ fn published_tree(code: &CodeRepo, commit: &Oid) -> Result<Option<Oid>, OpError>
     Ok(tip.filter(|(_, tip)| tip != commit).map(|(_, tip)| code.tree_of(&tip)).transpose()?)
 }
 
-/// The facts that decide the next steps.
-pub(super) struct Circumstances<'a> {
-    /// The other repository that had the name of this one, and may have published the contracts.
-    pub namesake: Option<&'a RepoName>,
-    /// The start of paths in commands.
-    pub up: &'a str,
-    /// The contracts of this repository with their importers.
-    pub own: &'a [OwnContract],
-    /// The repository, whose working tree has files that must not be overwritten.
-    pub code: Option<&'a CodeRepo>,
-}
-
-impl Circumstances<'_> {
-    /// Returns whether a contract is still imported, so that it cannot be retired.
-    fn is_imported(&self, removed: &RemovedFile) -> bool {
-        let mut own = self.own.iter();
+/// Returns the steps that hand over the contracts, retire them or bring back their files. `own` has the importers.
+pub(super) fn steps(removed: &[RemovedFile], own: &[OwnContract], place: &Place<'_>) -> Vec<String> {
+    let is_imported = |removed: &RemovedFile| {
+        let mut own = own.iter();
         let found = own.find(|own| own.domain == removed.domain && own.contract == removed.contract);
         found.is_some_and(|own| !own.importers.is_empty() || !own.broken.is_empty())
-    }
+    };
+    removed.iter().take(MAX_WITH_STEPS).flat_map(|one| missing_file::steps(one, is_imported(one), place)).collect()
 }
 
 /// Returns whether a step retires one of the contracts.
@@ -130,51 +111,4 @@ pub(super) fn retires(step: &NextStep, removed: &[RemovedFile]) -> bool {
     let is_of =
         |one: &RemovedFile| command.starts_with(&format!("git blue contract retire {}/{} ", one.domain, one.contract));
     removed.iter().any(is_of)
-}
-
-/// Returns the commands that hand over the contracts, retire them or bring back their files.
-pub(super) fn steps(removed: &[RemovedFile], files: &Circumstances<'_>) -> Vec<String> {
-    let up = files.up;
-    let root = files.code.and_then(CodeRepo::workdir);
-    let root = root.as_deref();
-    let of_file = |one: &RemovedFile| {
-        let RemovedFile { domain, contract, file } = one;
-        if let Some(other) = root.and_then(|root| in_other_case(root, file)) {
-            vec![format!("git mv {up}{other} {up}{file}  # and write name: {contract} in it, then commit")]
-        } else if root.is_some_and(|root| is_in_submodule(root, file)) {
-            // The submodule is reported, and git would refuse to add its file.
-            Vec::new()
-        } else if root.is_some_and(|root| root.join(file).symlink_metadata().is_ok()) {
-            let force = files.code.is_some_and(|code| !code.needing_force([file.as_str()]).is_empty());
-            vec![candidate::commit_file(domain, contract, up, force)]
-        } else {
-            let transfer = |namesake| {
-                format!("git blue contract transfer {domain}/{contract} --to {namesake}  # if that repository made it")
-            };
-            let write = candidate::write_file(domain, contract, up);
-            let retire = format!("git blue contract retire {domain}/{contract} --reason \"…\"");
-            let others = if files.is_imported(one) {
-                [
-                    format!("{write}  # write its file, which is missing here"),
-                    format!("{retire}  # or retire it once nobody imports it"),
-                ]
-            } else {
-                [format!("{retire}  # it has no file here"), format!("{write}  # or write its file")]
-            };
-            files.namesake.map(transfer).into_iter().chain(others).collect()
-        }
-    };
-    removed.iter().take(3).flat_map(of_file).collect()
-}
-
-fn is_in_submodule(root: &Path, file: &str) -> bool {
-    matches!(Files::on_disk(root.to_owned()).file(file), Ok(Some(Item::Submodule)))
-}
-
-/// Returns the file whose name differs from that of `file` only in case. Publishing refuses its contract.
-fn in_other_case(root: &Path, file: &str) -> Option<String> {
-    let (folder, name) = file.rsplit_once('/')?;
-    let mut others = root.join(folder).read_dir().ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let other = others.find(|other| other != name && other.eq_ignore_ascii_case(name))?;
-    Some(format!("{folder}/{other}"))
 }
