@@ -41,6 +41,17 @@ pub fn write_file(domain: &DomainName, contract: &ContractName, up: &str) -> Str
     format!("mkdir -p {folder} && git blue contract get {domain}/{contract} --format yaml >{folder}/{contract}.yaml")
 }
 
+/// Returns the command that overwrites the file of a published contract, unless it has changes that are not committed.
+pub fn update_file(domain: &DomainName, contract: &ContractName, up: &str) -> String {
+    let path = format!("{up}{}", contract_path(domain, contract));
+    format!("{}git blue contract get {domain}/{contract} --format yaml >{path}", unless_edited(&path))
+}
+
+/// Returns the start of a command that overwrites `path`: it shows changes that are not committed, and stops if there are some.
+pub fn unless_edited(path: impl Display) -> String {
+    format!("git diff --stat --exit-code HEAD -- {path} && ")
+}
+
 /// Returns the command that commits the file of a published contract as it is in the working tree. git adds an ignored
 /// file only by `force`.
 pub fn commit_file(domain: &DomainName, contract: &ContractName, up: &str, force: bool) -> String {

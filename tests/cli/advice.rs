@@ -476,7 +476,7 @@ fn a_contract_that_is_offered_back_is_accepted_by_the_printed_step() {
     world.ok(&access, &["contract", "transfer", AT, "--to", "fungal"]);
     let (status, check) = (world.ok(&fungal, &["status"]), world.blue(&fungal, &["check"]));
     assert!(
-        check.stdout.contains("is older than the offer of s3-access/s3-permissions to fungal: mkdir")
+        check.stdout.contains("is older than the offer of s3-access/s3-permissions to fungal: git diff")
             && !check.stdout.contains("git rm"),
         "{check}"
     );

@@ -78,11 +78,16 @@ fn files_that_differ_from_the_realm_are_reported() {
     let edited = world.path("edited.yaml");
     let run =
         world.ok(&provider, &["contract", "edit", "s3-access/s3-permissions", "--file", edited.to_str().unwrap()]);
-    let bring = format!("git blue contract get s3-access/s3-permissions --format yaml >{CONTRACT_FILE}");
+    let get = format!("git blue contract get s3-access/s3-permissions --format yaml >{CONTRACT_FILE}");
+    let bring = format!("git diff --stat --exit-code HEAD -- {CONTRACT_FILE} && {get}");
     assert!(run.stdout.contains(&bring), "{run}");
     let check = world.blue(&provider, &["check"]).exits(0);
     assert!(check.stdout.contains("[file-differs]") && check.stdout.contains(&bring), "{check}");
-    // The suggested command works.
+    // The suggested command works, but does not overwrite what is not committed.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &(contract("1.0.0") + "description: A draft\n"));
+    let shell = world.finish_shell(&provider, &bring);
+    assert!(shell.code == 1 && shell.stdout.contains("s3-permissions.yaml"), "{shell}");
+    world.git(&provider, &["checkout", "--quiet", CONTRACT_FILE]);
     let shell = world.finish_shell(&provider, &bring);
     assert_eq!(shell.code, 0, "{shell}");
     world.commit("fungal", "As the realm has it");

@@ -186,13 +186,13 @@ fn differs(
         let finding = finding.at(path, declared.lines.get("owner").copied());
         return vec![Finding { caused_by: Cause::AlreadyInTheRealm, ..finding }];
     }
-    let there = format!("git blue contract get {domain}/{name} --format yaml >{up}{path}");
+    let there = candidate::update_file(domain, name, up);
     let message = match document.version == held.version {
         _ if is_offered => format!(
             "{path} is older than the offer of {domain}/{name} to {}: {} writes the new file; committing it accepts \
                 the offer",
             judged.repo,
-            candidate::write_file_of(judged.repo, domain, name, up)
+            candidate::unless_edited(format!("{up}{path}")) + &candidate::write_file_of(judged.repo, domain, name, up)
         ),
         _ if held.owner != *judged.repo => format!(
             "{path} is no longer needed, because {domain}/{name} belongs to {} now: git rm {up}{path} removes it",

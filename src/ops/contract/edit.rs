@@ -4,14 +4,11 @@ use super::verdict::Upcoming;
 use crate::{
     error::{ErrorCode, OpError},
     model::{
+        candidate::{self, contract_path},
         contract::Contract,
         name::ContractRef,
         publish::{Direction, contract as decide, may_publish, overlay},
     },
-    store::codec::{self, Problem},
-    wire::{Answer, ContractPublish},
-};
-use crate::{
     ops::{
         Operation,
         ctx::Ctx,
@@ -20,7 +17,9 @@ use crate::{
         publish::{published, references},
         sync::auto,
     },
-    repo::blue_files::{Files, contract_path},
+    repo::blue_files::Files,
+    store::codec::{self, Problem},
+    wire::{Answer, ContractPublish},
 };
 
 /// The operation's entry in the table of operations.
@@ -88,8 +87,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     // Only the realm has this version; the repository's file still has the old one.
     let (up, path) = (ctx.up_to_root(), contract_path(name, contract));
     let is_outdated = !answer.body.published.is_empty() && request.file != path;
-    let get = format!("git blue contract get {name}/{contract} --format yaml >{up}{path}");
-    Ok(answer.next_if(is_outdated, format!("{get}  # then commit: the file is out of date")))
+    let update = candidate::update_file(name, contract, &up);
+    Ok(answer.next_if(is_outdated, format!("{update}  # then commit: the file is out of date")))
 }
 
 /// Returns the document. Files that it refers to are read from the working tree.

@@ -4,6 +4,7 @@
 use crate::{
     error::{NextStep, OpError},
     model::{
+        candidate,
         name::DomainName,
         oid::Oid,
         text::{shell_path, shell_word},
@@ -230,8 +231,9 @@ pub fn revert(code: &CodeRepo, branch: &str, newer: &[Oid], to: &Oid) -> Result<
 /// of these files, and stops, since `git restore` would overwrite them.
 fn restore(to: &Oid) -> String {
     let (to, folder) = (to.short(), format!(":/{}", blue_files::FOLDER));
+    let guard = candidate::unless_edited(&folder);
     format!(
-        "git diff --stat --exit-code HEAD -- {folder} && git restore --source={to} --staged --worktree {folder} && \
+        "{guard}git restore --source={to} --staged --worktree {folder} && \
             git commit -m 'Roll back to {to}' -- {folder}"
     )
 }
