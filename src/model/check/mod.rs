@@ -15,26 +15,29 @@ mod finding;
 mod further;
 mod imports;
 mod refused;
+mod report;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 pub use candidate::unreadable_file;
 pub use cause::{Cause, Known};
 pub use examination::{Examination, SchemaHashes};
 pub use files::unchanged;
 pub use finding::{Finding, Severity};
+pub use report::{Report, SchemaHash};
 
 use candidate::AppliedDomain;
 use cause::JudgedRepos;
+use report::sort;
 
 use crate::model::{
     binding::Import,
     candidate::{Judged, contract_of},
-    contract::{BrokenDirection, Contract},
+    contract::Contract,
     cycle::DependencyGraph,
     domain_summary::DomainSummary,
     domain_view::{Damage, DomainView, Subject},
@@ -89,39 +92,6 @@ pub struct CheckInput<'a> {
     pub judge: &'a Judge<'a>,
 }
 
-/// The result of a check.
-#[derive(Debug, Clone, Default)]
-pub struct Report {
-    /// The findings: errors first, and among them those that the judged repository can fix.
-    pub findings: Vec<Finding>,
-    /// Findings that do not concern the judged repositories, errors first.
-    pub elsewhere: Vec<Finding>,
-    /// The number of contracts that were judged, including those of the candidate.
-    pub count: usize,
-    /// The number of imports that were judged by their version range only.
-    pub by_range: usize,
-    /// The judged contracts, if the caller wants them listed.
-    pub contracts: Vec<SchemaHash>,
-}
-
-/// A contract that was checked, with the hash of its schema.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SchemaHash {
-    /// The domain.
-    pub domain: DomainName,
-    /// The contract.
-    pub contract: ContractName,
-    /// Its version.
-    pub version: Version,
-    /// SHA-256 of its canonical schema, computed from it and not read from the file.
-    pub schema_hash: String,
-    /// The owner: the only repository that may change it.
-    pub owner: RepoName,
-    /// The directions in which the owner promises compatibility, if the checked files change the contract.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub promised: Vec<BrokenDirection>,
-}
-
 /// A domain as published.
 #[derive(Debug)]
 pub struct PublishedDomain<'a> {
@@ -133,7 +103,7 @@ pub struct PublishedDomain<'a> {
     pub states: States,
 }
 
-/// What the contract files show that are as they were published, and were not read with the others.
+/// The result of comparing contract files that are as they were published, and were not read with the others.
 #[derive(Debug, Default)]
 pub struct UnreadFiles {
     /// The findings.
@@ -407,46 +377,6 @@ impl<'a> Check<'a> {
         sort(&mut report.elsewhere);
         report
     }
-}
-
-impl Report {
-    /// Returns whether there are any errors.
-    pub fn has_errors(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == Severity::Error)
-    }
-
-    /// Removes the name of the repository from findings about files of the checked repository itself.
-    pub fn shown_in(&mut self, checked: &RepoName) {
-        let own = self.findings.iter_mut().filter(|finding| finding.file_repo.as_ref() == Some(checked));
-        own.for_each(|finding| finding.file_repo = None);
-    }
-
-    /// Adds findings.
-    pub fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
-        self.findings.extend(findings);
-        sort(&mut self.findings);
-    }
-
-    /// Turns findings that existed before into warnings. `before` is the report on the commit to compare with.
-    pub fn downgrade_existing(&mut self, before: &Report) {
-        let is_error = |finding: &&Finding| finding.severity == Severity::Error;
-        let known = Known::new(before.findings.iter().filter(is_error), BTreeMap::new());
-        for finding in &mut self.findings {
-            if finding.severity == Severity::Error && known.has(finding) {
-                finding.severity = Severity::Warning;
-                if finding.caused_by == Cause::ThisChange {
-                    finding.caused_by = Cause::AlreadyInTheRealm;
-                }
-            }
-        }
-        sort(&mut self.findings);
-    }
-}
-
-/// Sorts findings: errors first, and those about a file before the others. The order of the rules is kept within each
-/// group.
-fn sort(findings: &mut [Finding]) {
-    findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
 }
 
 /// Turns breaks that the owner approved into warnings, because the owner knows of them.

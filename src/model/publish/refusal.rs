@@ -102,7 +102,7 @@ pub enum Reason {
         is_published: bool,
         /// Whether the candidate lists its version among the supported older ones.
         is_supported: bool,
-        /// Whether the commit can be published as a rollback, which restores all of its contracts.
+        /// Whether publishing the commit as a rollback, which restores all of its contracts, would be accepted.
         rolls_back: bool,
     },
     /// The owner's version is newer than the one by which the repository would accept the owner's offer.

@@ -22,7 +22,7 @@ use crate::{
         ctx::{ActingRepo, Ctx},
         publish::{
             behind,
-            candidate::{self, Sources},
+            candidate::{self, ReadContracts, Sources},
             concurrent, lost_contracts,
             missing_file::{self, MAX_WITH_STEPS, Place},
             publish_log, publishing_branch,
@@ -119,11 +119,10 @@ pub fn publish(
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
     let published = concurrent::published(code, sources, Some(commit))?;
-    let candidate = match request.rollback {
-        Some(_) => candidate::read(code, &Files::at(code, commit)?, (&published, None), &ctx.progress())?,
-        None => candidate::read_changes(code, commit, &published, &ctx.progress())?,
-    };
-    let candidate = Candidate { up: ctx.up_to_root(), ..candidate };
+    // A rollback restores all contracts.
+    let part = if request.rollback.is_some() { ReadContracts::All } else { ReadContracts::Changed };
+    let read = candidate::read(code, &Files::at(code, commit)?, (&published, None, part), &ctx.progress())?;
+    let candidate = Candidate { up: ctx.up_to_root(), ..read };
     if !candidate.problems.is_empty() {
         return Err(unreadable(&candidate));
     }

@@ -24,7 +24,10 @@ use crate::{
         contract::{self, verdict::Upcoming},
         ctx::{ActingRepo, Ctx, RealmContext},
         domain::{self, Part},
-        publish::{candidate, concurrent, diverged, uncommitted},
+        publish::{
+            candidate::{self, ReadContracts},
+            concurrent, diverged, uncommitted,
+        },
         repos::paths::{self, FoundRepo},
         worktree::{self, list::all_found},
     },
@@ -59,7 +62,8 @@ impl Branch {
         let acting = ActingRepo { realm: &here.realm, store: &*here.store, repo, code: None };
         let sources = contract::publish::sources(acting, Some(overview))?;
         let published = concurrent::published(code, &sources, Some(commit))?;
-        let mut candidate = candidate::read(code, &Files::at(code, commit)?, (&published, None), &ctx.progress())?;
+        let mut candidate =
+            candidate::read(code, &Files::at(code, commit)?, (&published, None, ReadContracts::All), &ctx.progress())?;
         diverged::mark_behind(code, (commit, None), &concurrent::required(code, &sources, commit)?, &mut candidate)?;
         uncommitted::mark(code, Some(&Files::at(code, commit)?), Some(commit), &mut candidate)?;
         for step in candidate.behind.values_mut().filter(|step| step.starts_with("git ")) {

@@ -32,7 +32,8 @@ enum FileSubject {
     Binding(DomainName),
 }
 
-/// Reads the candidate. If this clone lacks a published commit, the files are compared with those of `base`, if there is one.
+/// Reads a candidate: all of its contracts, or a part. If this clone lacks a published commit, the files are compared with those
+/// of `base`, if there is one.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read, or the request is cancelled. Problems with individual files are
@@ -40,65 +41,7 @@ enum FileSubject {
 pub fn read(
     code: &CodeRepo,
     files: &Files<'_>,
-    (published, base): (&PublishedCommits, Option<&Oid>),
-    progress: &RequestProgress,
-) -> Result<Candidate, OpError> {
-    read_part(code, files, (published, base, Part::All), progress)
-}
-
-/// Reads the candidate that is to be checked. Contracts whose files are as published are not kept, unless they refer to other
-/// files or name scripts that test them. They are checked one at a time, so that they need not fit into memory together.
-///
-/// # Errors
-/// Returns an error like [`read()`].
-pub fn read_to_check(
-    code: &CodeRepo,
-    files: &Files<'_>,
-    (published, base): (&PublishedCommits, Option<&Oid>),
-    progress: &RequestProgress,
-) -> Result<Candidate, OpError> {
-    read_part(code, files, (published, base, Part::Checked), progress)
-}
-
-/// Reads the candidate of a commit that is to be published. Contracts whose files are as published are not read, so the cost
-/// grows with what changed.
-///
-/// # Errors
-/// Returns an error like [`read()`].
-pub fn read_changes(
-    code: &CodeRepo,
-    commit: &Oid,
-    published: &PublishedCommits,
-    progress: &RequestProgress,
-) -> Result<Candidate, OpError> {
-    read_part(code, &Files::at(code, commit)?, (published, None, Part::Changed), progress)
-}
-
-/// The contracts to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    All,
-    /// Those that may differ from the published ones, that refer to other files, or that name scripts.
-    Checked,
-    /// Those whose files, or files that they may refer to, differ from the published ones.
-    Changed,
-}
-
-impl Part {
-    /// Returns whether a contract is read whose file, with this text, is as it was published.
-    fn has_unchanged(self, text: &[u8]) -> bool {
-        match self {
-            Self::All => true,
-            Self::Checked => references::may_refer(text) || references::mentions_one(text, [b"validation"]),
-            Self::Changed => references::may_refer(text),
-        }
-    }
-}
-
-fn read_part(
-    code: &CodeRepo,
-    files: &Files<'_>,
-    (published, base, part): (&PublishedCommits, Option<&Oid>, Part),
+    (published, base, part): (&PublishedCommits, Option<&Oid>, ReadContracts),
     progress: &RequestProgress,
 ) -> Result<Candidate, OpError> {
     let mut published = PublishedFiles::new(code, published, base);
@@ -149,18 +92,46 @@ fn read_part(
     Ok(candidate)
 }
 
+/// The contracts of a candidate that are read. The others are only listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadContracts {
+    /// All of them.
+    All,
+    /// Those that changed, refer to other files, or name scripts that test them. The others are checked one at a time, so that
+    /// they need not fit into memory together.
+    ToCheck,
+    /// Those that changed or may refer to other files, so that the cost of publishing grows with what changed.
+    Changed,
+}
+
+impl ReadContracts {
+    /// Returns whether a contract is read whose file, with this text, is as it was published.
+    fn has_unchanged(self, text: &[u8]) -> bool {
+        match self {
+            Self::All => true,
+            Self::ToCheck => references::may_refer(text) || references::mentions_one(text, [b"validation"]),
+            Self::Changed => references::may_refer(text),
+        }
+    }
+}
+
 /// Reads the candidate of a commit, as if nothing had been published before.
 ///
 /// # Errors
 /// Returns an error if the commit cannot be read.
 pub fn at(code: &CodeRepo, commit: &Oid) -> Result<Candidate, OpError> {
-    read(code, &Files::at(code, commit)?, (&PublishedCommits::new(), None), &RequestProgress::default())
+    read(
+        code,
+        &Files::at(code, commit)?,
+        (&PublishedCommits::new(), None, ReadContracts::All),
+        &RequestProgress::default(),
+    )
 }
 
 fn read_one(
     files: &Files<'_>,
     path: &str,
-    (handle, place, part): (&FileSource, FileSubject, Part),
+    (handle, place, part): (&FileSource, FileSubject, ReadContracts),
     published: &mut PublishedFiles<'_>,
     candidate: &mut Candidate,
 ) -> Result<Result<(), Problem>, OpError> {
@@ -180,7 +151,10 @@ fn read_one(
         FileSubject::Contract(domain, name) => match references::contract(files, &bytes, &name)? {
             Ok((document, read)) => {
                 let changed = changed || published.any_differs(files, &domain, &read)?;
-                if part == Part::Checked && !changed && read.is_empty() && document.validation == Validation::default()
+                if part == ReadContracts::ToCheck
+                    && !changed
+                    && read.is_empty()
+                    && document.validation == Validation::default()
                 {
                     candidate.unread.insert((domain, name), path);
                     return Ok(Ok(()));
@@ -378,9 +352,10 @@ mod tests {
         let (code, after) = commit("Change");
 
         let published = PublishedCommits::from([("orders".parse().unwrap(), BTreeSet::from([before]))]);
-        let progress = RequestProgress::default();
-        let changes = read_changes(&code, &after, &published, &progress).unwrap();
-        let all = read(&code, &Files::at(&code, &after).unwrap(), (&published, None), &progress).unwrap();
+        let files = Files::at(&code, &after).unwrap();
+        let read_as = |part| read(&code, &files, (&published, None, part), &RequestProgress::default()).unwrap();
+        let changes = read_as(ReadContracts::Changed);
+        let all = read_as(ReadContracts::All);
         let changed = |candidate: &Candidate| {
             let changed = candidate.contracts.iter().filter(|(_, declared)| declared.changed);
             changed.map(|((_, name), declared)| (name.to_string(), declared.document.clone())).collect::<Vec<_>>()
@@ -391,8 +366,7 @@ mod tests {
         let unread =
             |candidate: &Candidate| candidate.unread.keys().map(|(_, name)| name.to_string()).collect::<Vec<_>>();
         assert_eq!(unread(&changes), ["same", "tested"]);
-        let files = Files::at(&code, &after).unwrap();
-        let checked = read_to_check(&code, &files, (&published, None), &progress).unwrap();
+        let checked = read_as(ReadContracts::ToCheck);
         assert_eq!(unread(&checked), ["described", "same"]);
         assert_eq!(changed(&checked), changed(&all));
         for candidate in [&changes, &checked] {

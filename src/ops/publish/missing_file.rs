@@ -14,7 +14,7 @@ use crate::{
 /// The maximum number of contracts without a file for which steps are printed.
 pub const MAX_WITH_STEPS: usize = 3;
 
-/// Where the steps are run.
+/// The repository in which the steps are run.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// The other repository that had the name of this one, and may have published the contracts.
@@ -25,8 +25,8 @@ pub struct Place<'a> {
     pub code: Option<&'a CodeRepo>,
 }
 
-/// Returns the commands that hand over a contract, retire it or bring back its file, the one that works first. An imported
-/// contract cannot be retired.
+/// Returns the commands that transfer a contract, retire it or write its file. The first one works: an imported contract cannot
+/// be retired.
 pub fn steps(removed: &RemovedFile, is_imported: bool, place: &Place<'_>) -> Vec<String> {
     let RemovedFile { domain, contract, file } = removed;
     let (up, root) = (place.up, place.code.and_then(CodeRepo::workdir));

@@ -31,7 +31,8 @@ use crate::{
         inboxes::{deliver, pending},
         pr::rfc,
         publish::{
-            candidate, concurrent, diverged, places, removal, uncommitted,
+            candidate::{self, ReadContracts},
+            concurrent, diverged, places, removal, uncommitted,
             unpublished::{self, CaughtUp},
         },
         repos::ephemeral_realm::SnapshotSource,
@@ -276,8 +277,8 @@ impl<'a> Work<'a> {
         let commit = found.commit.or(code.head()?.commit);
         let published = concurrent::published(code, &sources, commit.as_ref())?;
         // The files of an RFC's branches are compared with each other.
-        let read = if self.request.rfc.is_some() { candidate::read } else { candidate::read_to_check };
-        let read = read(code, files, (&published, base), &self.ctx.progress())?;
+        let part = if self.request.rfc.is_some() { ReadContracts::All } else { ReadContracts::ToCheck };
+        let read = candidate::read(code, files, (&published, base, part), &self.ctx.progress())?;
         let mut candidate = Candidate { up: self.ctx.up_to_root(), ..read };
         uncommitted::mark(code, Some(files), found.commit.as_ref(), &mut candidate)?;
         if let Some(commit) = commit {

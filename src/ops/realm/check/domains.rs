@@ -96,11 +96,11 @@ fn compare_unread(work: &Work<'_>, line: &Line, part: &DomainView) -> Result<Unr
     }
 }
 
-/// What is read of a domain.
+/// The parts of a domain that are read.
 struct Content {
     summary: Arc<DomainSummary>,
     examination: Examination,
-    /// Whether it was not examined before, or had findings.
+    /// Whether the domain was examined just now. If not, an earlier examination found nothing.
     is_new: bool,
     /// The contracts that the judged files need.
     part: Option<DomainView>,

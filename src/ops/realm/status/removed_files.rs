@@ -95,7 +95,7 @@ fn published_tree(code: &CodeRepo, commit: &Oid) -> Result<Option<Oid>, OpError>
     Ok(tip.filter(|(_, tip)| tip != commit).map(|(_, tip)| code.tree_of(&tip)).transpose()?)
 }
 
-/// Returns the steps that hand over the contracts, retire them or bring back their files. `own` has the importers.
+/// Returns the steps that transfer the contracts, retire them or write their files. `own` has the importers.
 pub(super) fn steps(removed: &[RemovedFile], own: &[OwnContract], place: &Place<'_>) -> Vec<String> {
     let is_imported = |removed: &RemovedFile| {
         let mut own = own.iter();
